@@ -1,7 +1,8 @@
-// Compares scan_batched on rows of many lengths with hand-written loops, with one scan_into per row, and with
-// ONNX Runtime's Scan-8.
+// Compares scan_batched and scan_batched_into on rows of many lengths with hand-written loops, with one
+// scan_into per row, and with ONNX Runtime's Scan-8.
 
 #include <xloom/scan_batched.hpp>
+#include <xloom/scan_batched_into.hpp>
 #include <xloom/scan_into.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
@@ -56,6 +57,14 @@ void xloom_batched(batch& o)
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
+void xloom_into(batch& o)
+{
+    o.h.fill(0.0f);
+    xloom::scan_batched_into(
+        [](auto& h, auto const& x_t, auto& y_t) { add_step(&h(0), x_t.data(), y_t.data(), x_t.size()); }, o.h,
+        o.x, o.y, o.lengths);
+}
+
 void xloom_rows(batch& o)
 {
     o.h.fill(0.0f);
@@ -93,7 +102,7 @@ int main(int argc, char** argv)
     for (std::size_t const n : {16u, 64u, 256u})
         add_case("scan_batched/f32/N:32/T:100/size:" + std::to_string(n),
             [=] { return make_batch(32, 100, n); },
-            {{"hand", hand}, {"xloom", xloom_batched}, {"xloom_into", xloom_rows},
+            {{"hand", hand}, {"xloom", xloom_batched}, {"xloom_into", xloom_into}, {"xloom_rows", xloom_rows},
                 {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

@@ -61,6 +61,9 @@ HOSTILE(sequence_lengths)
 HOSTILE(run_scan)
 HOSTILE(run_scan_into)
 HOSTILE(run_scan_batched)
+HOSTILE(run_scan_batched_into)
+HOSTILE(run_iteration)
+HOSTILE(set_zeros)
 HOSTILE(run_scan_list)
 HOSTILE(run_loop)
 HOSTILE(run_loop_into)
@@ -176,6 +179,13 @@ TEST_CASE("a caller's functions do not replace the library's")
     xt::xtensor<number, 2> const rows = {{number{1}, number{2}}, {number{3}, number{4}}};
     xt::xtensor<number, 1> const zeros = {number{0}, number{0}};
     CHECK(xloom::scan_batched(hostile::sum(), zeros, rows).final_state(1) == number{7});
+
+    xt::xtensor<number, 1> row_sums = zeros;
+    xt::xtensor<number, 2> sums_so_far = rows;
+    xt::xtensor<int, 1> const row_lengths = {2, 1};
+    xloom::scan_batched_into(hostile::add_in_place(), row_sums, rows, sums_so_far, row_lengths);
+    CHECK(sums_so_far(0, 1) == number{3});
+    CHECK(sums_so_far(1, 1) == number{0});
 
     xt::xtensor<number, 2, xt::layout_type::column_major> columns = rows;
     auto const add_rows = [](xt::xtensor<number, 1>& h, auto const& x_t, auto& y_t) {

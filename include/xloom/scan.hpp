@@ -1,6 +1,6 @@
 #pragma once
 // The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
-// Includes scan_into and scan_batched.
+// Includes scan_into, scan_batched and scan_batched_into.
 
 #include <utility>
 
@@ -8,6 +8,7 @@
 #include <xloom/run/scan/scan_body.hpp>
 #include <xloom/run/scan/scan_types.hpp>
 #include <xloom/scan_batched.hpp>
+#include <xloom/scan_batched_into.hpp>
 #include <xloom/scan_into.hpp>
 
 namespace xloom {

@@ -102,6 +102,39 @@ TEST_CASE("scan_into over fixed shapes allocates nothing at all")
     CHECK(y(4, 3) == 5);
 }
 
+TEST_CASE("scan_batched_into allocates nothing after set-up, for rows of any layout and length")
+{
+    auto const check = [](auto const& x, auto h, auto y) {
+        allocation_meter meter;
+        xloom::scan_batched_into(
+            [&](auto& state, auto const& x_t, auto& y_t) {
+                meter.mark();
+                running_sum(state, x_t, y_t);
+            },
+            h, x, y, xt::xtensor<int, 1>{3, 5, 0, 1});
+        CHECK(meter.calls() == 9);
+        CHECK(meter.between() == 0);
+    };
+    xt::xtensor<float, 3> const x = xt::ones<float>({4, 5, 3});
+    xt::xtensor<float, 2> const h = xt::zeros<float>({4, 3});
+    check(x, h, x);
+    check(xt::xtensor<float, 3, xt::layout_type::column_major>(x),
+        xt::xtensor<float, 2, xt::layout_type::column_major>(h),
+        xt::xtensor<float, 3, xt::layout_type::column_major>(x));
+}
+
+TEST_CASE("scan_batched_into of row-major tensors allocates nothing at all")
+{
+    xt::xtensor<float, 3> const x = xt::ones<float>({4, 5, 3});
+    xt::xtensor<float, 3> y = x;
+    xt::xtensor<float, 2> h = xt::zeros<float>({4, 3});
+    xt::xtensor<int, 1> const lens = {3, 5, 0, 1};
+    std::size_t const before = allocations();
+    xloom::scan_batched_into(running_sum, h, x, y, lens);
+    CHECK(allocations() == before);
+    CHECK(y(1, 4, 2) == 5);
+}
+
 TEST_CASE("loop_into allocates nothing after set-up, whatever the layout of its output")
 {
     auto const run = [](auto&& y) {

@@ -6,6 +6,7 @@
 #include <new>
 
 #include <xloom/loop_into.hpp>
+#include <xloom/scan_batched_into.hpp>
 #include <xloom/scan_into.hpp>
 
 namespace errors_throwing_item_test {
@@ -60,6 +61,27 @@ TEST_CASE("scan_into hands on what copying a strided input element throws")
     auto const sum = [](int& total, auto const& x_t) { total += x_t(0).value + x_t(1).value; };
     CHECK_THROWS_AS(scan_into(sum, n, x, std::tuple{}, {.scan_input_axes = {1}}), std::bad_alloc);
     CHECK(n == 6);
+}
+
+TEST_CASE("scan_batched_into hands on what copying a strided element throws, of an output and of a state")
+{
+    auto y = xt::xtensor<heavy, 3, xt::layout_type::column_major>::from_shape({2, 4, 2});
+    xt::xtensor<int, 1> n = {0, 2};
+    CHECK_THROWS_AS(scan_batched_into(count, n, std::tuple{}, y, xt::xtensor<int, 1>{2, 3}, {.length = 4}),
+        std::bad_alloc);
+    CHECK(n == xt::xtensor<int, 1>{2, 4});
+    for (std::size_t t = 0; t < 4; ++t)
+        CHECK(y(0, t, 1) == (t < 2 ? static_cast<int>(t) : 0));
+    CHECK(y(1, 0, 1) == 2);
+
+    auto h = xt::xtensor<heavy, 2, xt::layout_type::column_major>::from_shape({3, 2});
+    auto const add = [](auto& state) { state(1).value += 1; };
+    CHECK_THROWS_AS(
+        scan_batched_into(add, h, std::tuple{}, std::tuple{}, xt::xtensor<int, 1>{2, 3, 1}, {.length = 3}),
+        std::bad_alloc);
+    CHECK(h(0, 1) == 2);
+    CHECK(h(1, 1) == 0);
+    CHECK(h(2, 1) == 0);
 }
 
 TEST_CASE("loop_into hands on what copying an element of a column-major output throws")

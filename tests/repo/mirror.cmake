@@ -20,6 +20,7 @@ set(elsewhere
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
   "benchmark rnn | benchmarks/scan_cell.bench.cpp | xloom::rnn"
   "benchmark rnn_cell | benchmarks/small_cells.bench.cpp | rnn_cell"
+  "benchmark scan_batched_into | benchmarks/scan_batched.bench.cpp | scan_batched_into"
   "benchmark scan_into | benchmarks/scan.bench.cpp | scan_into"
   "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_backward_into"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
@@ -46,6 +47,7 @@ set(exceptions
   "example loop_vjp_into | kepler_orbit shows loop_vjp, which is the same in memory of its own"
   "example rnn_cell | as lstm_cell in examples/voice_activity, with one state"
   "example rnn_backward | as examples/delayed_echo, with other names"
+  "example scan_batched_into | as examples/smoothed_sensors, on states and outputs of its own"
   "example sacado | the examples do without Sacado"
   "example xloom | includes only")
 
