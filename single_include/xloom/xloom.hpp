@@ -12823,6 +12823,7 @@ public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
         : time_(time),
           place_(data + time.first),
+          length_(length),
           left_(length),
           extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
           items_(extent_.capacity * extent_.spacing),
@@ -12838,6 +12839,15 @@ public:
 
     /// Initialises every element from the tensor, for an input that is the same tensor.
     void start_from_input() { gather_.emplace(time_.pack_copy(extent_.capacity, extent_.spacing)); }
+
+    /// Makes element t of the operand at `data` the next one.
+    void move_to(T* data, std::size_t t)
+    {
+        if (filled_ != 0)
+            write_back_filled();
+        place_ = data + time_.first + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+    }
 
     /// Returns the address of the current element, or of the one that enter() will make current.
     T* current() { return items_.data() + filled_ * extent_.spacing; }
@@ -12876,15 +12886,17 @@ private:
 
     [[gnu::noinline]] void gather()
     {
-        if (left_ < extent_.capacity)
-            gather_.emplace(time_.pack_copy(left_, extent_.spacing));
+        std::size_t const count = (std::min)(extent_.capacity, left_);
+        if (count < extent_.capacity)
+            time_.pack_copy(count, extent_.spacing)(place_, items_.data());
         else
-            left_ -= extent_.capacity;
-        (*gather_)(place_, items_.data());
+            (*gather_)(place_, items_.data());
+        left_ -= count;
     }
 
     kernel::time_axis time_;
     T* place_;
+    std::size_t length_;
     std::size_t left_; ///< elements of the tensor that are not in the buffer yet
     buffer_extent extent_;
     item_buffer<T> items_;
@@ -12914,6 +12926,13 @@ public:
         next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
         left_ = length_ - t;
         position_ = filled_ = 0;
+    }
+
+    /// Makes element t of the operand at `data` the next one.
+    void move_to(T const* data, std::size_t t)
+    {
+        first_ = data + time_.first;
+        seek(t);
     }
 
     T const* enter()
@@ -12989,6 +13008,17 @@ public:
     /// Makes element t the one that enter() makes current.
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
 
+    /// Makes element t of the operand at `data`, which has the same layout, the one that enter() makes
+    /// current.
+    void move_to(T* data, std::size_t t)
+    {
+        data_ = data;
+        seek(t);
+    }
+
+    /// Initialises every element of an output from the tensor; contiguous ones are in the tensor.
+    void start_from_input() {}
+
     /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
 
@@ -13038,6 +13068,13 @@ public:
         base::seek(t);
     }
 
+    void move_to(T* data, std::size_t t)
+    {
+        if (buffer_)
+            buffer_->move_to(data, t);
+        base::move_to(data, t);
+    }
+
     void enter()
     {
         if (buffer_)
@@ -13055,6 +13092,13 @@ public:
         base::leave();
     }
 
+    /// Initialises every element of an output from the tensor, if it has a buffer.
+    void start_from_input()
+    {
+        if (buffer_)
+            buffer_->start_from_input();
+    }
+
     /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
     /// if the output has a buffer.
     template <class OutputShape>
@@ -13062,7 +13106,7 @@ public:
     {
         if (!output.buffer_)
             return;
-        output.buffer_->start_from_input();
+        output.start_from_input();
         shared_ = output.buffer_.get();
         buffer_.reset();
     }
@@ -13083,6 +13127,12 @@ public:
     {}
 
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void move_to(T* data, std::size_t t)
+    {
+        data_ = data;
+        seek(t);
+    }
+    void start_from_input() {}
     void enter() {}
     void leave() { at_ += step_; }
     T& element() { return data_[at_]; }
@@ -13200,7 +13250,7 @@ private:
 // Shape requirements of Scan.
 
 // ==== xloom/scan_options.hpp ====
-// The options of scan, scan_into, scan_list and scan_batched.
+// The options of scan, scan_into, scan_list, scan_batched and scan_batched_into.
 
 namespace xloom {
 
@@ -13872,33 +13922,32 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Throws a body_error that names the output if the element that was assigned another shape is one of these
-/// outputs.
+/// Throws a body_error that names the operand if the element that was assigned another shape is one of its
+/// elements.
 template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
-    std::size_t iteration)
+void fail_if_own(std::string_view op, std::string_view name, std::tuple<Cursors...> const& operands,
+    element_reshaped const& found, std::size_t iteration, std::optional<std::size_t> row = {})
 {
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(operands, [&](auto k, auto const& cursor) {
         if (cursor.is_own(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(operands, [&](auto k, auto const& cursor) {
         if (cursor.is_copy(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
 }
 
-/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
-/// the output's name.
-template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
-    [[maybe_unused]] Iteration const& iteration, Run const& run)
+/// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with
+/// the operand's name if it knows the element. Without exceptions it is reported without the name.
+template <class Fail, class Run>
+void run_bodies([[maybe_unused]] Fail const& fail, Run const& run)
 {
 #ifdef __cpp_exceptions
     try {
         run();
     } catch (element_reshaped const& found) {
-        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        fail(found);
         throw;
     }
 #else
@@ -22071,8 +22120,11 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     {
         local_states held(states);
         auto const current = held.get();
-        auto const iteration = [&] { return control.status().trip_count; };
-        detail::run_bodies(op, y, iteration, [&] {
+        auto const fail = [&](element_reshaped const& found) {
+            detail::fail_if_own(
+                op, "scan_outputs", y, found, static_cast<std::size_t>(control.status().trip_count));
+        };
+        detail::run_bodies(fail, [&] {
             while (control.next(end))
                 do {
                     detail::enter_all(y);
@@ -25137,7 +25189,7 @@ public:
 
 // ==== xloom/scan.hpp ====
 // The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
-// Includes scan_into and scan_batched.
+// Includes scan_into, scan_batched and scan_batched_into.
 
 // ==== xloom/run/scan/scan_types.hpp ====
 // The requirements on the types of a call of scan or scan_into, with their compile-time errors.
@@ -25259,12 +25311,13 @@ struct batch_extent {
     std::size_t length = 0;
 };
 
-inline fact_list describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_low_ranks(
+    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
 {
     fact_list wrong;
     for (std::size_t i = 0; i < states.size(); ++i)
         if (states[i].empty())
-            wrong.add("init[", i, "] has the shape ", states[i]);
+            wrong.add(state_name, "[", i, "] has the shape ", states[i]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i].size() < 2)
             wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
@@ -25272,8 +25325,8 @@ inline fact_list describe_low_ranks(std::span<shape const> states, std::span<sha
 }
 
 /// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
-constexpr void check_batch_ranks(
-    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr void check_batch_ranks(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs)
 {
     bool agree = true;
     for (shape const& state : states)
@@ -25283,17 +25336,18 @@ constexpr void check_batch_ranks(
     if (!agree)
         fail<shape_error>(op,
             ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
-            describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
+            describe_low_ranks(state_name, states, inputs), ". Give it the axes, of size 1 if need be.");
 }
 
-inline fact_list describe_batches(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_batches(
+    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
 {
     std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
     bool const is_each_listed = are_all_listed(states.size() + inputs.size());
     fact_list batches;
     for (std::size_t i = 0; i < states.size(); ++i)
         if (is_each_listed || i == 0 || states[i][0] != first)
-            batches.add("init[", i, "] has ", states[i][0]);
+            batches.add(state_name, "[", i, "] has ", states[i][0]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
             batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
@@ -25301,8 +25355,8 @@ inline fact_list describe_batches(std::span<shape const> states, std::span<shape
 }
 
 /// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
-constexpr std::optional<std::size_t> check_batch(
-    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr std::optional<std::size_t> check_batch(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs)
 {
     std::optional<std::size_t> batch;
     bool agree = true;
@@ -25313,24 +25367,24 @@ constexpr std::optional<std::size_t> check_batch(
         }
     if (!agree)
         fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
-            describe_batches(states, inputs), ". Cut them to the same rows.");
+            describe_batches(state_name, states, inputs), ". Cut them to the same rows.");
     return batch;
 }
 
-/// Checks the operands and options of Scan-8 and returns N and T.
+/// Checks the operands and options of Scan-8 and returns N and T. `state_name` is the states' name in errors.
 ///
 /// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
 ///           no length or another one than that of the inputs. shape_error: ranks, unequal batch sizes or
 ///           sequence lengths.
 /// Source    ONNX Scan-8.
-constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
-    std::span<shape const> inputs, scan_batched_options const& options)
+constexpr batch_extent check_scan_batched(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
 {
     check_count(op, inputs.size(), "scan inputs");
     check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
     check_directions(op, "directions", options.directions);
-    check_batch_ranks(op, states, inputs);
-    std::optional<std::size_t> const batch = check_batch(op, states, inputs);
+    check_batch_ranks(op, state_name, states, inputs);
+    std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
     if (!batch)
         fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
                                "and no scan inputs. Give one of them.");
@@ -25353,6 +25407,48 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
         fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
             *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
+}
+
+constexpr bool has_extent(shape const& dims, batch_extent extent)
+{
+    return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
+}
+
+inline fact_list describe_other_extents(std::span<shape const> outputs, batch_extent extent)
+{
+    fact_list wrong;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        if (!has_extent(outputs[k], extent))
+            wrong.add("scan_outputs[", k, "] has the shape ", outputs[k]);
+    return wrong;
+}
+
+/// Requires that outputs that are written in place are [N, T, ...].
+///
+/// Errors    option_error: more than max_operands. shape_error: another batch size or length.
+constexpr void check_batch_outputs(std::string_view op, std::span<shape const> outputs, batch_extent extent)
+{
+    check_count(op, outputs.size(), "scan outputs");
+    if (!std::all_of(outputs.begin(), outputs.end(), [&](auto& dims) { return has_extent(dims, extent); }))
+        fail<shape_error>(op,
+            ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
+            extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
+            ". Give it an element for each iteration of each row.");
+}
+
+/// Requires that operands that are written share no memory with sequence_lens, which is read row by row.
+///
+/// Errors    overlap_error: one of them shares a byte with it.
+template <class Lengths>
+constexpr void check_lengths_overlap(std::string_view op, Lengths const& lengths, std::string_view name,
+    std::span<placed_operand const> written)
+{
+    if (!lengths.is_given())
+        return;
+    for (std::size_t i = 0; i < written.size(); ++i)
+        if (overlap(written[i].memory, lengths.block()))
+            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
+                "] overlaps sequence_lens. Copy one of the two.");
 }
 
 } // namespace xloom::detail
@@ -25412,34 +25508,74 @@ void store_row(State& state, std::size_t b, Row const& row)
     output_writer<item_t<State>>(first, rows).push(row);
 }
 
-/// Cursors over one row of each input; the elements have neither the batch axis nor the time axis.
+/// Sets the elements of row b of a row-major output from `length` on to zeros. Requires rows and iterations.
+template <class Y>
+void clear_row(Y& output, std::size_t b, std::size_t length, batch_extent extent)
+{
+    std::size_t const count = element_count(detail::shape_of(output)) / extent.batch / extent.length;
+    std::fill_n(enable_tensor<Y>::data(output) + (b * extent.length + length) * count,
+        (extent.length - length) * count, item_t<Y>{});
+}
+
+/// Cursors over the elements of one row of each operand [N, T, ...]; the elements have neither the batch axis
+/// nor the time axis. Their buffers serve all rows.
 template <class Leaves>
-struct batch_cursors;
+class batch_cursors;
 template <class... Xs>
-struct batch_cursors<std::tuple<Xs...>> {
+class batch_cursors<std::tuple<Xs...>> {
     template <class X>
-    using cursor_type = cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type,
+    using item = std::conditional_t<std::is_const_v<std::remove_reference_t<X>>, item_t<bare<X>> const,
+        item_t<bare<X>>>;
+    template <class X>
+    using cursor = cursor_over<item<X>, typename element_shape<row_shape_t<bare<X>>, true>::type,
         is_always_row_major<bare<X>>>;
 
-    using cursors = std::tuple<cursor_type<Xs>...>;
-    using input_arguments =
-        std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+public:
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    static cursors start(
-        std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    /// Requires checked operands. start_row() must follow.
+    batch_cursors(std::tuple<Xs...> const& operands, std::size_t length, scan_directions const& directions,
+        write_back when = write_back::each_element)
+        : length_(length), cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<cursor<Xs>...>{
+                  start<Xs>(std::get<I>(operands), length, is_reverse(directions, I), when)...};
+          }(std::index_sequence_for<Xs...>{}))
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
-        }(std::index_sequence_for<Xs...>{});
+        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
+            rows_[i] = {detail::row_of(operand, 0).second.step, is_reverse(directions, i)};
+        });
     }
+
+    /// Makes element 0 of row b, which has `length` elements, the next one.
+    void start_row(std::tuple<Xs...> const& operands, std::size_t b, std::size_t length)
+    {
+        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
+            auto const [step, is_reverse] = rows_[i];
+            std::get<i>(cursors_).move_to(
+                enable_tensor<bare<decltype(operand)>>::data(operand) + static_cast<std::ptrdiff_t>(b) * step,
+                is_reverse ? length_ - length : 0);
+        });
+    }
+
+    auto& cursors() { return cursors_; }
 
 private:
-    template <class X>
-    static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
+    struct row_axis {
+        std::ptrdiff_t step;
+        bool is_reverse;
+    };
+
+    template <class X, class Operand>
+    static cursor<X> start(Operand& operand, std::size_t length, bool reverse, write_back when)
     {
-        auto const [first, rows] = detail::row_of(input, b);
-        return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
+        auto const [first, rows] = detail::row_of(operand, 0);
+        return {first, kernel::time_axis(rows.element, 0, length, reverse), length, when};
     }
+
+    std::size_t length_;
+    std::array<row_axis, sizeof...(Xs)> rows_{};
+    std::tuple<cursor<Xs>...> cursors_;
 };
 
 /// The scan outputs of a batch: [N, T, element...], zeros after the end of a shorter row.
@@ -25501,13 +25637,8 @@ public:
     {
         if (is_open_ && length < extent_.length)
             detail::for_each_leaf(results_, [&](auto, auto& result) {
-                using stacked = bare<decltype(result)>;
-                strided_layout const layout = detail::layout_of(result);
-                if (!is_row_major(layout))
-                    return; // zeros from the beginning
-                std::size_t const count = element_count(layout.dims) / extent_.batch / extent_.length;
-                std::fill_n(enable_tensor<stacked>::data(result) + (b * extent_.length + length) * count,
-                    (extent_.length - length) * count, item_t<stacked>{});
+                if (is_row_major(detail::layout_of(result))) // else zeros from the beginning
+                    detail::clear_row(result, b, length, extent_);
             });
     }
 
@@ -25542,8 +25673,48 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/scan/row_lengths.hpp ====
+// The lengths of the rows of a batch.
+
+namespace xloom::detail {
+
+/// The items of sequence_lens, checked; T for every row if it is omitted.
+class row_lengths {
+public:
+    template <class Lens>
+    row_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+        : given_(refer(sequence_lens)), longest_(extent.length)
+    {
+        check_rank(op, "sequence_lens", given_.rank());
+        check_lengths(op, "sequence_lens", given_, extent.batch, "T", extent.length);
+    }
+
+    lengths_ref const& given() const { return given_; }
+
+    std::size_t operator[](std::size_t b) const
+    {
+        return given_.is_given() ? static_cast<std::size_t>(given_[b]) : longest_;
+    }
+
+private:
+    template <class Lens>
+    static lengths_ref refer([[maybe_unused]] Lens const& sequence_lens)
+    {
+        if constexpr (std::is_same_v<Lens, std::nullopt_t>)
+            return {};
+        else
+            return sequence_lens;
+    }
+
+    lengths_ref given_;
+    std::size_t longest_;
+};
+
+} // namespace xloom::detail
+
 // ==== xloom/run/scan/scan_batched_types.hpp ====
-// The requirements on the types of a call of scan_batched, with their compile-time errors.
+// The requirements on the types of a call of scan_batched or scan_batched_into, with their compile-time
+// errors.
 
 namespace xloom::detail {
 
@@ -25573,6 +25744,14 @@ using rows_t = typename row_tuple<leaves_t<State>>::type;
 template <class Body, class State, class Inputs>
 using scan_batched_call =
     call_of<Body, joined_t<leaves_t<rows_t<State> const>, typename batch_cursors<Inputs>::input_arguments>>;
+
+/// The call of scan_batched_into's body: body(state&..., element const&..., output&...). A state is an
+/// element of its tensor along the batch.
+template <class Body, class States, class Inputs, class Outputs>
+using scan_batched_into_call =
+    call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                      typename batch_cursors<Inputs>::input_arguments,
+                      typename batch_cursors<leaves_t<Outputs>>::output_arguments>>;
 
 /// True if the types of a call of scan_batched are valid, otherwise a compile-time error of one sentence.
 template <class Body, class State, class Inputs, class Lens>
@@ -25611,6 +25790,60 @@ consteval bool is_valid_scan_batched()
     return false;
 }
 
+/// True if the types of a call of scan_batched_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Body, class States, class Inputs, class Outputs, class Lens>
+consteval bool is_valid_scan_batched_into()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
+        static_assert(never<States>, "xloom::scan_batched_into: a pack is one value or a flat std::tuple of "
+                                     "values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_batch_axis, states>)
+        static_assert(
+            never<States>, "xloom::scan_batched_into: a state is a tensor whose axis 0 is the batch");
+    else if constexpr (!every_leaf<is_writable, states>)
+        static_assert(never<States>,
+            "xloom::scan_batched_into: a state is updated in place, so it must not be const; the arguments "
+            "are scan_batched_into(body, states, scan_inputs, scan_outputs, sequence_lens), with "
+            "std::tuple() where there is no state");
+    else if constexpr (!outlives_call<States>)
+        static_assert(never<States>, "xloom::scan_batched_into: a state is updated in place, so it must be a "
+                                     "variable or a view of one; pass several as std::tie(h, c)");
+    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs> ||
+                       !every_leaf<is_no_foreign_memory, outputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan_batched_into: a scan input or output must be a tensor of xtensor; wrap a "
+            "std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type");
+    else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan_batched_into: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
+    else if constexpr (!every_leaf<is_scan_output, outputs> || !every_leaf<has_batch_and_time_axes, outputs>)
+        static_assert(never<Outputs>, "xloom::scan_batched_into: a scan output is a tensor in memory whose "
+                                      "axes 0 and 1 are batch and sequence");
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        static_assert(
+            never<Outputs>, "xloom::scan_batched_into: a scan output is written, so it must not be const");
+    else if constexpr (!outlives_call<Outputs>)
+        static_assert(never<Outputs>,
+            "xloom::scan_batched_into: a scan output is written in place, so it must be a "
+            "variable or a view of one; pass several as std::tie(y, z)");
+    else if constexpr (!is_sequence_lens<Lens>)
+        static_assert(never<Lens>,
+            "xloom::scan_batched_into: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
+    else if constexpr (!scan_batched_into_call<Body, States, Inputs, Outputs>::is_valid)
+        static_assert(never<Body>, "xloom::scan_batched_into: the body must be callable as body(state&..., "
+                                   "element const&..., output&...)");
+    else if constexpr (!std::is_void_v<
+                           typename scan_batched_into_call<Body, States, Inputs, Outputs>::result>)
+        static_assert(never<Body>,
+            "xloom::scan_batched_into: the body writes through its references and must return void");
+    else
+        return true;
+    return false;
+}
+
 } // namespace xloom::detail
 
 namespace xloom {
@@ -25626,23 +25859,6 @@ struct as_tuple<std::tuple<Ys...>> {
     using type = std::tuple<Ys...>;
 };
 
-/// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
-template <class Lens>
-std::vector<std::size_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
-{
-    if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
-        return std::vector<std::size_t>(extent.batch, extent.length);
-    } else {
-        lengths_ref const given(sequence_lens);
-        check_rank(op, "sequence_lens", given.rank());
-        check_lengths(op, "sequence_lens", given, extent.batch, "T", extent.length);
-        std::vector<std::size_t> lengths(extent.batch);
-        for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] = static_cast<std::size_t>(given[b]);
-        return lengths;
-    }
-}
-
 template <class Step, class Body, class State, class Inputs, class Lens>
 auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
     scan_batched_options const& options)
@@ -25652,23 +25868,24 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     batch_extent const extent =
-        check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
-    auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
+        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options);
+    row_lengths const lengths(op, sequence_lens, extent);
 
     rows_t<State> row{};
     using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
     stack outputs(op, extent);
+    batch_cursors<Inputs> elements(inputs, extent.length, options.directions);
     step_memory_pool recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         std::size_t const length = lengths[b];
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
+        elements.start_row(inputs, b, length);
         // The first iteration of all gives the shapes of the outputs. The others write through writers of
         // their own, which stay in registers.
         std::size_t const opening = outputs.is_open() ? 0 : (std::min)(length, std::size_t{1});
         detail::iterate<Step>(
-            op, body, detail::leaves(row), elements, 0, opening,
+            op, body, detail::leaves(row), elements.cursors(), 0, opening,
             [&](auto const& values, std::size_t) {
                 outputs.open(values, b);
                 outputs.row(b).push(op, values, 0, b);
@@ -25676,7 +25893,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
             b);
         auto writers = outputs.row(b, opening);
         detail::iterate<Step>(
-            op, body, detail::leaves(row), elements, opening, length,
+            op, body, detail::leaves(row), elements.cursors(), opening, length,
             [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
         outputs.end_row(b, length);
         detail::for_each_leaf(
@@ -25740,6 +25957,9 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
 }
 
 } // namespace xloom
+
+// ==== xloom/scan_batched_into.hpp ====
+// A batch of scans in place: the body updates rows of the caller's states and writes the caller's outputs.
 
 // ==== xloom/scan_into.hpp ====
 // Scan in place: the body updates the caller's states and writes the caller's outputs.
@@ -25831,6 +26051,22 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
     return holds_input;
 }
 
+/// Runs one iteration of a scan in place.
+template <class Body, class States, class Inputs, class Outputs, std::size_t K>
+void run_iteration(
+    Body& body, States const& states, Inputs& x, Outputs& y, std::array<bool, K> const& holds_input)
+{
+    detail::enter_all(x);
+    detail::enter_all(y);
+    detail::for_each_leaf(y, [&](auto k, auto& cursor) {
+        if (!holds_input[k])
+            detail::poison(cursor.element());
+    });
+    detail::call_body(body, states, detail::input_elements(x), detail::output_elements(y));
+    detail::leave_all(x);
+    detail::leave_all(y);
+}
+
 /// Runs a scan in place. Op is the operator's name in errors.
 ///
 /// Why Op is a template argument, and the states are not held by local_states: with either of them g++ 12
@@ -25863,18 +26099,12 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     auto const current =
         std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
-    auto const iteration = [&] { return t; };
-    detail::run_bodies(op, y, iteration, [&] {
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "scan_outputs", y, found, t);
+    };
+    detail::run_bodies(fail, [&] {
         for (; t < length; ++t) {
-            detail::enter_all(x);
-            detail::enter_all(y);
-            detail::for_each_leaf(y, [&](auto k, auto& cursor) {
-                if (!holds_input[k])
-                    detail::poison(cursor.element());
-            });
-            detail::call_body(body, current, detail::input_elements(x), detail::output_elements(y));
-            detail::leave_all(x);
-            detail::leave_all(y);
+            detail::run_iteration(body, current, x, y, holds_input);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
                     detail::fail_reshaped(
@@ -25949,6 +26179,137 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
 {
     detail::scan_into<false>(
         body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// Sets an output element to zeros (value-initialised items).
+template <class T>
+void set_zeros(T& item)
+{
+    item = T{};
+}
+template <class T, class Shape>
+void set_zeros(basic_element_view<T, Shape>& element)
+{
+    element = T{};
+}
+
+template <class Body, class... States, class Inputs, class... Outputs, class Lens>
+void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    std::tuple<Outputs&...> outputs, Lens const& sequence_lens, scan_batched_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_batched_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    batch_extent const extent =
+        check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
+    check_batch_outputs(op, detail::shapes_of(outputs), extent);
+    row_lengths const lengths(op, sequence_lens, extent);
+    auto const state_places = detail::places_of(states);
+    auto input_places = detail::places_of(inputs);
+    auto output_places = detail::places_of(outputs);
+    detail::place_in_time(input_places, axes(input_places.size(), 1), options.directions);
+    detail::place_in_time(output_places, axes(output_places.size(), 1), {});
+    check_overlap(op, state_places, input_places, output_places);
+    check_lengths_overlap(op, lengths.given(), "states", state_places);
+    check_lengths_overlap(op, lengths.given(), "scan_outputs", output_places);
+
+    constexpr write_back when = write_back_for<Body, States...>;
+    auto rows = cursor_set<std::tuple<States&...>, true>::start(
+        states, state_places, kernel::all_iterations(extent.batch), when);
+    detail::for_each_leaf(rows, [](auto, auto& cursor) { cursor.start_from_input(); });
+    batch_cursors<Inputs> x(inputs, extent.length, options.directions);
+    batch_cursors<std::tuple<Outputs&...>> y(outputs, extent.length, {}, when);
+    std::array<bool, sizeof...(Outputs)> const holds_input =
+        detail::join_in_place(input_places, x.cursors(), output_places, y.cursors());
+    std::size_t b = 0, t = 0;
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "states", rows, found, t, b);
+        detail::fail_if_own(op, "scan_outputs", y.cursors(), found, t, b);
+    };
+    detail::run_bodies(fail, [&] {
+        for (; b < extent.batch; ++b) {
+            std::size_t const length = lengths[b];
+            detail::enter_all(rows);
+            x.start_row(inputs, b, length);
+            y.start_row(outputs, b, extent.length);
+            {
+                local_states held(detail::output_elements(rows));
+                auto const current = held.get();
+                for (t = 0; t < length; ++t)
+                    detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+            }
+            detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+                if (length < extent.length && is_row_major(output_places[k].memory.layout)) {
+                    detail::clear_row(output, b, length, extent);
+                    return;
+                }
+                auto& cursor = std::get<k>(y.cursors());
+                for (std::size_t i = length; i < extent.length; ++i) {
+                    cursor.enter();
+                    detail::set_zeros(cursor.element());
+                    cursor.leave();
+                }
+            });
+            detail::leave_all(rows);
+        }
+    });
+}
+
+} // namespace detail
+
+/// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for b in range(N):
+///         for t in range(sequence_lens[b]):
+///             body(states[b], x[b, t], y[b, t])
+///         y[b, sequence_lens[b]:] = 0
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_into, but a state is a row of the
+/// caller's tensor: an element_view, or one item where the tensor's rank is statically 1. It cannot change
+/// its shape. A row of length 0 keeps its states.
+///
+/// Shapes    states [N, ...], scan inputs [N, T, ...], scan outputs [N, T, ...], sequence_lens [N], each in
+///           [0, T]; std::nullopt: T for every row.
+/// Options   as scan_batched.
+/// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
+///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape.
+///           After a body_error or an exception of the body, states and outputs hold the values written so
+///           far; the element of that iteration, and a row of a state whose items are not contiguous, may be
+///           unwritten.
+/// Order     rows in order, each from its first to its last iteration.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and for strided elements.
+/// Aliasing  as scan_into: an output may be the same tensor as a forward input, whose elements beyond the
+///           length of a row are then zeros, too.
+/// Source    ONNX Scan-8.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const lens = {3, 1};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 2>::from_shape({2, 3});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_batched_into(add, total, x, running, lens);
+/// total; // = [6, 14]
+/// running; // = [[1, 3, 6], [14, 0, 0]]
+/// ```
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class Lens = std::nullopt_t>
+void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {},
+    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (is_valid_scan_batched_into<Body, States, inputs, Outputs, Lens>())
+        detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            detail::leaves(scan_outputs), sequence_lens, options);
 }
 
 } // namespace xloom
