@@ -57,6 +57,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         step_type& step = current.call(body, now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         detail::check_ranks(op, "states", step.state);
+        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         stack.push(step.scan_outputs, t);
         current.take_states(carried);
         control.finish_iteration(step.cond);

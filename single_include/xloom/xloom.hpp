@@ -15261,6 +15261,15 @@ private:
     std::optional<xt::xtensor<T, 1>> buffer_{};
 };
 
+/// The form of updates that are contiguous in row-major order, as run_scatter_nd reads it from a call.
+struct row_major_updates {
+    /// True if the items of each update are contiguous, or all the same one.
+    static constexpr bool has_contiguous_updates() { return true; }
+
+    /// Returns the strides of the items of one update, whose shape is given.
+    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
+};
+
 } // namespace xloom::detail
 
 namespace xloom::detail {
@@ -16863,7 +16872,7 @@ namespace xloom::detail {
 
 /// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
 template <class Indices, class Updates, bool IsBroadcast = false>
-class scatter_call : public scatter_indices<Indices> {
+class scatter_call : public scatter_indices<Indices>, public row_major_updates {
 public:
     using item = item_t<Updates>;
     static constexpr bool is_broadcast = false;
@@ -16877,12 +16886,6 @@ public:
     {}
 
     item const* updates() const { return updates_.data(); }
-
-    /// True if the items of each update are contiguous, or all the same one.
-    static constexpr bool has_contiguous_updates() { return true; }
-
-    /// Returns the strides of the items of one update, whose shape is given.
-    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
 
 private:
     row_major_items<Updates> updates_;
@@ -16906,6 +16909,7 @@ public:
 
     kernel::broadcast_updates<item> const& updates() const { return updates_.updates(); }
 
+    /// As row_major_updates.
     bool has_contiguous_updates() const
     {
         return updates().has_one_item() || updates().has_contiguous_items();
@@ -17140,7 +17144,7 @@ constexpr scatter_nd_options scatter_options(gather_nd_vjp_options const& option
 /// The checked operands of a call, as run_scatter_nd reads them: ct is the updates, and batch axes precede
 /// the indexed axes of data.
 template <class Ct, class Indices>
-class gather_vjp_call {
+class gather_vjp_call : public row_major_updates {
 public:
     using index = item_t<Indices>;
     using item = item_t<Ct>;
@@ -22636,6 +22640,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         step_type& step = current.call(body, now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         detail::check_ranks(op, "states", step.state);
+        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         stack.push(step.scan_outputs, t);
         current.take_states(carried);
         control.finish_iteration(step.cond);
@@ -28238,7 +28243,7 @@ constexpr bool depends_on_values(reduction kind)
 /// The checked indices of a call, with the updates if the gradients depend on their values. run_scatter_nd
 /// accepts it, too.
 template <class Indices, class Updates>
-class scatter_vjp_call : public scatter_indices<Indices> {
+class scatter_vjp_call : public scatter_indices<Indices>, public row_major_updates {
 public:
     using item = item_t<Updates>;
 

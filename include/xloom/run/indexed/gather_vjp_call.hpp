@@ -21,7 +21,7 @@ constexpr scatter_nd_options scatter_options(gather_nd_vjp_options const& option
 /// The checked operands of a call, as run_scatter_nd reads them: ct is the updates, and batch axes precede
 /// the indexed axes of data.
 template <class Ct, class Indices>
-class gather_vjp_call {
+class gather_vjp_call : public row_major_updates {
 public:
     using index = item_t<Indices>;
     using item = item_t<Ct>;

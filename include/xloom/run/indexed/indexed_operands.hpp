@@ -79,4 +79,13 @@ private:
     std::optional<xt::xtensor<T, 1>> buffer_{};
 };
 
+/// The form of updates that are contiguous in row-major order, as run_scatter_nd reads it from a call.
+struct row_major_updates {
+    /// True if the items of each update are contiguous, or all the same one.
+    static constexpr bool has_contiguous_updates() { return true; }
+
+    /// Returns the strides of the items of one update, whose shape is given.
+    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
+};
+
 } // namespace xloom::detail

@@ -8,7 +8,7 @@ namespace xloom::detail {
 
 /// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
 template <class Indices, class Updates, bool IsBroadcast = false>
-class scatter_call : public scatter_indices<Indices> {
+class scatter_call : public scatter_indices<Indices>, public row_major_updates {
 public:
     using item = item_t<Updates>;
     static constexpr bool is_broadcast = false;
@@ -22,12 +22,6 @@ public:
     {}
 
     item const* updates() const { return updates_.data(); }
-
-    /// True if the items of each update are contiguous, or all the same one.
-    static constexpr bool has_contiguous_updates() { return true; }
-
-    /// Returns the strides of the items of one update, whose shape is given.
-    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
 
 private:
     row_major_items<Updates> updates_;
@@ -51,6 +45,7 @@ public:
 
     kernel::broadcast_updates<item> const& updates() const { return updates_.updates(); }
 
+    /// As row_major_updates.
     bool has_contiguous_updates() const
     {
         return updates().has_one_item() || updates().has_contiguous_items();

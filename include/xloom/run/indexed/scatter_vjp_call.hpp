@@ -17,7 +17,7 @@ constexpr bool depends_on_values(reduction kind)
 /// The checked indices of a call, with the updates if the gradients depend on their values. run_scatter_nd
 /// accepts it, too.
 template <class Indices, class Updates>
-class scatter_vjp_call : public scatter_indices<Indices> {
+class scatter_vjp_call : public scatter_indices<Indices>, public row_major_updates {
 public:
     using item = item_t<Updates>;
 
