@@ -49,7 +49,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
     using output = typename decltype(step_type::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "init", carried);
-    growable_list_outputs<output> stack(op, outputs, control.limit(), control.guaranteed_trips());
+    growable_list_outputs<output> stack(op, outputs, control.limit());
     current_step<step_type, Call::is_returned> current;
     while (control.next(control.limit())) {
         loop_status const now = control.status();

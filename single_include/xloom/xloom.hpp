@@ -22490,13 +22490,16 @@ private:
 namespace xloom::detail {
 
 /// The scan outputs of a list, stacked along axis 0, whose output_capacity grows.
+///
+/// Why no memory is reserved for guaranteed iterations: models come with any trip count, and a body that gives
+/// up must not wait for their memory.
 template <tensor Y>
 class growable_list_outputs {
 public:
     using stacked = typename list_outputs<Y>::stacked;
 
-    growable_list_outputs(std::string_view op, std::size_t count, std::int64_t limit, std::int64_t certain)
-        : stack_(op, count, along_axis_0), capacity_(limit, certain)
+    growable_list_outputs(std::string_view op, std::size_t count, std::int64_t limit)
+        : stack_(op, count, along_axis_0), capacity_(limit, no_certain_iterations)
     {}
 
     /// Appends the outputs of iteration t.
@@ -22527,6 +22530,7 @@ public:
 
 private:
     static inline scan_options const along_axis_0{};
+    static constexpr std::int64_t no_certain_iterations = 0;
 
     list_outputs<Y> stack_;
     output_capacity capacity_;
@@ -22632,7 +22636,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
     using output = typename decltype(step_type::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "init", carried);
-    growable_list_outputs<output> stack(op, outputs, control.limit(), control.guaranteed_trips());
+    growable_list_outputs<output> stack(op, outputs, control.limit());
     current_step<step_type, Call::is_returned> current;
     while (control.next(control.limit())) {
         loop_status const now = control.status();

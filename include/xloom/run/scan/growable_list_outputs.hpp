@@ -11,13 +11,16 @@
 namespace xloom::detail {
 
 /// The scan outputs of a list, stacked along axis 0, whose output_capacity grows.
+///
+/// Why no memory is reserved for guaranteed iterations: models come with any trip count, and a body that gives
+/// up must not wait for their memory.
 template <tensor Y>
 class growable_list_outputs {
 public:
     using stacked = typename list_outputs<Y>::stacked;
 
-    growable_list_outputs(std::string_view op, std::size_t count, std::int64_t limit, std::int64_t certain)
-        : stack_(op, count, along_axis_0), capacity_(limit, certain)
+    growable_list_outputs(std::string_view op, std::size_t count, std::int64_t limit)
+        : stack_(op, count, along_axis_0), capacity_(limit, no_certain_iterations)
     {}
 
     /// Appends the outputs of iteration t.
@@ -48,6 +51,7 @@ public:
 
 private:
     static inline scan_options const along_axis_0{};
+    static constexpr std::int64_t no_certain_iterations = 0;
 
     list_outputs<Y> stack_;
     output_capacity capacity_;
