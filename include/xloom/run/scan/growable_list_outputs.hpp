@@ -12,8 +12,8 @@ namespace xloom::detail {
 
 /// The scan outputs of a list, stacked along axis 0, whose output_capacity grows.
 ///
-/// Why no memory is reserved for guaranteed iterations: models come with any trip count, and a body that gives
-/// up must not wait for their memory.
+/// Why no memory is reserved for guaranteed iterations: models come with any trip count, and a body that
+/// gives up must not wait for their memory.
 template <tensor Y>
 class growable_list_outputs {
 public:
