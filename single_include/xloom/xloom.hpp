@@ -7003,6 +7003,11 @@ constexpr panel_order order_of_step(std::size_t t) noexcept
     return t % 2 == 0 ? panel_order::forwards : panel_order::backwards;
 }
 
+/// The number of panels by which one row is multiplied at a time: one panel has too few independent sums to
+/// keep the multipliers busy.
+template <class T>
+inline constexpr std::size_t panels_per_row = (7 + panel_batches<T>) / panel_batches<T>;
+
 namespace detail {
 
 /// Returns number k of row r of a block of `Count` rows.
@@ -7148,13 +7153,12 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
             std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
-/// Computes sums = start + a b for one row, several panels at a time: one panel has too few independent sums
-/// to keep the multipliers busy.
+/// Computes sums = start + a b for one row, several panels at a time.
 template <class T, class Rows>
 void multiply_one(
     Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    constexpr std::size_t width = panel_batches<T>, group_size = (7 + width) / width;
+    constexpr std::size_t width = panel_batches<T>, group_size = panels_per_row<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
     blocks const groups{(batches + width - 1) / width, group_size};
     for (std::size_t i = 0; i < groups.count(); ++i) {
@@ -7253,7 +7257,7 @@ public:
     void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
         panel_order order = panel_order::forwards) const
     {
-        constexpr std::size_t width = 2 * panel_width<T>; // as one row is multiplied
+        constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,
                           useful = rows * b.depth * b.columns / tuning::products_per_share,
                           parts = (std::min)({policy_.concurrency(), groups, useful});

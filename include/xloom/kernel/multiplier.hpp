@@ -26,7 +26,7 @@ public:
     void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
         panel_order order = panel_order::forwards) const
     {
-        constexpr std::size_t width = 2 * panel_width<T>; // as one row is multiplied
+        constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,
                           useful = rows * b.depth * b.columns / tuning::products_per_share,
                           parts = (std::min)({policy_.concurrency(), groups, useful});
