@@ -17,6 +17,7 @@ set(test_units
   "scatter_types ^scatter_nd_(floats|integers|storage|nan)"
   "scatter scatter"
   "gather gather"
+  "prefix associative|cumulative|linear_recurrence|segment|row_splits|ragged"
   "scan_into scan_(batched|into|list)"
   "scan scan"
   "loop loop|if|errors|property"

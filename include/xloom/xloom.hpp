@@ -39,11 +39,17 @@
 #include <xloom/rnn.hpp>
 #include <xloom/rnn_backward.hpp>
 #include <xloom/rnn_cell.hpp>
+#include <xloom/row_splits.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
+#include <xloom/scan_ragged.hpp>
+#include <xloom/scan_ragged_into.hpp>
 #include <xloom/scan_vjp.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/segment_reduce.hpp>
+#include <xloom/segment_scan.hpp>
+#include <xloom/segment_softmax.hpp>
 #include <xloom/storage_types.hpp>
 
 #ifdef XLOOM_USE_TBB

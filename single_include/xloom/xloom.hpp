@@ -1292,6 +1292,10 @@ inline constexpr bool is_small_float = false;
 template <element_type Element>
 inline constexpr bool is_small_float<small_float<Element>> = true;
 
+/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
+template <class Item>
+using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
+
 } // namespace detail
 
 /// Converts a number as ONNX's Cast converts an element. Only small_float uses the options.
@@ -3273,6 +3277,16 @@ inline void check_scan_memory(
     }
 }
 
+/// Requires that a result shares no memory with an operand that is read again after it is written.
+///
+/// Errors    overlap_error
+inline void check_no_overlap(std::string_view op, scan_operand const& result, scan_operand const& operand)
+{
+    if (overlap(result.memory, operand.memory))
+        fail<overlap_error>(op, ": ", result.name, " must share no memory with ", operand.name,
+            ", but it does. Copy one of the two.");
+}
+
 } // namespace xloom::detail
 
 // ==== xloom/run/prefix/associative_scan_types.hpp ====
@@ -4247,35 +4261,51 @@ void check_scan_operator(std::string_view name, Op const& op)
     }
 }
 
-/// Returns the value that an exclusive scan begins with.
+/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty if
+/// it does not.
+struct identity_use {
+    std::string_view reason{};
+
+    explicit operator bool() const noexcept { return !reason.empty(); }
+};
+
+/// An exclusive scan begins with the identity.
+constexpr identity_use first_result(bool is_exclusive) noexcept
+{
+    return {is_exclusive ? "an exclusive scan begins with the identity of its operator" : ""};
+}
+
+/// Returns the identity of an operator.
 ///
-/// Errors    option_error: the operator has no identity that is known.
+/// Errors    option_error: it is not known.
 template <class V, class Op>
-V identity_for(std::string_view name, Op const& op)
+V identity_for(std::string_view name, Op const& op, identity_use use)
 {
     if constexpr (has_identity<Op, V>)
         return detail::identity_of<V>(op);
     else
-        fail<option_error>(name,
-            ": an exclusive scan begins with the identity of its operator, but that of a "
-            "callable is not known. Pass xloom::monoid{op, identity}.");
+        fail<option_error>(name, ": ", use.reason,
+            ", but that of a callable is not known. Pass xloom::monoid{op, identity}.");
 }
 
-/// Calls f(operator, value that the scan begins with) for the operator that the argument names.
+/// Calls f(operator, identity) for the operator that the argument names; the identity is null if it is not
+/// used.
 template <class V, class Op, class F>
-void with_scan_operator(std::string_view name, Op& op, bool exclusive, F const& f)
+void with_scan_operator(std::string_view name, Op& op, identity_use use, F const& f)
 {
+    std::optional<V> identity;
+    auto const call = [&](auto& function) {
+        f(function, identity ? &*identity : static_cast<V const*>(nullptr));
+    };
     if constexpr (is_monoid<std::remove_const_t<Op>>) {
-        std::optional<V> start;
-        if (exclusive)
-            start = static_cast<V>(op.identity);
-        kernel::with_reduction<V>(op.op, [&](auto& function) { f(function, start); });
+        if (use)
+            identity = static_cast<V>(op.identity);
+        kernel::with_reduction<V>(op.op, call);
     } else {
         kernel::with_reduction<V>(op, [&]<class Function>(Function& function) {
-            std::optional<V> start;
-            if (exclusive)
-                start = detail::identity_for<V, std::remove_const_t<Function>>(name, function);
-            f(function, start);
+            if (use)
+                identity = detail::identity_for<V, std::remove_const_t<Function>>(name, function, use);
+            call(function);
         });
     }
 }
@@ -4495,6 +4525,9 @@ consteval bool is_valid_associative_scan_into()
 
 } // namespace xloom::detail
 
+// ==== xloom/run/prefix/scan_operands.hpp ====
+// Parallel scans of one operand, or of tuples of several.
+
 // ==== xloom/run/prefix/scan_sequences.hpp ====
 // The choice of a kernel for a parallel scan, by layout, element type and operator.
 
@@ -4546,6 +4579,9 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
 {
     return slice_size <= max_small_slice ? 32 : 16;
 }
+
+/// The prefetch distance in bytes of reductions of rows, which are read vector by vector, not row by row.
+inline constexpr std::size_t row_prefetch_bytes = 4096;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;
@@ -4615,6 +4651,10 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 // ==== xloom/kernel/lanes.hpp ====
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
 // permutations of lanes that a prefix tree consists of.
+
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+#include <immintrin.h>
+#endif
 
 namespace xloom::kernel {
 
@@ -4686,6 +4726,101 @@ template <class T>
     return lanes;
 }
 
+/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
+inline constexpr bool has_masked_lanes =
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    true;
+#else
+    false;
+#endif
+
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+/// A mask of the first `count` lanes, or of all.
+template <class T>
+[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
+{
+    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
+}
+
+} // namespace detail
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+template <std::size_t Bytes>
+using signed_of = std::conditional_t<Bytes == 4, int, long long>;
+
+/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
+template <class T>
+[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
+{
+    using item = signed_of<sizeof(T)>;
+    typedef item vector __attribute__((vector_size(lane_bytes)));
+    vector numbers;
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        numbers[i] = static_cast<item>(i);
+    item const end = static_cast<item>((std::min)(count, lane_count<T>));
+    return reinterpret_cast<__m256i>(numbers < end);
+}
+
+} // namespace detail
+#endif
+
+/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
+    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
+    else
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
+            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
+    else
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
+            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
+            reinterpret_cast<__m256d>(mask)));
+#else
+    lanes_t<T> lanes = others;
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        lanes[i] = from[i];
+    return lanes;
+#endif
+}
+
+/// Stores the first `count` lanes of a vector, or all.
+template <class T>
+[[gnu::always_inline]] inline void store_first_lanes(
+    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
+    else
+        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
+    else
+        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
+#else
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
 namespace detail {
 
 template <class V, std::size_t... I>
@@ -4713,6 +4848,12 @@ template <std::size_t Half, class V, std::size_t... I>
         static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
 }
 
+template <std::size_t Distance, class V, std::size_t... I>
+[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
+}
+
 template <std::size_t Half, class V, std::size_t... I>
 [[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
 {
@@ -4733,6 +4874,13 @@ template <class T>
 [[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
 {
     return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
+template <class T, std::size_t Distance>
+[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+{
+    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.
@@ -5433,6 +5581,12 @@ struct lane_access {
 
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    /// Prefetches what is read some rows later; rows are often contiguous.
+    void prefetch(std::size_t t, std::size_t c) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
+        __builtin_prefetch(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
+    }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
         kernel::store_lanes(y.lanes(t, c), value);
@@ -5464,9 +5618,11 @@ struct consecutive_items {
         else
             kernel::store_lanes<item>(first + i, value);
     }
-    /// Loads the first items of a vector, as many as there are.
+    /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
     {
+        if constexpr (!Reverse)
+            return kernel::load_first_lanes<item>(first + i, items, lanes{});
         lanes value{};
         for (std::size_t k = 0; k < count && k < items; ++k)
             value[k] = at(i + k);
@@ -5474,6 +5630,8 @@ struct consecutive_items {
     }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
     {
+        if constexpr (!Reverse)
+            return kernel::store_first_lanes<item>(first + i, value, items);
         for (std::size_t k = 0; k < count && k < items; ++k)
             at(i + k) = value[k];
     }
@@ -5752,76 +5910,34 @@ struct strip_grid {
     std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
 };
 
-/// Runs strips of the neighbours begin .. end - 1 of every row of sequences. make(first sequence, neighbours)
-/// makes one.
-template <class Sequences, class Make, class Policy>
-void run_strips_of_rows(Sequences const& all, std::size_t begin, std::size_t end, std::size_t width,
-    std::size_t parts, Make const& make, Policy const& policy)
-{
-    if (begin == end)
-        return;
-    strip_grid const grid{end - begin, width};
-    std::size_t const rows = all.count() / all.neighbours();
-    detail::run_strips(
-        rows * grid.per_row(), parts,
-        [&](std::size_t i) {
-            std::size_t const row = i / grid.per_row();
-            return make(row * all.neighbours() + begin + grid.begin(i), grid.size(i));
-        },
-        policy);
-}
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+template <class Sequences, class Policy>
+struct whole_axis {
+    Sequences const& all;
+    std::size_t parts;
+    Policy const& policy;
 
-/// Scans sequences of items, operands x and y, item by item.
-template <class T, class Op, class Policy>
-void scan_items(T const* x, T* y, sequences<2> const& all, std::size_t begin, T const* start, bool exclusive,
-    Op& op, std::size_t parts, Policy const& policy)
-{
-    using ref = operator_ref<T, Op>;
-    using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        return strip(ref{&op},
-            {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]}, start},
-            all.length(), width, exclusive);
-    };
-    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<T>, parts, make, policy);
-}
+    bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
-/// Scans sequences whose items are consecutive, each in vectors.
-template <bool Reverse, class Ops, class T, class Policy>
-void scan_consecutive(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
-    std::size_t parts, Policy const& policy)
-{
-    using access = consecutive_access<T, Reverse>;
-    auto const make = [&](std::size_t first, std::size_t) {
-        auto const at = all(first);
-        return kernel::lane_prefix<Ops, access>(
-            access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, all.length(),
-            exclusive);
-    };
-    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
-}
-
-/// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
-/// neighbours of each row that are done: whole vectors.
-template <class Ops, class T, class Policy>
-std::size_t scan_neighbours(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
-    std::size_t parts, Policy const& policy)
-{
-    using lanes = kernel::lanes_t<T>;
-    using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
-    constexpr std::size_t count = kernel::lane_count<T>;
-    std::size_t const whole = all.neighbours() / count * count;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        return strip(Ops{},
-            {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
-                start != nullptr ? *start : Ops::neutral()},
-            all.length(), width / count, exclusive);
-    };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<lanes>, parts, make, policy);
-    return whole;
-}
+    template <class Make>
+    void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
+    {
+        if (begin == end)
+            return;
+        strip_grid const grid{end - begin, width};
+        std::size_t const rows = all.count() / all.neighbours();
+        detail::run_strips(
+            rows * grid.per_row(), parts,
+            [&](std::size_t i) {
+                std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
+                return make(all(first), all.length(), grid.size(i));
+            },
+            policy);
+    }
+};
+template <class Sequences, class Policy>
+whole_axis(Sequences const&, std::size_t, Policy const&) -> whole_axis<Sequences, Policy>;
 
 /// True if the elements of all operands follow each other with this step.
 template <std::size_t K>
@@ -5830,110 +5946,243 @@ bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t 
     return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
 }
 
-/// Scans the sequences of x into y, beginning with *start if it is given.
-template <class T, class Op, class Policy>
-void scan_sequences(
-    T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive, Op& op, Policy const& policy)
-{
-    if (all.length() == 0 || all.count() == 0)
-        return;
-    std::size_t const parts = detail::scan_parts<T, Op>(all.length() * all.count(), policy);
-    std::size_t done = 0;
-    if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-        using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-        if (all.length() >= kernel::elements_per_group) {
-            if (detail::are_consecutive(all.time(), 1))
-                return detail::scan_consecutive<false, ops>(x, y, all, start, exclusive, parts, policy);
-            if (detail::are_consecutive(all.time(), -1))
-                return detail::scan_consecutive<true, ops>(x, y, all, start, exclusive, parts, policy);
-        }
-        if (detail::are_consecutive(all.beside(), 1))
-            done = detail::scan_neighbours<ops>(x, y, all, start, exclusive, parts, policy);
+/// A scan of one operand x into y.
+template <class T, class Op>
+struct item_scan {
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+    Op& op;
+
+    using offsets = sequences<2>::offsets;
+
+    /// Scans the neighbours from `begin` on item by item.
+    template <class Run>
+    void run_items(std::size_t begin, Run const& run) const
+    {
+        using ref = operator_ref<T, Op>;
+        using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
+        run(begin, all.neighbours(), kernel::strip_width<T>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(ref{&op},
+                    {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]},
+                        start},
+                    length, width, exclusive);
+            });
     }
-    detail::scan_items(x, y, all, done, start, exclusive, op, parts, policy);
+
+    /// Scans sequences whose items are consecutive, each in vectors.
+    template <bool Reverse, class Ops, class Run>
+    void run_consecutive(Run const& run) const
+    {
+        using access = consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<Ops, access>(
+                access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, length,
+                exclusive);
+        });
+    }
+
+    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
+    /// neighbours of each row that are done: whole vectors.
+    template <class Ops, class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using lanes = kernel::lanes_t<T>;
+        using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        run(0, whole, count * kernel::row_width<lanes>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(Ops{},
+                    {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
+                        start != nullptr ? *start : Ops::neutral()},
+                    length, width / count, exclusive);
+            });
+        return whole;
+    }
+
+    /// Chooses a kernel and runs it.
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+            if (kernel::has_masked_lanes || run.is_long()) {
+                if (detail::are_consecutive(all.time(), 1))
+                    return run_consecutive<false, ops>(run);
+                if (detail::are_consecutive(all.time(), -1))
+                    return run_consecutive<true, ops>(run);
+            }
+            if (detail::are_consecutive(all.beside(), 1))
+                done = run_neighbours<ops>(run);
+        }
+        run_items(done, run);
+    }
+};
+
+/// A scan of tuples, of which each operand holds one member.
+template <class Op, class... Ts>
+struct tuple_scan {
+    using V = std::tuple<Ts...>;
+    static constexpr std::size_t count = 2 * sizeof...(Ts);
+
+    std::tuple<Ts const*...> const& x;
+    std::tuple<Ts*...> const& y;
+    sequences<count> const& all;
+    V const* start;
+    bool exclusive;
+    Op& op;
+
+    /// Returns the access to the tuples of a sequence and its neighbours.
+    tuple_access<Ts...> access(typename sequences<count>::offsets const& at) const
+    {
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+            constexpr std::size_t results = sizeof...(Ts);
+            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], time[K], beside[K]}...},
+                {{std::get<K>(y) + at[results + K], time[results + K], beside[results + K]}...}, start};
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using ref = operator_ref<V, Op>;
+        run(0, all.neighbours(), kernel::strip_width<V>,
+            [this](auto const& at, std::size_t length, std::size_t width) {
+                return kernel::strip_prefix<V, ref, tuple_access<Ts...>, true>(
+                    ref{&op}, access(at), length, width, exclusive);
+            });
+    }
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/scanned_operands.hpp ====
+// The operands and results of a parallel scan: their names, memory and items.
+
+namespace xloom::detail {
+
+/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and so
+/// on if they are tuples.
+template <bool IsTuple, class Xs, class Ys>
+class scanned_operands;
+
+template <bool IsTuple, class... Xs, class... Ys>
+class scanned_operands<IsTuple, std::tuple<Xs...>, std::tuple<Ys&...>> {
+public:
+    static constexpr std::size_t count = sizeof...(Xs) + sizeof...(Ys);
+
+    std::tuple<item_t<Xs> const*...> x;
+    std::tuple<item_t<Ys>*...> y;
+
+    scanned_operands(std::string_view x_name, std::tuple<Xs...> const& xs, std::string_view y_name,
+        std::tuple<Ys&...> const& ys)
+        : x(std::apply(
+              [](auto const&... each) {
+                  return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
+              },
+              xs)),
+          y(std::apply(
+              [](auto&... each) {
+                  return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...);
+              },
+              ys))
+    {
+        refer(0, x_name, xs);
+        refer(sizeof...(Xs), y_name, ys);
+    }
+    scanned_operands(scanned_operands const&) = delete;
+
+    std::span<scan_operand const> operands() const { return operands_; }
+    std::span<scan_operand const> inputs() const { return operands().first(sizeof...(Xs)); }
+    std::span<scan_operand const> results() const { return operands().last(sizeof...(Ys)); }
+
+    std::array<strided_layout, count> layouts() const
+    {
+        std::array<strided_layout, count> layouts;
+        for (std::size_t k = 0; k < count; ++k)
+            layouts[k] = operands_[k].memory.layout;
+        return layouts;
+    }
+
+private:
+    template <class Operands>
+    void refer(std::size_t begin, std::string_view name, Operands const& operands)
+    {
+        detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
+            names_[begin + i] = IsTuple ? concat(name, "s[", std::size_t{i}, "]") : std::string(name);
+            operands_[begin + i] = {names_[begin + i], detail::memory_of(operand)};
+        });
+    }
+
+    std::array<std::string, count> names_;
+    std::array<scan_operand, count> operands_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Returns the scan of the operands of a call. `start` is the value before the first element, or null.
+template <bool IsTuple, class Call, class V, class Op>
+auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start, bool exclusive, Op& op)
+{
+    if constexpr (IsTuple)
+        return std::apply(
+            [&]<class... Ts>(Ts*...) {
+                return tuple_scan<Op, Ts...>{call.x, call.y, all, start, exclusive, op};
+            },
+            call.y);
+    else
+        return item_scan<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, start, exclusive, op};
+}
+
+/// Returns a new tensor of the shape of another one.
+template <class X>
+owned_t<X> make_like(std::string_view name, X const& x)
+{
+    check_rank(name, "xs", detail::rank_of(x));
+    return enable_tensor<owned_t<X>>::make(detail::shape_of(x));
+}
+
+/// Returns a tuple of new tensors of the shapes of others.
+template <class Inputs>
+auto make_all_like(std::string_view name, Inputs const& inputs)
+{
+    return std::apply(
+        [&](auto const&... x) { return std::tuple<owned_t<decltype(x)>...>(detail::make_like(name, x)...); },
+        inputs);
 }
 
 } // namespace xloom::detail
 
 namespace xloom::detail {
 
-/// Scans tuples, of which each operand holds one member.
-template <class... Ts, class Op, class Policy>
-void scan_tuples(std::tuple<Ts const*...> const& x, std::tuple<Ts*...> const& y,
-    sequences<2 * sizeof...(Ts)> const& all, std::tuple<Ts...> const* start, bool exclusive, Op& op,
-    Policy const& policy)
-{
-    using V = std::tuple<Ts...>;
-    using ref = operator_ref<V, Op>;
-    using access = tuple_access<Ts...>;
-    using strip = kernel::strip_prefix<V, ref, access, true>;
-    if (all.length() == 0 || all.count() == 0)
-        return;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        auto const strip_of = [&]<std::size_t... K>(std::index_sequence<K...>) {
-            constexpr std::size_t results = sizeof...(Ts);
-            return access{{{std::get<K>(x) + at[K], all.time()[K], all.beside()[K]}...},
-                {{std::get<K>(y) + at[results + K], all.time()[results + K], all.beside()[results + K]}...},
-                start};
-        };
-        return strip(ref{&op}, strip_of(std::index_sequence_for<Ts...>{}), all.length(), width, exclusive);
-    };
-    detail::run_strips_of_rows(all, 0, all.neighbours(), kernel::strip_width<V>,
-        detail::scan_parts<V, Op>(all.length() * all.count(), policy), make, policy);
-}
-
-/// Returns operands with their names: xs, or xs[0], xs[1] ... for a tuple. The names are kept in `names`.
-template <class... Ts>
-std::array<scan_operand, sizeof...(Ts)> named_operands(std::string_view name, bool is_tuple,
-    std::array<std::string, sizeof...(Ts)>& names, std::tuple<Ts...> const& operands)
-{
-    std::array<scan_operand, sizeof...(Ts)> named;
-    detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
-        names[i] = is_tuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
-        named[i] = {names[i], detail::memory_of(operand)};
-    });
-    return named;
-}
-
 /// Checks the operands and scans them. Requires valid types.
-template <bool IsTuple, class V, class Op, class... Xs, class... Ys, class Policy>
-void run_associative_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs,
-    std::tuple<Ys&...> const& ys, associative_scan_options const& options, Policy const& policy)
+template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy>
+void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
+    associative_scan_options const& options, Policy const& policy)
 {
-    constexpr std::size_t count = sizeof...(Xs);
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    std::array<std::string, count> x_names, y_names;
-    auto const inputs = detail::named_operands(IsTuple ? "xs" : "x", IsTuple, x_names, xs);
-    auto const results = detail::named_operands(IsTuple ? "ys" : "y", IsTuple, y_names, ys);
-    std::array<scan_operand, 2 * count> all;
-    std::array<strided_layout, 2 * count> layouts;
-    for (std::size_t k = 0; k < count; ++k) {
-        all[k] = inputs[k];
-        all[count + k] = results[k];
-    }
-    for (std::size_t k = 0; k < 2 * count; ++k)
-        layouts[k] = all[k].memory.layout;
-    std::size_t const axis = check_scanned_axis(name, all, options.axis);
-    check_scan_memory(name, inputs, results);
+    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    std::size_t const axis = check_scanned_axis(name, call.operands(), options.axis);
+    check_scan_memory(name, call.inputs(), call.results());
     detail::check_scan_operator<V>(name, op);
-    sequences<2 * count> const along(layouts, axis, options.reverse);
-    auto const x = std::apply(
-        [](auto const&... each) {
-            return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
-        },
-        xs);
-    auto const y = std::apply(
-        [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
+    sequences<call.count> const all(call.layouts(), axis, options.reverse);
+    std::size_t const count = all.length() * all.count();
+    if (count == 0)
+        return;
     detail::with_scan_operator<V>(
-        name, op, options.exclusive, [&](auto& function, std::optional<V> const& start) {
-            V const* const first = start ? &*start : nullptr;
-            if constexpr (IsTuple)
-                detail::scan_tuples(x, y, along, first, options.exclusive, function, policy);
-            else
-                detail::scan_sequences(
-                    std::get<0>(x), std::get<0>(y), along, first, options.exclusive, function, policy);
+        name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
+            auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
+            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy});
         });
 }
 
@@ -5945,22 +6194,12 @@ void associative_scan_into(std::string_view name, Op& op, Xs const& xs, Ys& ys,
         name, op, detail::evaluated_inputs(xs), detail::leaves(ys), options, policy);
 }
 
-/// Returns a new tensor of the shape of another one.
-template <class X>
-owned_t<X> make_like(std::string_view name, X const& x)
-{
-    check_rank(name, "xs", detail::rank_of(x));
-    return enable_tensor<owned_t<X>>::make(detail::shape_of(x));
-}
-
 template <class Op, class Xs, class Policy>
 auto associative_scan(std::string_view name, Op& op, Xs const& xs, associative_scan_options const& options,
     Policy const& policy)
 {
     auto const inputs = detail::evaluated_inputs(xs);
-    auto results = std::apply(
-        [&](auto const&... x) { return std::tuple<owned_t<decltype(x)>...>(detail::make_like(name, x)...); },
-        inputs);
+    auto results = detail::make_all_like(name, inputs);
     detail::run_associative_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, detail::leaves(results), options, policy);
     if constexpr (is_tuple<Xs>)
@@ -8179,10 +8418,6 @@ shape_ref shape_if_given(Ref const& operand)
 namespace xloom {
 
 namespace detail {
-
-/// The computation type of a recurrent operator: float for storage floats, else Item.
-template <class Item>
-using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
 /// Sets elements `begin` .. `end` - 1 of a row to 0.
 template <class Item>
@@ -20957,16 +21192,6 @@ inline void check_initial_state(
             h0.dims(), ". Give it that shape.");
 }
 
-/// Requires that a result shares no memory with an operand that is read again after it is written.
-///
-/// Errors    overlap_error
-inline void check_no_overlap(std::string_view op, scan_operand const& result, scan_operand const& operand)
-{
-    if (overlap(result.memory, operand.memory))
-        fail<overlap_error>(op, ": ", result.name, " must share no memory with ", operand.name,
-            ", but it does. Copy one of the two.");
-}
-
 } // namespace xloom::detail
 
 // ==== xloom/linear_recurrence_options.hpp ====
@@ -21096,17 +21321,13 @@ struct lane_compose {
 
 namespace xloom::detail {
 
-/// The type in which a linear recurrence is computed: float for storage floats, else T.
-template <class T>
-using recurrence_t = std::conditional_t<is_small_float<T>, float, T>;
-
 /// Recurrences item by item. The state before the first element is h0 of each sequence.
 template <class T>
 struct affine_access {
     strip_items<T const> a, b, h0;
     strip_items<T> h;
 
-    using C = recurrence_t<T>;
+    using C = compute_t<T>;
     using map = kernel::affine_map<C>;
 
     static constexpr bool has_initial() { return true; }
@@ -21186,56 +21407,48 @@ struct recurrence_operands {
     }
 };
 
-template <class T, class Policy>
-void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin,
-    std::size_t parts, Policy const& policy)
+template <class T, class Run>
+void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
 {
-    using map = kernel::affine_map<recurrence_t<T>>;
+    using map = kernel::affine_map<compute_t<T>>;
     using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        auto const& time = all.time();
-        auto const& beside = all.beside();
-        return strip({},
-            {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
-                {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
-            all.length(), width, false);
-    };
-    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<map>, parts, make, policy);
+    auto const& time = all.time();
+    auto const& beside = all.beside();
+    run(begin, all.neighbours(), kernel::strip_width<map>,
+        [&](auto const& at, std::size_t length, std::size_t width) {
+            return strip({},
+                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
+                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+                length, width, false);
+        });
 }
 
-template <class T, class Policy>
-std::size_t run_neighbours(
-    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+template <class T, class Run>
+std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
 {
     using map = kernel::affine_map<kernel::lanes_t<T>>;
     using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        auto const& time = all.time();
+    auto const& time = all.time();
+    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
         return strip({},
             {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
                 {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-            all.length(), width / count, false);
-    };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<map>, parts, make, policy);
+            length, width / count, false);
+    });
     return whole;
 }
 
-template <bool Reverse, class T, class Policy>
-void run_consecutive(
-    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+template <bool Reverse, class T, class Run>
+void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
 {
     using access = affine_consecutive_access<T, Reverse>;
-    auto const make = [&](std::size_t first, std::size_t) {
-        auto const at = all(first);
+    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
         return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
-            all.length(), false);
-    };
-    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
+            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
+            false);
+    });
 }
 
 /// True if a, b and h follow each other with this step.
@@ -21251,20 +21464,20 @@ void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool re
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
-    std::size_t const parts = detail::parts_for(policy, all.length() * all.count());
+    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>) {
-        if (all.length() >= kernel::elements_per_group) {
+        if (kernel::has_masked_lanes || run.is_long()) {
             if (detail::are_consecutive_states(all.time(), 1))
-                return detail::run_consecutive<false>(of, all, parts, policy);
+                return detail::run_consecutive<false>(of, all, run);
             if (detail::are_consecutive_states(all.time(), -1))
-                return detail::run_consecutive<true>(of, all, parts, policy);
+                return detail::run_consecutive<true>(of, all, run);
         }
         bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
         if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
-            done = detail::run_neighbours(of, all, parts, policy);
+            done = detail::run_neighbours(of, all, run);
     }
-    detail::run_items(of, all, done, parts, policy);
+    detail::run_items(of, all, done, run);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
@@ -22008,6 +22221,12 @@ XLOOM_STEP_TYPES(is_valid_scan_step, "xloom::scan", "xloom::scan_step",
     "a state must keep its element type", "a state must keep its rank", "a state must keep its shape")
 
 XLOOM_STEP_TYPES(is_valid_scan_batched_step, "xloom::scan_batched", "xloom::scan_step",
+    "a scan output must be a tensor or a scalar", "the body must return as many states as init has",
+    "a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar",
+    "a state must keep its element type", "a row of a state must keep its rank",
+    "a row of a state must keep its shape")
+
+XLOOM_STEP_TYPES(is_valid_scan_ragged_step, "xloom::scan_ragged", "xloom::scan_step",
     "a scan output must be a tensor or a scalar", "the body must return as many states as init has",
     "a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar",
     "a state must keep its element type", "a row of a state must keep its rank",
@@ -25200,6 +25419,283 @@ public:
 
 } // namespace xloom
 
+// ==== xloom/row_splits.hpp ====
+// Row splits, which say where the segments of ragged rows begin and end.
+
+// ==== xloom/tensor/row_split_list.hpp ====
+// The row_splits of a call, checked.
+
+// ==== xloom/check/row_splits.hpp ====
+// Shape requirements of ragged operands: rows that are divided into segments by row_splits.
+
+namespace xloom::detail {
+
+/// Requires row_splits of the shape [S + 1].
+///
+/// Errors    shape_error
+inline void check_row_splits_shape(std::string_view op, shape const& dims)
+{
+    if (dims.size() != 1 || dims[0] == 0)
+        fail<shape_error>(op, ": row_splits must have the shape [S + 1] for S segments, but it is ", dims,
+            ". Begin with 0, then say where each segment ends.");
+}
+
+/// True if the splits begin with 0, do not decrease, and end with the number of rows.
+inline bool are_row_splits(std::span<std::size_t const> splits, std::size_t rows)
+{
+    bool are_sorted = true;
+    for (std::size_t s = 1; s < splits.size(); ++s)
+        are_sorted = are_sorted & (splits[s - 1] <= splits[s]);
+    return are_sorted && splits.front() == 0 && splits.back() == rows;
+}
+
+/// Throws for splits that are none; text(s) is split s as it was given.
+///
+/// Errors    index_error
+template <class Text>
+[[noreturn]] void fail_row_splits(
+    std::string_view op, std::span<std::size_t const> splits, std::size_t rows, Text const& text)
+{
+    fact_list wrong;
+    if (splits.front() != 0)
+        wrong.add("row_splits[0] is ", text(0));
+    for (std::size_t s = 1; s < splits.size(); ++s)
+        if (splits[s - 1] > splits[s])
+            wrong.add("row_splits[", s, "] is ", text(s), " after ", text(s - 1));
+    if (splits.back() != rows)
+        wrong.add("row_splits[", splits.size() - 1, "] is ", text(splits.size() - 1));
+    fail<index_error>(op,
+        ": row_splits must begin with 0, not decrease, and end with the number of rows of the values, ", rows,
+        ", but ", wrong, ". Correct it; ids of segments become row_splits by xloom::row_splits_of.");
+}
+
+/// Requires segment_ids of rank 1.
+///
+/// Errors    shape_error
+inline void check_segment_ids_shape(std::string_view op, shape const& dims)
+{
+    if (dims.size() != 1)
+        fail<shape_error>(
+            op, ": segment_ids must have the shape [N], but it is ", dims, ". Give one id for each row.");
+}
+
+/// Throws for segment_ids[n], which is outside [0, num_segments) or less than the one before it.
+///
+/// Errors    index_error
+template <class At>
+[[noreturn]] void fail_segment_id(std::string_view op, std::size_t n, At const& at, std::size_t num_segments)
+{
+    fail<index_error>(op, ": segment ids must not decrease and be in [0, num_segments) = [0, ", num_segments,
+        "), but segment_ids[", n, "] is ", at(n), n == 0 ? std::string() : concat(" after ", at(n - 1)),
+        ". Sort the rows, or use scatter_nd, which takes ids in any order.");
+}
+
+/// Requires that an operand of a segmented operator has as many rows as the others.
+inline std::size_t check_segmented_rows(std::string_view op, std::span<scan_operand const> operands)
+{
+    check_scanned_axis(op, operands, 0);
+    return operands.front().dims()[0];
+}
+
+/// Requires results of the shape [S, ...], where the values have [N, ...].
+///
+/// Errors    shape_error
+inline void check_segment_results(
+    std::string_view op, shape const& values, std::size_t segments, std::span<scan_operand const> results)
+{
+    shape expected = values;
+    expected[0] = segments;
+    for (scan_operand const& result : results)
+        if (result.dims() != expected)
+            fail<shape_error>(op, ": there is one result for each segment, so ", result.name,
+                " must have the shape ", expected, ", but it is ", result.dims(), ". Resize it.");
+}
+
+/// Requires that no result overlaps row_splits, which are read while results are written.
+///
+/// Errors    overlap_error
+inline void check_splits_memory(
+    std::string_view op, memory_block const& splits, std::span<scan_operand const> results)
+{
+    for (scan_operand const& result : results)
+        check_no_overlap(op, result, {"row_splits", splits});
+}
+
+/// Requires that every result of a reduction of segments has memory of its own.
+///
+/// Errors    overlap_error
+inline void check_segment_memory(std::string_view op, std::span<scan_operand const> inputs,
+    memory_block const& splits, std::span<scan_operand const> results)
+{
+    check_scan_memory(op, {}, results);
+    check_splits_memory(op, splits, results);
+    for (scan_operand const& result : results)
+        for (scan_operand const& input : inputs)
+            check_no_overlap(op, result, input);
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
+template <class Splits>
+inline constexpr bool is_row_splits =
+    (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
+
+/// The segments of N rows: segment s has the rows [begin(s), begin(s + 1)). Refers to the operand where its
+/// items are contiguous and have the type of std::size_t, or the signed one; copies others.
+class row_split_list {
+public:
+    /// Errors    shape_error, index_error
+    template <class Splits>
+    row_split_list(std::string_view op, Splits const& splits, std::size_t rows)
+    {
+        check_rank(op, "row_splits", detail::rank_of(splits));
+        strided_layout const layout = detail::layout_of(splits);
+        check_row_splits_shape(op, layout.dims);
+        auto const* const items = enable_tensor<bare<Splits>>::data(splits);
+        std::size_t const count = layout.dims[0];
+        auto const at = [&](std::size_t s) {
+            return items[static_cast<std::ptrdiff_t>(s) * layout.strides[0]];
+        };
+        using item = std::make_unsigned_t<item_t<Splits>>;
+        if constexpr (std::same_as<item, std::size_t>)
+            if (layout.strides[0] == 1 || count == 1)
+                splits_ = {reinterpret_cast<std::size_t const*>(items), count};
+        if (splits_.empty()) {
+            copy_.resize(count);
+            for (std::size_t s = 0; s < count; ++s)
+                copy_[s] = static_cast<std::size_t>(at(s));
+            splits_ = copy_;
+        }
+        if (!are_row_splits(splits_, rows))
+            fail_row_splits(op, splits_, rows, at);
+    }
+    row_split_list(row_split_list const&) = delete;
+
+    std::size_t size() const noexcept { return splits_.size() - 1; }
+    std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
+    std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
+
+    /// Returns the first empty segment; size() if there is none.
+    std::size_t first_empty() const noexcept
+    {
+        std::size_t s = 0;
+        while (s < size() && length(s) != 0)
+            ++s;
+        return s;
+    }
+
+    /// Returns the length of the longest segment; 0 if there is none.
+    std::size_t longest() const noexcept
+    {
+        std::size_t most = 0;
+        for (std::size_t s = 0; s < size(); ++s)
+            most = (std::max)(most, length(s));
+        return most;
+    }
+
+    /// Returns the first segment of part `part` of `parts`, which have about the same number of rows.
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        if (part == parts)
+            return size();
+        std::size_t const row = detail::begin_of_part(part, parts, splits_.back() + size());
+        std::size_t first = 0;
+        for (std::size_t count = size(); count != 0;) { // which s + begin(s) is at least row?
+            std::size_t const half = count / 2;
+            if (first + half + begin(first + half) < row) {
+                first += half + 1;
+                count -= half + 1;
+            } else {
+                count = half;
+            }
+        }
+        return first;
+    }
+
+private:
+    std::vector<std::size_t> copy_{};
+    std::span<std::size_t const> splits_{};
+};
+
+/// Returns the number of segments that row_splits have.
+///
+/// Errors    shape_error
+template <class Splits>
+std::size_t segments_of(std::string_view op, Splits const& splits)
+{
+    check_rank(op, "row_splits", detail::rank_of(splits));
+    shape const dims = detail::shape_of(splits);
+    check_row_splits_shape(op, dims);
+    return dims[0] - 1;
+}
+
+/// The container of row splits.
+using owned_splits = typename temporary_of<std::int64_t, std::array<std::size_t, 1>>::type;
+
+/// Counts the ids that are less than each segment.
+///
+/// Errors    shape_error, index_error
+template <class Ids>
+owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::size_t num_segments)
+{
+    check_rank(op, "segment_ids", detail::rank_of(segment_ids));
+    strided_layout const layout = detail::layout_of(segment_ids);
+    check_segment_ids_shape(op, layout.dims);
+    auto const* const items = enable_tensor<bare<Ids>>::data(segment_ids);
+    auto const at = [&](std::size_t n) { return items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
+    auto splits = enable_tensor<owned_splits>::make(shape{num_segments + 1});
+    std::size_t next = 0; // the first segment whose begin is not known yet
+    for (std::size_t n = 0; n < layout.dims[0]; ++n) {
+        if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
+            std::cmp_less(at(n) + 1, next))
+            fail_segment_id(op, n, at, num_segments);
+        for (; std::cmp_less_equal(next, at(n)); ++next)
+            splits(next) = static_cast<std::int64_t>(n);
+    }
+    for (; next <= num_segments; ++next)
+        splits(next) = static_cast<std::int64_t>(layout.dims[0]);
+    return splits;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Returns the row splits of sorted segment ids, which segment_reduce and its like take.
+///
+///     row_splits[s] = number of ids less than s      # s = 0, ..., S
+///
+/// Shapes    segment_ids [N], num_segments = S; the result [S + 1].
+/// Types     any integers; the result has std::int64_t.
+/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one before
+///           it. Reductions by ids in any order are those of scatter_nd.
+/// Cost      one pass over the ids, and over the result, which is allocated.
+/// Source    tf.RaggedTensor.from_value_rowids; the offsets of torch.nn.EmbeddingBag, with the end.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const ids = {0, 0, 2, 2, 2};
+/// xloom::row_splits_of(ids, 4); // = [0, 2, 2, 5, 5]
+/// ```
+template <class Ids>
+auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
+{
+    using splits = detail::owned_splits;
+    if constexpr (!detail::is_row_splits<Ids>) {
+        static_assert(detail::never<Ids>,
+            "xloom::row_splits_of: segment_ids must be a tensor of integers, [N]; wrap a std::vector by "
+            "xt::adapt");
+        return splits();
+    } else {
+        detail::input_t<Ids> ids = segment_ids;
+        return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
+    }
+}
+
+} // namespace xloom
+
 // ==== xloom/scan.hpp ====
 // The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
 // Includes scan_into, scan_batched and scan_batched_into.
@@ -26596,6 +27092,330 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
             body, std::move(init), scan_inputs, outputs, options);
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/scan_ragged.hpp ====
+// Scans over the segments of ragged rows.
+
+// ==== xloom/check/scan_ragged.hpp ====
+// Shape requirements of scans over the segments of ragged rows.
+
+namespace xloom::detail {
+
+inline fact_list describe_other_segments(
+    std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty() || states[i][0] != segments)
+            wrong.add(name, "[", i, "] has the shape ", states[i]);
+    return wrong;
+}
+
+/// Requires that every state has one row for each segment.
+///
+/// Errors    shape_error
+inline void check_segment_states(
+    std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    if (!std::all_of(states.begin(), states.end(),
+            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
+        fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
+            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
+}
+
+/// Requires that operands that are written share no memory with row_splits, which are read segment by segment.
+///
+/// Errors    overlap_error
+inline void check_splits_overlap(std::string_view op, memory_block const& splits, std::string_view name,
+    std::span<placed_operand const> written)
+{
+    for (std::size_t i = 0; i < written.size(); ++i)
+        if (overlap(written[i].memory, splits))
+            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
+                "] overlaps row_splits. Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/scan_ragged_types.hpp ====
+// The requirements on the types of a call of scan_ragged or scan_ragged_into, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// The call of scan_ragged's body: body(state const&..., element const&...).
+template <class Body, class State, class Inputs>
+using scan_ragged_call = call_of<Body,
+    joined_t<leaves_t<rows_t<State> const>, typename cursor_set<Inputs, true>::input_arguments>>;
+
+/// The call of scan_ragged_into's body: body(state&..., element const&..., output&...). A state is an element
+/// of its tensor along the segments.
+template <class Body, class States, class Inputs, class Outputs>
+using scan_ragged_into_call =
+    call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                      typename cursor_set<Inputs, true>::input_arguments,
+                      typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+
+/// True if the types of a call of scan_ragged are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Inputs, class Splits>
+consteval bool is_valid_scan_ragged()
+{
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        static_assert(never<State>, "xloom::scan_ragged: a pack is one value or a flat std::tuple of values, "
+                                    "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
+        static_assert(never<State>, "xloom::scan_ragged: a state is a tensor whose axis 0 is the segments");
+    else if constexpr (std::tuple_size_v<Inputs> == 0 || !every_leaf<is_no_foreign_memory, Inputs> ||
+                       !every_leaf<is_scan_input, Inputs>)
+        static_assert(never<Inputs>, "xloom::scan_ragged: there must be a scan input, and each is a tensor "
+                                     "of xtensor with at least one "
+                                     "axis; wrap a std::vector or an Eigen matrix by xt::adapt");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>, "xloom::scan_ragged: row_splits must be a tensor of integers, [S + 1]; "
+                                     "wrap a std::vector by xt::adapt");
+    else if constexpr (!scan_ragged_call<Body, State, Inputs>::is_valid)
+        static_assert(never<Body>,
+            "xloom::scan_ragged: the body must be callable as body(state const&..., element const&...)");
+    else {
+        using step = bare<typename scan_ragged_call<Body, State, Inputs>::result>;
+        if constexpr (!is_scan_step<step>)
+            static_assert(never<Body>, "xloom::scan_ragged: the body must return xloom::scan_step{state, "
+                                       "scan_outputs}, each a value "
+                                       "or a std::tuple of values");
+        else
+            return is_valid_scan_ragged_step<rows_t<State>, step>();
+    }
+    return false;
+}
+
+/// True if the types of a call of scan_ragged_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class States, class Inputs, class Outputs, class Splits>
+consteval bool is_valid_scan_ragged_into()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
+        static_assert(never<States>, "xloom::scan_ragged_into: a pack is one value or a flat std::tuple of "
+                                     "values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_batch_axis, states>)
+        static_assert(
+            never<States>, "xloom::scan_ragged_into: a state is a tensor whose axis 0 is the segments");
+    else if constexpr (!every_leaf<is_writable, states> || !outlives_call<States>)
+        static_assert(never<States>,
+            "xloom::scan_ragged_into: a state is updated in place, so it must be a variable that is not "
+            "const; "
+            "the arguments are scan_ragged_into(body, states, scan_inputs, scan_outputs, row_splits), with "
+            "std::tuple() where there is no state");
+    else if constexpr (std::tuple_size_v<Inputs> == 0 || !every_leaf<is_no_foreign_memory, Inputs> ||
+                       !every_leaf<is_scan_input, Inputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan_ragged_into: there must be a scan input, and each is a tensor of xtensor with at "
+            "least one axis; wrap a std::vector or an Eigen matrix by xt::adapt");
+    else if constexpr (!every_leaf<is_no_foreign_memory, outputs> || !every_leaf<is_scan_output, outputs> ||
+                       !every_leaf<is_writable, outputs> || !outlives_call<Outputs>)
+        static_assert(never<Outputs>,
+            "xloom::scan_ragged_into: a scan output is written in place, so it must be a tensor with at "
+            "least "
+            "one axis that is a variable, not const; pass several as std::tie(y, z)");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>, "xloom::scan_ragged_into: row_splits must be a tensor of integers, "
+                                     "[S + 1]; wrap a std::vector by xt::adapt");
+    else if constexpr (!scan_ragged_into_call<Body, States, Inputs, Outputs>::is_valid)
+        static_assert(never<Body>, "xloom::scan_ragged_into: the body must be callable as body(state&..., "
+                                   "element const&..., output&...)");
+    else if constexpr (!std::is_void_v<typename scan_ragged_into_call<Body, States, Inputs, Outputs>::result>)
+        static_assert(never<Body>,
+            "xloom::scan_ragged_into: the body writes through its references and must return void");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+template <class Step, class Body, class State, class Inputs, class Splits>
+auto run_scan_ragged(Body& body, State state, Inputs const& inputs, Splits const& row_splits)
+{
+    static constexpr std::string_view op = "xloom::scan_ragged";
+    using stack = stacked_outputs<decltype(Step::scan_outputs), dynamic_length>;
+    auto const states = detail::leaves(state);
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    std::size_t const rows =
+        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {});
+    row_split_list const splits(op, row_splits, rows);
+    check_segment_states(op, "init", detail::shapes_of(states), splits.size());
+
+    rows_t<State> row{};
+    auto elements =
+        cursor_set<Inputs, true>::start(inputs, detail::places_of(inputs), kernel::all_iterations(rows));
+    stack outputs;
+    step_memory_pool recycled;
+    for (std::size_t s = 0; s < splits.size(); ++s) {
+        detail::for_each_leaf(
+            states, [&](auto i, auto const& each) { detail::load_row(each, s, std::get<i>(row)); });
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements, 0, splits.length(s),
+            [&](auto const& values, std::size_t t) {
+                if (t + splits.begin(s) == 0)
+                    outputs.open(op, values, rows, {});
+                outputs.push(op, values, t);
+            },
+            s);
+        detail::for_each_leaf(
+            states, [&](auto i, auto& each) { detail::store_row(each, s, std::get<i>(row)); });
+    }
+    if (rows == 0)
+        outputs.open_empty(op, {});
+    return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
+}
+
+} // namespace detail
+
+/// Runs an independent scan over each segment of consecutive rows.
+///
+///     for s in range(S):
+///         states = init[s]
+///         for i in range(row_splits[s], row_splits[s + 1]):
+///             states, y[i] = body(states, x[i])
+///         final_state[s] = states
+///
+/// It is scan_batched without padding: the rows of all segments follow each other along axis 0.
+///
+/// Shapes    init [S, ...], scan inputs [N, ...], at least one, row_splits [S + 1], from 0 to N, not
+///           decreasing. Outputs [N, ...]. A segment without rows keeps its states.
+/// Types     as scan_batched; row_splits of any integers.
+/// Errors    before the first iteration: shape_error; index_error: row_splits that are none. body_error as in
+///           scan, with the segment as the row.
+/// Order     segments in order, each from its first to its last row.
+/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4}, zero = {0, 10};
+/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_ragged(add, zero, x, row_splits);
+/// total; // = [6, 14]
+/// running; // = [1, 3, 6, 14]
+/// ```
+template <class Body, class Init, class Inputs, class Splits>
+auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits const& row_splits)
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (is_valid_scan_ragged<Body, state, inputs, Splits>()) {
+        using step = bare<typename scan_ragged_call<Body, state, inputs>::result>;
+        input_t<Splits> splits = row_splits;
+        return run_scan_ragged<step>(
+            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), splits);
+    } else {
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/scan_ragged_into.hpp ====
+// Scans over the segments of ragged rows, in place.
+
+namespace xloom {
+
+namespace detail {
+
+template <class Body, class... States, class Inputs, class... Outputs, class Splits>
+void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    std::tuple<Outputs&...> outputs, Splits const& row_splits)
+{
+    static constexpr std::string_view op = "xloom::scan_ragged_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    std::size_t const rows = detail::scan_length<true>(op, inputs, outputs, {});
+    row_split_list const splits(op, row_splits, rows);
+    check_segment_states(op, "states", detail::shapes_of(states), splits.size());
+    auto const state_places = detail::places_of(states);
+    auto const input_places = detail::places_of(inputs);
+    auto const output_places = detail::places_of(outputs);
+    check_overlap(op, state_places, input_places, output_places);
+    check_splits_overlap(op, detail::memory_of(row_splits), "states", state_places);
+    check_splits_overlap(op, detail::memory_of(row_splits), "scan_outputs", output_places);
+
+    constexpr write_back when = write_back_for<Body, States...>;
+    auto segment = cursor_set<std::tuple<States&...>, true>::start(
+        states, state_places, kernel::all_iterations(splits.size()), when);
+    detail::for_each_leaf(segment, [](auto, auto& cursor) { cursor.start_from_input(); });
+    auto x = cursor_set<Inputs, true>::start(inputs, input_places, kernel::all_iterations(rows));
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
+        outputs, output_places, kernel::all_iterations(rows), when);
+    std::array<bool, sizeof...(Outputs)> const holds_input =
+        detail::join_in_place(input_places, x, output_places, y);
+    std::size_t s = 0, t = 0;
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "states", segment, found, t, s);
+        detail::fail_if_own(op, "scan_outputs", y, found, t, s);
+    };
+    detail::run_bodies(fail, [&] {
+        for (; s < splits.size(); ++s) {
+            std::size_t const length = splits.length(s);
+            detail::enter_all(segment);
+            {
+                local_states held(detail::output_elements(segment));
+                auto const current = held.get();
+                for (t = 0; t < length; ++t)
+                    detail::run_iteration(body, current, x, y, holds_input);
+            }
+            detail::leave_all(segment);
+        }
+    });
+}
+
+} // namespace detail
+
+/// Runs scan_ragged in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for s in range(S):
+///         for i in range(row_splits[s], row_splits[s + 1]):
+///             body(states[s], x[i], y[i])
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_batched_into.
+///
+/// Shapes    states [S, ...], scan inputs and outputs [N, ...], row_splits [S + 1], from 0 to N, not
+///           decreasing. A segment without rows keeps its states.
+/// Errors    before the first write: shape_error, overlap_error; index_error: row_splits that are none.
+///           body_error as in scan_batched_into.
+/// Order     segments in order, each from its first to its last row.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands, for strided elements and for row_splits that are not of std::size_t's size.
+/// Aliasing  as scan_into.
+/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 1>::from_shape({4});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_ragged_into(add, total, x, running, row_splits);
+/// total; // = [6, 14]
+/// running; // = [1, 3, 6, 14]
+/// ```
+template <class Body, class States, class Inputs, class Outputs, class Splits>
+void scan_ragged_into(
+    Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, Splits const& row_splits)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (is_valid_scan_ragged_into<Body, States, inputs, Outputs, Splits>()) {
+        input_t<Splits> splits = row_splits;
+        run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            detail::leaves(scan_outputs), splits);
     }
 }
 
@@ -28919,6 +29739,828 @@ void scatter_nd_vjp_into(Ct const&, Data const&, Indices const&, Updates const&,
     scatter_nd_vjp_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, scatter_nd_vjp_options>());
+}
+
+} // namespace xloom
+
+// ==== xloom/segment_reduce.hpp ====
+// Reductions of the segments of ragged rows.
+
+// ==== xloom/run/prefix/segment_reduce_run.hpp ====
+// The run of segment_reduce: the total of each segment.
+
+// ==== xloom/kernel/sequence_total.hpp ====
+// The total of a sequence, in the order of a parallel scan: the last of its results.
+
+namespace xloom::kernel {
+
+/// Combines `Count` elements by the tree of a group, in registers. read(t) is element t.
+template <std::size_t Count, class Read, class Op>
+[[gnu::always_inline]] inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
+{
+    if constexpr (Count == 1) {
+        return read(begin);
+    } else {
+        constexpr std::size_t lower = std::bit_ceil(Count) / 2;
+        return op(kernel::unrolled_tree<lower>(read, begin, op),
+            kernel::unrolled_tree<Count - lower>(read, begin + lower, op));
+    }
+}
+
+/// Calls f(std::integral_constant<count>) for a count from 1 to elements_per_group.
+template <class F>
+[[gnu::always_inline]] inline void with_count(std::size_t count, F const& f)
+{
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+        static_cast<void>(
+            ((count == K + 1 && (f(std::integral_constant<std::size_t, K + 1>{}), true)) || ...));
+    }(std::make_index_sequence<elements_per_group>{});
+}
+
+/// Combines elements of type V into the total of a sequence. If IsUnrolled, there is code for each number of
+/// elements of a group, for operators of a few instructions; else elements wait in an array.
+template <class V, class Op, bool IsUnrolled>
+struct sequence_total {
+    Op op;
+
+    /// Calls write(c, total) for the elements read(begin, c) to read(begin + length - 1, c) of the sequences
+    /// c < width. Requires a length of at least 1.
+    template <class Read, class Write>
+    void operator()(
+        std::size_t begin, std::size_t length, std::size_t width, Read const& read, Write const& write) const
+    {
+        if constexpr (IsUnrolled)
+            if (length <= elements_per_group)
+                return kernel::with_count(length, [&](auto count) {
+                    for (std::size_t c = 0; c < width; ++c)
+                        write(c, V(kernel::unrolled_tree<count>(
+                                     [&](std::size_t t) { return read(t, c); }, begin, op)));
+                });
+        for (std::size_t c = 0; c < width; ++c)
+            write(c, blocks(begin, begin + length, [&](std::size_t t) -> V { return read(t, c); }));
+    }
+
+private:
+    template <class Read>
+    V blocks(std::size_t begin, std::size_t end, Read const& read) const
+    {
+        return join(begin, end, elements_per_block, [&](std::size_t block, std::size_t block_end) {
+            return join(block, block_end, elements_per_group,
+                [&](std::size_t first, std::size_t last) { return group(first, last - first, read); });
+        });
+    }
+
+    /// Combines the totals of the parts that begin at begin, begin + step ..., from the left.
+    template <class Total>
+    V join(std::size_t begin, std::size_t end, std::size_t step, Total const& total) const
+    {
+        V all = total(begin, (std::min)(begin + step, end));
+        for (begin += step; begin < end; begin += step)
+            all = op(all, total(begin, (std::min)(begin + step, end)));
+        return all;
+    }
+
+    template <class Read>
+    V group(std::size_t begin, std::size_t count, Read const& read) const
+    {
+        if constexpr (IsUnrolled)
+            if (count == elements_per_group)
+                return kernel::unrolled_tree<elements_per_group>(read, begin, op);
+        V items[elements_per_group];
+        for (std::size_t i = 0; i < count; ++i)
+            items[i] = read(begin + i);
+        for (std::size_t half = 1; half < count; half *= 2)
+            for (std::size_t i = 0; i + half < count; i += 2 * half)
+                items[i] = op(items[i], items[i + half]);
+        return items[0];
+    }
+};
+
+/// Combines contiguous numbers into the total of a sequence; the groups are vectors. `Ops` combines vectors of
+/// lanes (lane_reduction).
+template <class Ops>
+struct contiguous_total {
+    using value_type = typename Ops::value_type;
+    using vector = typename Ops::lanes;
+
+    /// Returns the total of `length` numbers, at least 1.
+    [[gnu::always_inline]] value_type operator()(value_type const* x, std::size_t length) const
+    {
+        return Ops::first_lane(length <= elements_per_group ? group(x, length) : blocks(x, length));
+    }
+
+private:
+    static constexpr std::size_t lanes = Ops::lane_count;
+    static constexpr std::size_t vectors = elements_per_group / lanes;
+
+    static vector blocks(value_type const* x, std::size_t length)
+    {
+        vector all = block(x, (std::min)(length, elements_per_block));
+        for (std::size_t begin = elements_per_block; begin < length; begin += elements_per_block)
+            all = Ops{}(all, block(x + begin, (std::min)(length - begin, elements_per_block)));
+        return all;
+    }
+    static vector block(value_type const* x, std::size_t length)
+    {
+        vector all = group(x, (std::min)(length, elements_per_group));
+        std::size_t begin = elements_per_group;
+        for (; begin + elements_per_group <= length; begin += elements_per_group)
+            all = Ops{}(all, group(x + begin, elements_per_group));
+        return begin < length ? Ops{}(all, group(x + begin, length - begin)) : all;
+    }
+
+    /// Returns a vector whose first lane is the total of a group. Elements that are missing are neutral.
+    [[gnu::always_inline]] static vector group(value_type const* x, std::size_t count)
+    {
+        vector const neutral = kernel::broadcast(Ops::neutral());
+        vector v[vectors];
+        for (std::size_t i = 0; i < vectors; ++i) {
+            std::size_t const begin = (std::min)(i * lanes, count);
+            v[i] = combine_pairs<1>(load_first_lanes<value_type>(x + begin, count - begin, neutral));
+        }
+        for (std::size_t half = 1; half < vectors; half *= 2)
+            for (std::size_t i = 0; i < vectors; i += 2 * half)
+                v[i] = Ops{}(v[i], v[i + half]);
+        return v[0];
+    }
+
+    /// Combines the first lane with the others, neighbours first.
+    template <std::size_t Distance>
+    [[gnu::always_inline]] static vector combine_pairs(vector const& x)
+    {
+        if constexpr (Distance < lanes)
+            return combine_pairs<2 * Distance>(Ops{}(x, rotate_lanes<value_type, Distance>(x)));
+        else
+            return x;
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// Calls f(i, begin, end) for the segments [begin, end) of each part and the first sequence i of each row of
+/// neighbours. Parts have about the same number of rows.
+template <class Sequences, class F, class Policy>
+void for_each_segment(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = splits.begin_of_part(part, parts),
+                          end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t i = 0; i < all.count(); i += all.neighbours())
+            f(i, begin, end);
+    });
+}
+
+/// The segments [begin, end) of a call, and the result of those that are empty; null if none is.
+template <class V>
+struct segment_range {
+    row_split_list const& splits;
+    std::size_t begin;
+    std::size_t end;
+    V const* empty;
+};
+
+/// Reduces `width` neighbours. Element t of neighbour c is access.read(t, c), and its result of segment s is
+/// written by access.write(s, c, v).
+template <bool IsUnrolled, class V, class Op, class Access>
+void reduce_elements(Access const& access, segment_range<V> const& segments, std::size_t width, Op const& op)
+{
+    kernel::sequence_total<V, Op, IsUnrolled> const total{op};
+    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) {
+        if constexpr (requires { access.prefetch(t, c); })
+            access.prefetch(t, c);
+        return access.read(t, c);
+    };
+    for (std::size_t s = segments.begin; s < segments.end; ++s)
+        if (std::size_t const length = segments.splits.length(s); length != 0)
+            total(segments.splits.begin(s), length, width, read,
+                [&](std::size_t c, V const& value) { access.write(s, c, value); });
+        else
+            for (std::size_t c = 0; c < width; ++c)
+                access.write(s, c, *segments.empty);
+}
+
+/// Reduces segments of contiguous numbers.
+template <class Ops, class T>
+void reduce_contiguous(T const* x, strip_items<T> const& y, segment_range<T> const& segments)
+{
+    kernel::contiguous_total<Ops> const total;
+    for (std::size_t s = segments.begin; s < segments.end; ++s) {
+        std::size_t const length = segments.splits.length(s);
+        y(s, 0) = length == 0 ? *segments.empty : total(x + segments.splits.begin(s), length);
+    }
+}
+
+/// A reduction of the segments of one operand x into y.
+template <class T, class Op>
+struct item_reduction {
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    Op& op;
+
+    using offsets = sequences<2>::offsets;
+
+    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
+    void operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        offsets const at = all(i);
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+            if (all.time()[0] == 1)
+                return run_contiguous<ops>(at, segments);
+            if (detail::are_consecutive(all.beside(), 1))
+                done = run_neighbours<ops>(at, segments);
+        }
+        item_access<T> const access{items(x, at, 0, done), items(y, at, 1, done), nullptr};
+        detail::reduce_elements<std::is_arithmetic_v<T>>(
+            access, segments, all.neighbours() - done, operator_ref<T, Op>{&op});
+    }
+
+private:
+    template <class Ops>
+    void run_contiguous(offsets const& at, segment_range<T> const& segments) const
+    {
+        for (std::size_t c = 0; c < all.neighbours(); ++c)
+            detail::reduce_contiguous<Ops>(items(x, at, 0, c).first, items(y, at, 1, c), segments);
+    }
+
+    /// Returns the number of neighbours that are done: whole vectors.
+    template <class Ops>
+    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
+    {
+        constexpr std::size_t count = kernel::lane_count<T>;
+        using lanes = kernel::lanes_t<T>;
+        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
+        detail::reduce_elements<true, lanes>(lane_access<T>{items(x, at, 0, 0), items(y, at, 1, 0), T{}},
+            {segments.splits, segments.begin, segments.end, &empty}, all.neighbours() / count, Ops{});
+        return all.neighbours() / count * count;
+    }
+
+    /// Returns operand k from neighbour c on.
+    template <class Item>
+    strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
+    {
+        return {
+            first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+    }
+};
+
+/// Reduces the segments of one operand, or of tuples of several.
+template <bool IsTuple, class V, class Call, class Op, class Policy>
+void reduce_segments(Call const& call, sequences<Call::count> const& all, row_split_list const& splits,
+    V const* empty, Op& op, Policy const& policy)
+{
+    std::size_t const parts = detail::scan_parts<V, Op>(all.length() * all.count() + splits.size(), policy);
+    auto const run = [&](auto const& reduce) {
+        detail::for_each_segment(
+            splits, all, parts,
+            [&](std::size_t i, std::size_t begin, std::size_t end) {
+                reduce(i, segment_range<V>{splits, begin, end, empty});
+            },
+            policy);
+    };
+    if constexpr (IsTuple)
+        run([&](std::size_t i, segment_range<V> const& segments) {
+            detail::reduce_elements<false>(
+                detail::scan_of<true, Call, V>(call, all, nullptr, false, op).access(all(i)), segments,
+                all.neighbours(), operator_ref<V, Op>{&op});
+        });
+    else
+        run(item_reduction<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, op});
+}
+
+/// Checks the operands and reduces the segments. Requires valid types.
+template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, class Policy>
+void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits const& row_splits,
+    Ys const& ys, Policy const& policy)
+{
+    detail::check_ranks(name, "values", values);
+    detail::check_ranks(name, "ys", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call("x", values, "y", ys);
+    std::size_t const rows = check_segmented_rows(name, call.inputs());
+    row_split_list const splits(name, row_splits, rows);
+    check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
+    check_segment_memory(name, call.inputs(), detail::memory_of(row_splits), call.results());
+    detail::check_scan_operator<V>(name, op);
+    identity_use const use{
+        splits.first_empty() == splits.size() ? "" : "an empty segment has the identity of its operator"};
+    auto layouts = call.layouts();
+    for (strided_layout& layout : layouts)
+        layout.dims = layouts[0].dims; // of a result, the stride of the segments is that of time
+    sequences<call.count> const all(layouts, 0, false);
+    detail::with_scan_operator<V>(name, op, use, [&](auto& function, V const* empty) {
+        detail::reduce_segments<IsTuple>(call, all, splits, empty, function, policy);
+    });
+}
+
+template <class Op, class Xs, class Splits, class Ys, class Policy>
+void segment_reduce_into(
+    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys& ys, Policy const& policy)
+{
+    input_t<Splits> splits = row_splits;
+    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy);
+}
+
+/// Returns a new tensor with one element for each segment.
+template <class X>
+owned_t<X> make_segments(std::string_view name, X const& values, std::size_t segments)
+{
+    check_rank(name, "values", detail::rank_of(values));
+    shape dims = detail::shape_of(values);
+    if (!dims.empty()) // which is an error, thrown later
+        dims[0] = segments;
+    return enable_tensor<owned_t<X>>::make(dims);
+}
+
+template <class Op, class Xs, class Splits, class Policy>
+auto segment_reduce(
+    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Policy const& policy)
+{
+    input_t<Splits> splits = row_splits;
+    auto const inputs = detail::evaluated_inputs(values);
+    std::size_t const segments = detail::segments_of(name, splits);
+    auto results = std::apply(
+        [&](auto const&... x) {
+            return std::tuple<owned_t<decltype(x)>...>(detail::make_segments(name, x, segments)...);
+        },
+        inputs);
+    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, inputs, splits, detail::leaves(results), policy);
+    if constexpr (is_tuple<Xs>)
+        return results;
+    else
+        return std::get<0>(std::move(results));
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/segment_types.hpp ====
+// The requirements on the types of a call of segment_reduce, segment_scan or segment_softmax, with their
+// compile-time errors.
+
+namespace xloom::detail {
+
+/// True if the types of a call of segment_reduce are valid, otherwise a compile-time error of one sentence.
+template <class Op, class Xs, class Splits, class Policy>
+consteval bool is_valid_segment_reduce()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])");
+    else if constexpr (!is_flat<bare<Xs>> || !are_scannable<leaves_t<Xs>>)
+        static_assert(never<Xs>,
+            "xloom::segment_reduce: the values must be a tensor with at least one axis, several of them a "
+            "flat std::tuple; wrap a std::vector by xt::adapt");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>,
+            "xloom::segment_reduce: row_splits must be a tensor of integers, [S + 1]; wrap a std::vector by "
+            "xt::adapt");
+    else if constexpr (!combines<scanned_t<Xs>, Op>)
+        static_assert(never<Op>,
+            "xloom::segment_reduce: the operator must be a reduction that is defined for the elements, or "
+            "callable as op(element, element) -> element, with a std::tuple of items for several operands");
+    else
+        return true;
+    return false;
+}
+
+template <class Op, class Xs, class Splits, class Ys, class Policy>
+consteval bool is_valid_segment_reduce_into()
+{
+    if constexpr (!is_valid_segment_reduce<Op, Xs, Splits, Policy>())
+        return false;
+    else if constexpr (!is_flat<bare<Ys>> || !are_written<leaves_t<Ys>> || !outlives_call<Ys>)
+        static_assert(never<Ys>,
+            "xloom::segment_reduce_into: a result is written in place, so it must be a tensor that is a "
+            "variable, not const; pass several as std::tie(y, z)");
+    else if constexpr (!have_items_of<Xs, Ys>)
+        static_assert(never<Ys>,
+            "xloom::segment_reduce_into: there must be one result for each operand, with its element type");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of segment_scan are valid, otherwise a compile-time error of one sentence.
+template <class Op, class Xs, class Splits, class Policy>
+consteval bool is_valid_segment_scan()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>,
+            "xloom::segment_scan: row_splits must be a tensor of integers, [S + 1]; wrap a std::vector by "
+            "xt::adapt");
+    else
+        return is_valid_associative_scan<Op, Xs, Policy>();
+    return false;
+}
+
+template <class Op, class Xs, class Splits, class Ys, class Policy>
+consteval bool is_valid_segment_scan_into()
+{
+    if constexpr (!is_valid_segment_scan<Op, Xs, Splits, Policy>())
+        return false;
+    else
+        return is_valid_associative_scan_into<Op, Xs, Ys, Policy>();
+}
+
+/// True if the types of a call of segment_softmax are valid, otherwise a compile-time error of one sentence.
+template <class X, class Splits, class Policy>
+consteval bool is_valid_segment_softmax()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::segment_softmax: the arguments are segment_softmax(x, row_splits[, policy])");
+    else if constexpr (!is_scannable<X>)
+        static_assert(never<X>, "xloom::segment_softmax: x must be a tensor with at least one axis; wrap a "
+                                "std::vector by xt::adapt");
+    else if constexpr (!std::floating_point<compute_t<item_t<X>>>)
+        static_assert(never<X>, "xloom::segment_softmax: the elements must be floating-point numbers");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>,
+            "xloom::segment_softmax: row_splits must be a tensor of integers, [S + 1]; wrap a std::vector by "
+            "xt::adapt");
+    else
+        return true;
+    return false;
+}
+
+template <class X, class Splits, class Y, class Policy>
+consteval bool is_valid_segment_softmax_into()
+{
+    if constexpr (!is_valid_segment_softmax<X, Splits, Policy>())
+        return false;
+    else if constexpr (!are_written<std::tuple<Y>> || !outlives_call<Y>)
+        static_assert(never<Y>, "xloom::segment_softmax_into: y is written, so it must be a tensor that is a "
+                                "variable, not const");
+    else if constexpr (!std::same_as<item_t<X>, item_t<Y>>)
+        static_assert(never<Y>, "xloom::segment_softmax_into: y must have x's element type");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Reduces each segment of consecutive rows by an associative operator.
+///
+///     y[s] = values[row_splits[s]] op ... op values[row_splits[s + 1] - 1]
+///
+/// Operator  as in associative_scan: reduction::add, mul, max or min, or their function objects, in SIMD for
+///           numbers of 4 and 8 bytes; any callable op(element, element) -> element; monoid{op, identity}. It
+///           need not be commutative.
+/// Shapes    values [N, ...], or a std::tuple of tensors of one shape; row_splits [S + 1], from 0 to N, not
+///           decreasing. The result is [S, ...]. Any layout, lazy expressions too.
+/// Types     any; the result has the element type of values. Integers wrap around; storage floats are rounded
+///           after each operation. row_splits of any integers; those of std::size_t's size are not copied.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), each of which has whole segments. Results are
+///           bitwise equal to those of serial.
+/// Errors    before the first write: shape_error; index_error (row_splits that are none); option_error (a
+///           reduction that is not associative; an empty segment without an identity); overlap_error,
+///           std::bad_alloc. Exceptions of the operator propagate; results are then unspecified.
+/// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
+///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
+///           lowest and the largest value, or the one of the monoid.
+/// Cost      one pass over values.
+/// Source    tf.math.segment_sum and its like, jax.ops.segment_sum, torch.segment_reduce, np.ufunc.reduceat,
+///           which has values[row_splits[s]] for an empty segment.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const values = {1, 2, 3, 4, 5};
+/// xt::xtensor<std::int64_t, 1> const row_splits = {0, 2, 2, 5};
+/// xloom::segment_reduce(xloom::reduction::add, values, row_splits); // = [3, 0, 12]
+/// xt::xtensor<int, 1> const ids = {0, 0, 1, 1, 1};
+/// xloom::segment_reduce(xloom::reduction::max, values, xloom::row_splits_of(ids, 2)); // = [2, 5]
+/// ```
+template <class Op, class Xs, class Splits, class Policy = serial_policy>
+auto segment_reduce(Op&& op, Xs const& values, Splits const& row_splits, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_reduce<std::remove_reference_t<Op>, Xs, Splits, Policy>())
+        return detail::segment_reduce("xloom::segment_reduce", op, values, row_splits, policy);
+    else
+        return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
+}
+
+/// Runs segment_reduce into the caller's results: a tensor [S, ...], or std::tie of several, of any layout.
+///
+/// Aliasing  a result has memory of its own, else overlap_error.
+/// Cost      as segment_reduce; allocates nothing, except for lazy operands and row_splits that are copied.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const rows = {{1, 10}, {2, 20}, {3, 30}};
+/// auto sums = xt::xtensor<double, 2>::from_shape({2, 2});
+/// xloom::segment_reduce_into(xloom::reduce_add, rows, xt::xtensor<std::int64_t, 1>{0, 2, 3}, sums);
+/// sums; // = [[3, 30], [3, 30]]
+/// ```
+template <class Op, class Xs, class Splits, class Ys, class Policy = serial_policy>
+void segment_reduce_into(
+    Op&& op, Xs const& values, Splits const& row_splits, Ys&& ys, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_reduce_into<std::remove_reference_t<Op>, Xs, Splits, Ys, Policy>())
+        detail::segment_reduce_into("xloom::segment_reduce_into", op, values, row_splits, ys, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/segment_scan.hpp ====
+// Scans of the segments of ragged rows.
+
+// ==== xloom/run/prefix/segment_scan_run.hpp ====
+// The run of segment_scan: a parallel scan of each segment.
+
+// ==== xloom/segment_scan_options.hpp ====
+// The options of segment_scan.
+
+namespace xloom {
+
+/// Options of segment_scan.
+struct segment_scan_options {
+    bool reverse = false; ///< from the end of each segment
+    bool exclusive =
+        false; ///< result i combines the rows before i; the first one of a segment is the identity
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each segment;
+/// make as for whole_axis.
+template <class Sequences, class Policy>
+struct each_segment {
+    Sequences const& all;
+    row_split_list const& splits;
+    bool reverse;
+    std::size_t parts;
+    Policy const& policy;
+
+    bool is_long() const { return all.length() / splits.size() >= kernel::elements_per_group; }
+
+    template <class Make>
+    void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
+    {
+        if (begin == end)
+            return;
+        strip_grid const grid{end - begin, width};
+        std::size_t const strips = all.count() / all.neighbours() * grid.per_row();
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const first_segment = splits.begin_of_part(part, parts),
+                              last_segment = splits.begin_of_part(part + 1, parts);
+            for (std::size_t i = 0; i < strips; ++i) {
+                auto const at = all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i));
+                for (std::size_t s = first_segment; s < last_segment; ++s)
+                    if (std::size_t const length = splits.length(s); length != 0)
+                        detail::scan_strip(make(moved(at, first_of(s)), length, grid.size(i)));
+            }
+        });
+    }
+
+private:
+    /// Returns the element of the axis, in the direction of the scan, that segment s begins with.
+    std::size_t first_of(std::size_t s) const
+    {
+        return reverse ? all.length() - splits.begin(s) - splits.length(s) : splits.begin(s);
+    }
+    auto moved(typename Sequences::offsets at, std::size_t elements) const
+    {
+        for (std::size_t k = 0; k < at.size(); ++k)
+            at[k] += static_cast<std::ptrdiff_t>(elements) * all.time()[k];
+        return at;
+    }
+};
+template <class Sequences, class Policy>
+each_segment(Sequences const&, row_split_list const&, bool, std::size_t, Policy const&)
+    -> each_segment<Sequences, Policy>;
+
+/// Checks the operands and scans the segments. Requires valid types.
+template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, class Policy>
+void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys const& ys,
+    segment_scan_options const& options, Policy const& policy)
+{
+    detail::check_ranks(name, "xs", xs);
+    detail::check_ranks(name, "ys", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    std::size_t const rows = check_segmented_rows(name, call.operands());
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, call.inputs(), call.results());
+    check_splits_memory(name, detail::memory_of(row_splits), call.results());
+    detail::check_scan_operator<V>(name, op);
+    sequences<call.count> const all(call.layouts(), 0, options.reverse);
+    std::size_t const count = rows * all.count();
+    if (count == 0)
+        return;
+    detail::with_scan_operator<V>(
+        name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
+            auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
+            scan(each_segment{
+                all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy), policy});
+        });
+}
+
+template <class Op, class Xs, class Splits, class Ys, class Policy>
+void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys& ys,
+    segment_scan_options const& options, Policy const& policy)
+{
+    input_t<Splits> splits = row_splits;
+    detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, detail::evaluated_inputs(xs), splits, detail::leaves(ys), options, policy);
+}
+
+template <class Op, class Xs, class Splits, class Policy>
+auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits,
+    segment_scan_options const& options, Policy const& policy)
+{
+    auto const inputs = detail::evaluated_inputs(xs);
+    input_t<Splits> splits = row_splits;
+    auto results = detail::make_all_like(name, inputs);
+    detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, inputs, splits, detail::leaves(results), options, policy);
+    if constexpr (is_tuple<Xs>)
+        return results;
+    else
+        return std::get<0>(std::move(results));
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Scans each segment of consecutive rows with an associative operator.
+///
+///     y[i] = x[row_splits[s]] op ... op x[i]         # for each row i of each segment s
+///
+/// Operator  as in associative_scan.
+/// Shapes    xs [N, ...], or a std::tuple of tensors of one shape; row_splits [S + 1], from 0 to N, not
+///           decreasing. The results have the shape of xs. Any layout, lazy expressions too.
+/// Types     as in associative_scan; row_splits of any integers, those of std::size_t's size are not copied.
+/// Options   reverse (false), exclusive (false): in each segment.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), each of which has whole segments. Results are
+///           bitwise equal to those of serial.
+/// Errors    before the first write: those of associative_scan; index_error (row_splits that are none).
+///           Exceptions of the operator propagate; results are then unspecified.
+/// Order     that of associative_scan over each segment: bits depend on the rows of the segment alone.
+/// Cost      one pass over x and y.
+/// Source    Blelloch 1990, "Prefix sums and their applications", section 1.5; cub::DeviceScan, by key.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4, 5}, row_splits = {0, 2, 5};
+/// xloom::segment_scan(xloom::reduction::add, x, row_splits); // = [1, 3, 3, 7, 12]
+/// xloom::segment_scan(xloom::reduction::add, x, row_splits, {.exclusive = true}); // = [0, 1, 0, 3, 7]
+/// ```
+template <class Op, class Xs, class Splits, class Policy = serial_policy>
+auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_options const& options = {},
+    Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_scan<std::remove_reference_t<Op>, Xs, Splits, Policy>())
+        return detail::segment_scan("xloom::segment_scan", op, xs, row_splits, options, policy);
+    else
+        return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
+}
+
+/// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
+///
+/// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> x = {1, 2, 3, 4, 5}, row_splits = {0, 2, 5};
+/// xloom::segment_scan_into(xloom::reduction::add, x, row_splits, x, {.reverse = true});
+/// x; // = [3, 2, 12, 9, 5]
+/// ```
+template <class Op, class Xs, class Splits, class Ys, class Policy = serial_policy>
+void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
+    segment_scan_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_scan_into<std::remove_reference_t<Op>, Xs, Splits, Ys, Policy>())
+        detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, ys, options, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/segment_softmax.hpp ====
+// Softmax over the segments of ragged rows.
+
+// ==== xloom/run/prefix/segment_softmax_run.hpp ====
+// The run of segment_softmax.
+
+namespace xloom::detail {
+
+/// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
+template <class T>
+void softmax_sequence(
+    strip_items<T const> const& x, strip_items<T> const& y, std::size_t count, compute_t<T>* buffer)
+{
+    if constexpr (std::same_as<T, compute_t<T>>)
+        if (buffer == nullptr)
+            return kernel::softmax(x.first, y.first, count);
+    for (std::size_t t = 0; t < count; ++t)
+        buffer[t] = static_cast<compute_t<T>>(x(t, 0));
+    kernel::softmax(buffer, buffer, count);
+    for (std::size_t t = 0; t < count; ++t)
+        y(t, 0) = static_cast<T>(buffer[t]);
+}
+
+/// Checks the operands and computes the softmax of each segment. Requires valid types.
+template <class X, class Splits, class Y, class Policy>
+void run_segment_softmax(
+    std::string_view name, X const& x, Splits const& row_splits, Y& y, Policy const& policy)
+{
+    using T = item_t<X>;
+    auto const xs = std::tie(x);
+    auto const ys = std::tie(y);
+    detail::check_ranks(name, "x", xs);
+    detail::check_ranks(name, "y", ys);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys);
+    std::size_t const rows = check_segmented_rows(name, call.operands());
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, call.inputs(), call.results());
+    check_splits_memory(name, detail::memory_of(row_splits), call.results());
+    sequences<2> const all(call.layouts(), 0, false);
+    std::size_t const parts = detail::parts_for(policy, rows * all.count());
+    auto const& time = all.time();
+    bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
+    std::size_t const longest = is_contiguous ? 0 : splits.longest();
+    aligned_vector<compute_t<T>> buffers(parts * longest);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+            for (std::size_t i = 0; i < all.count(); ++i) {
+                auto const at = all(i);
+                auto const first = static_cast<std::ptrdiff_t>(splits.begin(s));
+                detail::softmax_sequence<T>({std::get<0>(call.x) + at[0] + first * time[0], time[0], 0},
+                    {std::get<0>(call.y) + at[1] + first * time[1], time[1], 0}, splits.length(s),
+                    longest == 0 ? nullptr : buffers.data() + part * longest);
+            }
+    });
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Computes the softmax of each segment of consecutive rows, for example of the attention over the neighbours
+/// of each node of a graph.
+///
+///     y[i] = exp(x[i] - max(x of segment)) / sum(exp(x of segment - max(x of segment)))
+///
+/// Shapes    x [N, ...], row_splits [S + 1], from 0 to N, not decreasing; y as x. Each column of x has a
+///           softmax of its own. Any layout, lazy expressions too.
+/// Types     float, double, long double and storage floats, which are computed in float and rounded once;
+///           row_splits of any integers.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), each of which has whole segments. Results are
+///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
+///           std::bad_alloc.
+/// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
+///           error of a segment of n rows is at most 4 + d / 2 + n / 64 epsilons of float or double, where
+///           d = max - x[i], whose rounding it begins with.
+/// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
+///           through a buffer of the longest segment for each thread, which is allocated.
+/// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const x = {0, 0, 5, 0, 0, 0, 0};
+/// xloom::segment_softmax(x, xt::xtensor<int, 1>{0, 2, 3, 7}); // = [0.5, 0.5, 1, 0.25, 0.25, 0.25, 0.25]
+/// ```
+template <class X, class Splits, class Policy = serial_policy>
+auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::segment_softmax";
+    if constexpr (detail::is_valid_segment_softmax<X, Splits, Policy>()) {
+        auto const inputs = detail::evaluated_inputs(x);
+        detail::input_t<Splits> splits = row_splits;
+        auto y = detail::make_like(op, std::get<0>(inputs));
+        detail::run_segment_softmax(op, std::get<0>(inputs), splits, y, policy);
+        return y;
+    } else {
+        return detail::owned_t<X>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes segment_softmax into the caller's y, which may be x itself.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> scores = {{0, 1}, {0, 1}, {3, 3}}; // [edges, heads]
+/// xloom::segment_softmax_into(scores, xt::xtensor<int, 1>{0, 2, 3}, scores);
+/// scores; // = [[0.5, 0.5], [0.5, 0.5], [1, 1]]
+/// ```
+template <class X, class Splits, class Y, class Policy = serial_policy>
+void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_softmax_into<X, Splits, Y, Policy>()) {
+        auto const inputs = detail::evaluated_inputs(x);
+        detail::input_t<Splits> splits = row_splits;
+        detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
+    }
 }
 
 } // namespace xloom

@@ -3,7 +3,7 @@
 #     std <- core <- infer, kernel, options <- check <- tensor (+ xtensor) <- run/FAMILY <- the operators <- xloom.hpp
 #
 # The headers NAME_options.hpp beside the operators hold options, which check/ reads.
-# kernel alone may include xsimd; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, adolc.hpp alone ADOL-C,
+# kernel alone may include xsimd, kernel/lanes.hpp intrinsics; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, adolc.hpp alone ADOL-C,
 # sacado.hpp alone Sacado; core/huge_pages.hpp alone includes what the system has.
 
 set(core_may "core")
@@ -20,6 +20,10 @@ set(operator_may "core|check|infer|kernel|tensor|run/[a-z]+")
 # One operator may build on another only where it is named here.
 set(operators_scan "scan_batched|scan_batched_into|scan_into")
 set(operators_scan_batched_into "scan_into")
+set(operators_scan_ragged_into "scan_into")
+set(operators_segment_reduce "row_splits")
+set(operators_segment_scan "row_splits")
+set(operators_segment_softmax "row_splits")
 set(operators_loop "loop_into")
 set(operators_loop_list "loop")
 set(operators_scan_vjp "scan|scan_vjp_into")
@@ -89,6 +93,10 @@ foreach(header IN LISTS headers)
       endif()
     elseif(included MATCHES "^sys/")
       if(header STREQUAL "xloom/core/huge_pages.hpp")
+        continue()
+      endif()
+    elseif(included STREQUAL "immintrin.h")
+      if(header STREQUAL "xloom/kernel/lanes.hpp")
         continue()
       endif()
     elseif(included MATCHES "^xsimd/")

@@ -60,4 +60,14 @@ inline void check_scan_memory(
     }
 }
 
+/// Requires that a result shares no memory with an operand that is read again after it is written.
+///
+/// Errors    overlap_error
+inline void check_no_overlap(std::string_view op, scan_operand const& result, scan_operand const& operand)
+{
+    if (overlap(result.memory, operand.memory))
+        fail<overlap_error>(op, ": ", result.name, " must share no memory with ", operand.name,
+            ", but it does. Copy one of the two.");
+}
+
 } // namespace xloom::detail

@@ -1,6 +1,8 @@
 #pragma once
 // Conversion of a number to another element type, as by ONNX's Cast.
 
+#include <type_traits>
+
 #include <xloom/core/float_rounding.hpp>
 #include <xloom/core/number.hpp>
 #include <xloom/core/small_float.hpp>
@@ -14,6 +16,10 @@ template <class T>
 inline constexpr bool is_small_float = false;
 template <element_type Element>
 inline constexpr bool is_small_float<small_float<Element>> = true;
+
+/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
+template <class Item>
+using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
 } // namespace detail
 

@@ -2,11 +2,16 @@
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
 // permutations of lanes that a prefix tree consists of.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
 #include <utility>
+
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+#include <immintrin.h>
+#endif
 
 #include <xloom/core/exceptions.hpp>
 
@@ -80,6 +85,101 @@ template <class T>
     return lanes;
 }
 
+/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
+inline constexpr bool has_masked_lanes =
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    true;
+#else
+    false;
+#endif
+
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+/// A mask of the first `count` lanes, or of all.
+template <class T>
+[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
+{
+    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
+}
+
+} // namespace detail
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+template <std::size_t Bytes>
+using signed_of = std::conditional_t<Bytes == 4, int, long long>;
+
+/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
+template <class T>
+[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
+{
+    using item = signed_of<sizeof(T)>;
+    typedef item vector __attribute__((vector_size(lane_bytes)));
+    vector numbers;
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        numbers[i] = static_cast<item>(i);
+    item const end = static_cast<item>((std::min)(count, lane_count<T>));
+    return reinterpret_cast<__m256i>(numbers < end);
+}
+
+} // namespace detail
+#endif
+
+/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
+    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
+    else
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
+            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
+    else
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
+            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
+            reinterpret_cast<__m256d>(mask)));
+#else
+    lanes_t<T> lanes = others;
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        lanes[i] = from[i];
+    return lanes;
+#endif
+}
+
+/// Stores the first `count` lanes of a vector, or all.
+template <class T>
+[[gnu::always_inline]] inline void store_first_lanes(
+    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
+    else
+        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
+    else
+        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
+#else
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
 namespace detail {
 
 template <class V, std::size_t... I>
@@ -107,6 +207,12 @@ template <std::size_t Half, class V, std::size_t... I>
         static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
 }
 
+template <std::size_t Distance, class V, std::size_t... I>
+[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
+}
+
 template <std::size_t Half, class V, std::size_t... I>
 [[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
 {
@@ -127,6 +233,13 @@ template <class T>
 [[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
 {
     return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
+template <class T, std::size_t Distance>
+[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+{
+    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/lanes.hpp>
 
 namespace xloom::detail {
@@ -85,6 +87,12 @@ struct lane_access {
 
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    /// Prefetches what is read some rows later; rows are often contiguous.
+    void prefetch(std::size_t t, std::size_t c) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
+        __builtin_prefetch(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
+    }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
         kernel::store_lanes(y.lanes(t, c), value);
@@ -116,9 +124,11 @@ struct consecutive_items {
         else
             kernel::store_lanes<item>(first + i, value);
     }
-    /// Loads the first items of a vector, as many as there are.
+    /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
     {
+        if constexpr (!Reverse)
+            return kernel::load_first_lanes<item>(first + i, items, lanes{});
         lanes value{};
         for (std::size_t k = 0; k < count && k < items; ++k)
             value[k] = at(i + k);
@@ -126,6 +136,8 @@ struct consecutive_items {
     }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
     {
+        if constexpr (!Reverse)
+            return kernel::store_first_lanes<item>(first + i, value, items);
         for (std::size_t k = 0; k < count && k < items; ++k)
             at(i + k) = value[k];
     }

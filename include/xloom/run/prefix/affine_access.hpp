@@ -10,17 +10,13 @@
 
 namespace xloom::detail {
 
-/// The type in which a linear recurrence is computed: float for storage floats, else T.
-template <class T>
-using recurrence_t = std::conditional_t<is_small_float<T>, float, T>;
-
 /// Recurrences item by item. The state before the first element is h0 of each sequence.
 template <class T>
 struct affine_access {
     strip_items<T const> a, b, h0;
     strip_items<T> h;
 
-    using C = recurrence_t<T>;
+    using C = compute_t<T>;
     using map = kernel::affine_map<C>;
 
     static constexpr bool has_initial() { return true; }

@@ -32,56 +32,48 @@ struct recurrence_operands {
     }
 };
 
-template <class T, class Policy>
-void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin,
-    std::size_t parts, Policy const& policy)
+template <class T, class Run>
+void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
 {
-    using map = kernel::affine_map<recurrence_t<T>>;
+    using map = kernel::affine_map<compute_t<T>>;
     using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        auto const& time = all.time();
-        auto const& beside = all.beside();
-        return strip({},
-            {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
-                {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
-            all.length(), width, false);
-    };
-    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<map>, parts, make, policy);
+    auto const& time = all.time();
+    auto const& beside = all.beside();
+    run(begin, all.neighbours(), kernel::strip_width<map>,
+        [&](auto const& at, std::size_t length, std::size_t width) {
+            return strip({},
+                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
+                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+                length, width, false);
+        });
 }
 
-template <class T, class Policy>
-std::size_t run_neighbours(
-    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+template <class T, class Run>
+std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
 {
     using map = kernel::affine_map<kernel::lanes_t<T>>;
     using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        auto const& time = all.time();
+    auto const& time = all.time();
+    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
         return strip({},
             {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
                 {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-            all.length(), width / count, false);
-    };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<map>, parts, make, policy);
+            length, width / count, false);
+    });
     return whole;
 }
 
-template <bool Reverse, class T, class Policy>
-void run_consecutive(
-    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+template <bool Reverse, class T, class Run>
+void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
 {
     using access = affine_consecutive_access<T, Reverse>;
-    auto const make = [&](std::size_t first, std::size_t) {
-        auto const at = all(first);
+    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
         return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
-            all.length(), false);
-    };
-    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
+            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
+            false);
+    });
 }
 
 /// True if a, b and h follow each other with this step.
@@ -97,20 +89,20 @@ void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool re
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
-    std::size_t const parts = detail::parts_for(policy, all.length() * all.count());
+    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>) {
-        if (all.length() >= kernel::elements_per_group) {
+        if (kernel::has_masked_lanes || run.is_long()) {
             if (detail::are_consecutive_states(all.time(), 1))
-                return detail::run_consecutive<false>(of, all, parts, policy);
+                return detail::run_consecutive<false>(of, all, run);
             if (detail::are_consecutive_states(all.time(), -1))
-                return detail::run_consecutive<true>(of, all, parts, policy);
+                return detail::run_consecutive<true>(of, all, run);
         }
         bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
         if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
-            done = detail::run_neighbours(of, all, parts, policy);
+            done = detail::run_neighbours(of, all, run);
     }
-    detail::run_items(of, all, done, parts, policy);
+    detail::run_items(of, all, done, run);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.

@@ -75,35 +75,51 @@ void check_scan_operator(std::string_view name, Op const& op)
     }
 }
 
-/// Returns the value that an exclusive scan begins with.
+/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty if
+/// it does not.
+struct identity_use {
+    std::string_view reason{};
+
+    explicit operator bool() const noexcept { return !reason.empty(); }
+};
+
+/// An exclusive scan begins with the identity.
+constexpr identity_use first_result(bool is_exclusive) noexcept
+{
+    return {is_exclusive ? "an exclusive scan begins with the identity of its operator" : ""};
+}
+
+/// Returns the identity of an operator.
 ///
-/// Errors    option_error: the operator has no identity that is known.
+/// Errors    option_error: it is not known.
 template <class V, class Op>
-V identity_for(std::string_view name, Op const& op)
+V identity_for(std::string_view name, Op const& op, identity_use use)
 {
     if constexpr (has_identity<Op, V>)
         return detail::identity_of<V>(op);
     else
-        fail<option_error>(name,
-            ": an exclusive scan begins with the identity of its operator, but that of a "
-            "callable is not known. Pass xloom::monoid{op, identity}.");
+        fail<option_error>(name, ": ", use.reason,
+            ", but that of a callable is not known. Pass xloom::monoid{op, identity}.");
 }
 
-/// Calls f(operator, value that the scan begins with) for the operator that the argument names.
+/// Calls f(operator, identity) for the operator that the argument names; the identity is null if it is not
+/// used.
 template <class V, class Op, class F>
-void with_scan_operator(std::string_view name, Op& op, bool exclusive, F const& f)
+void with_scan_operator(std::string_view name, Op& op, identity_use use, F const& f)
 {
+    std::optional<V> identity;
+    auto const call = [&](auto& function) {
+        f(function, identity ? &*identity : static_cast<V const*>(nullptr));
+    };
     if constexpr (is_monoid<std::remove_const_t<Op>>) {
-        std::optional<V> start;
-        if (exclusive)
-            start = static_cast<V>(op.identity);
-        kernel::with_reduction<V>(op.op, [&](auto& function) { f(function, start); });
+        if (use)
+            identity = static_cast<V>(op.identity);
+        kernel::with_reduction<V>(op.op, call);
     } else {
         kernel::with_reduction<V>(op, [&]<class Function>(Function& function) {
-            std::optional<V> start;
-            if (exclusive)
-                start = detail::identity_for<V, std::remove_const_t<Function>>(name, function);
-            f(function, start);
+            if (use)
+                identity = detail::identity_for<V, std::remove_const_t<Function>>(name, function, use);
+            call(function);
         });
     }
 }

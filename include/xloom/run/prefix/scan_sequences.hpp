@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/core/number.hpp>
 #include <xloom/core/partition.hpp>
@@ -50,76 +51,34 @@ struct strip_grid {
     std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
 };
 
-/// Runs strips of the neighbours begin .. end - 1 of every row of sequences. make(first sequence, neighbours)
-/// makes one.
-template <class Sequences, class Make, class Policy>
-void run_strips_of_rows(Sequences const& all, std::size_t begin, std::size_t end, std::size_t width,
-    std::size_t parts, Make const& make, Policy const& policy)
-{
-    if (begin == end)
-        return;
-    strip_grid const grid{end - begin, width};
-    std::size_t const rows = all.count() / all.neighbours();
-    detail::run_strips(
-        rows * grid.per_row(), parts,
-        [&](std::size_t i) {
-            std::size_t const row = i / grid.per_row();
-            return make(row * all.neighbours() + begin + grid.begin(i), grid.size(i));
-        },
-        policy);
-}
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+template <class Sequences, class Policy>
+struct whole_axis {
+    Sequences const& all;
+    std::size_t parts;
+    Policy const& policy;
 
-/// Scans sequences of items, operands x and y, item by item.
-template <class T, class Op, class Policy>
-void scan_items(T const* x, T* y, sequences<2> const& all, std::size_t begin, T const* start, bool exclusive,
-    Op& op, std::size_t parts, Policy const& policy)
-{
-    using ref = operator_ref<T, Op>;
-    using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        return strip(ref{&op},
-            {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]}, start},
-            all.length(), width, exclusive);
-    };
-    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<T>, parts, make, policy);
-}
+    bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
-/// Scans sequences whose items are consecutive, each in vectors.
-template <bool Reverse, class Ops, class T, class Policy>
-void scan_consecutive(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
-    std::size_t parts, Policy const& policy)
-{
-    using access = consecutive_access<T, Reverse>;
-    auto const make = [&](std::size_t first, std::size_t) {
-        auto const at = all(first);
-        return kernel::lane_prefix<Ops, access>(
-            access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, all.length(),
-            exclusive);
-    };
-    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
-}
-
-/// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
-/// neighbours of each row that are done: whole vectors.
-template <class Ops, class T, class Policy>
-std::size_t scan_neighbours(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
-    std::size_t parts, Policy const& policy)
-{
-    using lanes = kernel::lanes_t<T>;
-    using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
-    constexpr std::size_t count = kernel::lane_count<T>;
-    std::size_t const whole = all.neighbours() / count * count;
-    auto const make = [&](std::size_t first, std::size_t width) {
-        auto const at = all(first);
-        return strip(Ops{},
-            {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
-                start != nullptr ? *start : Ops::neutral()},
-            all.length(), width / count, exclusive);
-    };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<lanes>, parts, make, policy);
-    return whole;
-}
+    template <class Make>
+    void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
+    {
+        if (begin == end)
+            return;
+        strip_grid const grid{end - begin, width};
+        std::size_t const rows = all.count() / all.neighbours();
+        detail::run_strips(
+            rows * grid.per_row(), parts,
+            [&](std::size_t i) {
+                std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
+                return make(all(first), all.length(), grid.size(i));
+            },
+            policy);
+    }
+};
+template <class Sequences, class Policy>
+whole_axis(Sequences const&, std::size_t, Policy const&) -> whole_axis<Sequences, Policy>;
 
 /// True if the elements of all operands follow each other with this step.
 template <std::size_t K>
@@ -128,27 +87,119 @@ bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t 
     return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
 }
 
-/// Scans the sequences of x into y, beginning with *start if it is given.
-template <class T, class Op, class Policy>
-void scan_sequences(
-    T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive, Op& op, Policy const& policy)
-{
-    if (all.length() == 0 || all.count() == 0)
-        return;
-    std::size_t const parts = detail::scan_parts<T, Op>(all.length() * all.count(), policy);
-    std::size_t done = 0;
-    if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-        using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-        if (all.length() >= kernel::elements_per_group) {
-            if (detail::are_consecutive(all.time(), 1))
-                return detail::scan_consecutive<false, ops>(x, y, all, start, exclusive, parts, policy);
-            if (detail::are_consecutive(all.time(), -1))
-                return detail::scan_consecutive<true, ops>(x, y, all, start, exclusive, parts, policy);
-        }
-        if (detail::are_consecutive(all.beside(), 1))
-            done = detail::scan_neighbours<ops>(x, y, all, start, exclusive, parts, policy);
+/// A scan of one operand x into y.
+template <class T, class Op>
+struct item_scan {
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+    Op& op;
+
+    using offsets = sequences<2>::offsets;
+
+    /// Scans the neighbours from `begin` on item by item.
+    template <class Run>
+    void run_items(std::size_t begin, Run const& run) const
+    {
+        using ref = operator_ref<T, Op>;
+        using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
+        run(begin, all.neighbours(), kernel::strip_width<T>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(ref{&op},
+                    {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]},
+                        start},
+                    length, width, exclusive);
+            });
     }
-    detail::scan_items(x, y, all, done, start, exclusive, op, parts, policy);
-}
+
+    /// Scans sequences whose items are consecutive, each in vectors.
+    template <bool Reverse, class Ops, class Run>
+    void run_consecutive(Run const& run) const
+    {
+        using access = consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<Ops, access>(
+                access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, length,
+                exclusive);
+        });
+    }
+
+    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
+    /// neighbours of each row that are done: whole vectors.
+    template <class Ops, class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using lanes = kernel::lanes_t<T>;
+        using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        run(0, whole, count * kernel::row_width<lanes>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(Ops{},
+                    {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
+                        start != nullptr ? *start : Ops::neutral()},
+                    length, width / count, exclusive);
+            });
+        return whole;
+    }
+
+    /// Chooses a kernel and runs it.
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+            if (kernel::has_masked_lanes || run.is_long()) {
+                if (detail::are_consecutive(all.time(), 1))
+                    return run_consecutive<false, ops>(run);
+                if (detail::are_consecutive(all.time(), -1))
+                    return run_consecutive<true, ops>(run);
+            }
+            if (detail::are_consecutive(all.beside(), 1))
+                done = run_neighbours<ops>(run);
+        }
+        run_items(done, run);
+    }
+};
+
+/// A scan of tuples, of which each operand holds one member.
+template <class Op, class... Ts>
+struct tuple_scan {
+    using V = std::tuple<Ts...>;
+    static constexpr std::size_t count = 2 * sizeof...(Ts);
+
+    std::tuple<Ts const*...> const& x;
+    std::tuple<Ts*...> const& y;
+    sequences<count> const& all;
+    V const* start;
+    bool exclusive;
+    Op& op;
+
+    /// Returns the access to the tuples of a sequence and its neighbours.
+    tuple_access<Ts...> access(typename sequences<count>::offsets const& at) const
+    {
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+            constexpr std::size_t results = sizeof...(Ts);
+            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], time[K], beside[K]}...},
+                {{std::get<K>(y) + at[results + K], time[results + K], beside[results + K]}...}, start};
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using ref = operator_ref<V, Op>;
+        run(0, all.neighbours(), kernel::strip_width<V>,
+            [this](auto const& at, std::size_t length, std::size_t width) {
+                return kernel::strip_prefix<V, ref, tuple_access<Ts...>, true>(
+                    ref{&op}, access(at), length, width, exclusive);
+            });
+    }
+};
 
 } // namespace xloom::detail

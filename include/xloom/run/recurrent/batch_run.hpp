@@ -20,10 +20,6 @@ namespace xloom {
 
 namespace detail {
 
-/// The computation type of a recurrent operator: float for storage floats, else Item.
-template <class Item>
-using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
-
 /// Sets elements `begin` .. `end` - 1 of a row to 0.
 template <class Item>
 void zero_fill(kernel::strided_row<Item> const& row, std::size_t begin, std::size_t end)

@@ -136,6 +136,12 @@ XLOOM_STEP_TYPES(is_valid_scan_batched_step, "xloom::scan_batched", "xloom::scan
     "a state must keep its element type", "a row of a state must keep its rank",
     "a row of a state must keep its shape")
 
+XLOOM_STEP_TYPES(is_valid_scan_ragged_step, "xloom::scan_ragged", "xloom::scan_step",
+    "a scan output must be a tensor or a scalar", "the body must return as many states as init has",
+    "a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar",
+    "a state must keep its element type", "a row of a state must keep its rank",
+    "a row of a state must keep its shape")
+
 XLOOM_STEP_TYPES(is_valid_loop_step, "xloom::loop", "xloom::loop_step",
     "a scan output must be a tensor or a scalar; carry a sequence as a state instead",
     "the body must return as many carried values as init has",

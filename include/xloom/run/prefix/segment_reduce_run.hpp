@@ -1,0 +1,214 @@
+#pragma once
+// The run of segment_reduce: the total of each segment.
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/kernel/lane_reduction.hpp>
+#include <xloom/kernel/sequence_total.hpp>
+#include <xloom/run/prefix/scan_operands.hpp>
+#include <xloom/tensor/row_split_list.hpp>
+
+namespace xloom::detail {
+
+/// Calls f(i, begin, end) for the segments [begin, end) of each part and the first sequence i of each row of
+/// neighbours. Parts have about the same number of rows.
+template <class Sequences, class F, class Policy>
+void for_each_segment(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = splits.begin_of_part(part, parts),
+                          end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t i = 0; i < all.count(); i += all.neighbours())
+            f(i, begin, end);
+    });
+}
+
+/// The segments [begin, end) of a call, and the result of those that are empty; null if none is.
+template <class V>
+struct segment_range {
+    row_split_list const& splits;
+    std::size_t begin;
+    std::size_t end;
+    V const* empty;
+};
+
+/// Reduces `width` neighbours. Element t of neighbour c is access.read(t, c), and its result of segment s is
+/// written by access.write(s, c, v).
+template <bool IsUnrolled, class V, class Op, class Access>
+void reduce_elements(Access const& access, segment_range<V> const& segments, std::size_t width, Op const& op)
+{
+    kernel::sequence_total<V, Op, IsUnrolled> const total{op};
+    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) {
+        if constexpr (requires { access.prefetch(t, c); })
+            access.prefetch(t, c);
+        return access.read(t, c);
+    };
+    for (std::size_t s = segments.begin; s < segments.end; ++s)
+        if (std::size_t const length = segments.splits.length(s); length != 0)
+            total(segments.splits.begin(s), length, width, read,
+                [&](std::size_t c, V const& value) { access.write(s, c, value); });
+        else
+            for (std::size_t c = 0; c < width; ++c)
+                access.write(s, c, *segments.empty);
+}
+
+/// Reduces segments of contiguous numbers.
+template <class Ops, class T>
+void reduce_contiguous(T const* x, strip_items<T> const& y, segment_range<T> const& segments)
+{
+    kernel::contiguous_total<Ops> const total;
+    for (std::size_t s = segments.begin; s < segments.end; ++s) {
+        std::size_t const length = segments.splits.length(s);
+        y(s, 0) = length == 0 ? *segments.empty : total(x + segments.splits.begin(s), length);
+    }
+}
+
+/// A reduction of the segments of one operand x into y.
+template <class T, class Op>
+struct item_reduction {
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    Op& op;
+
+    using offsets = sequences<2>::offsets;
+
+    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
+    void operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        offsets const at = all(i);
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+            if (all.time()[0] == 1)
+                return run_contiguous<ops>(at, segments);
+            if (detail::are_consecutive(all.beside(), 1))
+                done = run_neighbours<ops>(at, segments);
+        }
+        item_access<T> const access{items(x, at, 0, done), items(y, at, 1, done), nullptr};
+        detail::reduce_elements<std::is_arithmetic_v<T>>(
+            access, segments, all.neighbours() - done, operator_ref<T, Op>{&op});
+    }
+
+private:
+    template <class Ops>
+    void run_contiguous(offsets const& at, segment_range<T> const& segments) const
+    {
+        for (std::size_t c = 0; c < all.neighbours(); ++c)
+            detail::reduce_contiguous<Ops>(items(x, at, 0, c).first, items(y, at, 1, c), segments);
+    }
+
+    /// Returns the number of neighbours that are done: whole vectors.
+    template <class Ops>
+    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
+    {
+        constexpr std::size_t count = kernel::lane_count<T>;
+        using lanes = kernel::lanes_t<T>;
+        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
+        detail::reduce_elements<true, lanes>(lane_access<T>{items(x, at, 0, 0), items(y, at, 1, 0), T{}},
+            {segments.splits, segments.begin, segments.end, &empty}, all.neighbours() / count, Ops{});
+        return all.neighbours() / count * count;
+    }
+
+    /// Returns operand k from neighbour c on.
+    template <class Item>
+    strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
+    {
+        return {
+            first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+    }
+};
+
+/// Reduces the segments of one operand, or of tuples of several.
+template <bool IsTuple, class V, class Call, class Op, class Policy>
+void reduce_segments(Call const& call, sequences<Call::count> const& all, row_split_list const& splits,
+    V const* empty, Op& op, Policy const& policy)
+{
+    std::size_t const parts = detail::scan_parts<V, Op>(all.length() * all.count() + splits.size(), policy);
+    auto const run = [&](auto const& reduce) {
+        detail::for_each_segment(
+            splits, all, parts,
+            [&](std::size_t i, std::size_t begin, std::size_t end) {
+                reduce(i, segment_range<V>{splits, begin, end, empty});
+            },
+            policy);
+    };
+    if constexpr (IsTuple)
+        run([&](std::size_t i, segment_range<V> const& segments) {
+            detail::reduce_elements<false>(
+                detail::scan_of<true, Call, V>(call, all, nullptr, false, op).access(all(i)), segments,
+                all.neighbours(), operator_ref<V, Op>{&op});
+        });
+    else
+        run(item_reduction<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, op});
+}
+
+/// Checks the operands and reduces the segments. Requires valid types.
+template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, class Policy>
+void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits const& row_splits,
+    Ys const& ys, Policy const& policy)
+{
+    detail::check_ranks(name, "values", values);
+    detail::check_ranks(name, "ys", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call("x", values, "y", ys);
+    std::size_t const rows = check_segmented_rows(name, call.inputs());
+    row_split_list const splits(name, row_splits, rows);
+    check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
+    check_segment_memory(name, call.inputs(), detail::memory_of(row_splits), call.results());
+    detail::check_scan_operator<V>(name, op);
+    identity_use const use{
+        splits.first_empty() == splits.size() ? "" : "an empty segment has the identity of its operator"};
+    auto layouts = call.layouts();
+    for (strided_layout& layout : layouts)
+        layout.dims = layouts[0].dims; // of a result, the stride of the segments is that of time
+    sequences<call.count> const all(layouts, 0, false);
+    detail::with_scan_operator<V>(name, op, use, [&](auto& function, V const* empty) {
+        detail::reduce_segments<IsTuple>(call, all, splits, empty, function, policy);
+    });
+}
+
+template <class Op, class Xs, class Splits, class Ys, class Policy>
+void segment_reduce_into(
+    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys& ys, Policy const& policy)
+{
+    input_t<Splits> splits = row_splits;
+    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy);
+}
+
+/// Returns a new tensor with one element for each segment.
+template <class X>
+owned_t<X> make_segments(std::string_view name, X const& values, std::size_t segments)
+{
+    check_rank(name, "values", detail::rank_of(values));
+    shape dims = detail::shape_of(values);
+    if (!dims.empty()) // which is an error, thrown later
+        dims[0] = segments;
+    return enable_tensor<owned_t<X>>::make(dims);
+}
+
+template <class Op, class Xs, class Splits, class Policy>
+auto segment_reduce(
+    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Policy const& policy)
+{
+    input_t<Splits> splits = row_splits;
+    auto const inputs = detail::evaluated_inputs(values);
+    std::size_t const segments = detail::segments_of(name, splits);
+    auto results = std::apply(
+        [&](auto const&... x) {
+            return std::tuple<owned_t<decltype(x)>...>(detail::make_segments(name, x, segments)...);
+        },
+        inputs);
+    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, inputs, splits, detail::leaves(results), policy);
+    if constexpr (is_tuple<Xs>)
+        return results;
+    else
+        return std::get<0>(std::move(results));
+}
+
+} // namespace xloom::detail

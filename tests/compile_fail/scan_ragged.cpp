@@ -1,0 +1,66 @@
+// Mistakes in a call of scan_ragged or scan_ragged_into.
+// clang-format off
+// 1: xloom::scan_ragged: a pack is one value or a flat std::tuple of values
+// 2: xloom::scan_ragged: a state is a tensor whose axis 0 is the segments
+// 3: xloom::scan_ragged: there must be a scan input, and each is a tensor of xtensor with at least one axis
+// 4: xloom::scan_ragged: row_splits must be a tensor of integers, [S + 1]
+// 5: xloom::scan_ragged: the body must be callable as body(state const&..., element const&...)
+// 6: xloom::scan_ragged: the body must return xloom::scan_step{state, scan_outputs}
+// 7: xloom::scan_ragged_into: a pack is one value or a flat std::tuple of values
+// 8: xloom::scan_ragged_into: a state is a tensor whose axis 0 is the segments
+// 9: xloom::scan_ragged_into: a state is updated in place, so it must be a variable that is not const
+// 10: xloom::scan_ragged_into: there must be a scan input, and each is a tensor of xtensor with at least one axis
+// 11: xloom::scan_ragged_into: a scan output is written in place, so it must be a tensor with at least one axis
+// 12: xloom::scan_ragged_into: row_splits must be a tensor of integers, [S + 1]
+// 13: xloom::scan_ragged_into: the body must be callable as body(state&..., element const&..., output&...)
+// 14: xloom::scan_ragged_into: the body writes through its references and must return void
+// clang-format on
+#include <vector>
+
+#include <xloom/scan_ragged.hpp>
+#include <xloom/scan_ragged_into.hpp>
+
+#include "../support/xtensor_extras.hpp"
+
+int main()
+{
+    xt::xtensor<float, 1> const x = {1, 2}, init = {0, 0};
+    xt::xtensor<float, 1> h = init, y = x;
+    xt::xtensor<int, 1> const splits = {0, 1, 2};
+    auto const add = [](float a, float b) { return xloom::scan_step{a + b, a + b}; };
+    auto const update = [](float& a, float b, float& c) { c = a += b; };
+#if CASE == 0
+    xloom::scan_ragged(add, init, x, splits);
+    xloom::scan_ragged_into(update, h, x, y, splits);
+#elif CASE == 1
+    xloom::scan_ragged(add, std::make_tuple(std::make_tuple(h)), x, splits);
+#elif CASE == 2
+    xloom::scan_ragged(add, 0.0f, x, splits);
+#elif CASE == 3
+    xloom::scan_ragged(add, init, std::vector<float>{1, 2}, splits);
+#elif CASE == 4
+    xloom::scan_ragged(add, init, x, x);
+#elif CASE == 5
+    xloom::scan_ragged([](float a) { return xloom::scan_step{a, a}; }, init, x, splits);
+#elif CASE == 6
+    xloom::scan_ragged([](float a, float) { return a; }, init, x, splits);
+#elif CASE == 7
+    xloom::scan_ragged_into(update, std::make_tuple(std::make_tuple(h)), x, y, splits);
+#elif CASE == 8
+    float scalar = 0;
+    xloom::scan_ragged_into(update, scalar, x, y, splits);
+#elif CASE == 9
+    xloom::scan_ragged_into(update, init, x, y, splits);
+#elif CASE == 10
+    xloom::scan_ragged_into(update, h, std::vector<float>{1, 2}, y, splits);
+#elif CASE == 11
+    xloom::scan_ragged_into(update, h, x, x, splits);
+#elif CASE == 12
+    xloom::scan_ragged_into(update, h, x, y, x);
+#elif CASE == 13
+    xloom::scan_ragged_into([](float& a, float b) { a += b; }, h, x, y, splits);
+#elif CASE == 14
+    xloom::scan_ragged_into([](float& a, float b, float& c) { return c = a += b; }, h, x, y, splits);
+#endif
+    static_cast<void>(add), static_cast<void>(update), static_cast<void>(y), static_cast<void>(h);
+}

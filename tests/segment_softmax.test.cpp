@@ -1,0 +1,136 @@
+// segment_softmax against its definition in long double.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/segment_softmax.hpp>
+#include <xloom/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace segment_softmax_test {
+
+namespace {
+
+using splits_tensor = xt::xtensor<std::int64_t, 1>;
+
+splits_tensor const splits = {0, 0, 1, 3, 10, 26, 43, 43, 300, 1300};
+constexpr std::size_t rows = 1300;
+
+/// Numbers from -20 to 20.
+template <class T>
+T number(std::size_t i)
+{
+    return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 20));
+}
+
+/// Returns the largest error of y [N, C], relative to the exact result, as a part of the stated bound.
+template <class X, class Y>
+long double largest_error(X const& x, Y const& y, long double epsilon)
+{
+    long double largest = 0;
+    for (std::size_t s = 0; s + 1 < splits.size(); ++s)
+        for (std::size_t c = 0; c < x.shape(1); ++c) {
+            auto const begin = splits(s), end = splits(s + 1);
+            long double most = -std::numeric_limits<long double>::infinity(), sum = 0;
+            for (auto i = begin; i < end; ++i)
+                most = std::max(most, static_cast<long double>(x(i, c)));
+            for (auto i = begin; i < end; ++i)
+                sum += std::exp(static_cast<long double>(x(i, c)) - most);
+            for (auto i = begin; i < end; ++i) {
+                long double const exact = std::exp(static_cast<long double>(x(i, c)) - most) / sum;
+                long double const error =
+                    std::abs(static_cast<long double>(y(i, c)) - exact) / exact / epsilon;
+                long double const distance = most - static_cast<long double>(x(i, c));
+                largest = std::max(
+                    largest, error / (4 + distance / 2 + static_cast<long double>(end - begin) / 64));
+            }
+        }
+    return largest;
+}
+
+template <class T>
+using array = xt::xtensor<T, 2, xt::layout_type::dynamic>;
+
+template <class T>
+void compare(long double epsilon)
+{
+    for (std::size_t const columns : std::initializer_list<std::size_t>{1, 3})
+        for (auto const layout : {xt::layout_type::row_major, xt::layout_type::column_major}) {
+            array<T> x({rows, columns}, layout);
+            std::size_t i = 0;
+            for (T& item : x.storage())
+                item = number<T>(i++);
+            auto const y = xloom::segment_softmax(x, splits);
+            CHECK(largest_error(x, y, epsilon) <= 1);
+            for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
+                array<T> z({rows, columns}, layout);
+                xloom::segment_softmax_into(x, splits, z, jthread_policy{threads});
+                CHECK(z == y);
+            }
+            array<T> other({rows, columns}, xt::layout_type::row_major);
+            xloom::segment_softmax_into(x, splits, other);
+            CHECK(other == y);
+            xloom::segment_softmax_into(x, splits, x);
+            CHECK(x == y);
+        }
+}
+
+} // namespace
+
+TEST_CASE("segment_softmax: the definition in long double")
+{
+    compare<float>(std::numeric_limits<float>::epsilon());
+    compare<double>(std::numeric_limits<double>::epsilon());
+}
+
+TEST_CASE("segment_softmax: storage floats are rounded once")
+{
+    array<xloom::bfloat16> x({rows, 2}, xt::layout_type::row_major);
+    array<float> wide({rows, 2}, xt::layout_type::row_major);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.storage()[i] = number<xloom::bfloat16>(i);
+        wide.storage()[i] = static_cast<float>(x.storage()[i]);
+    }
+    auto const y = xloom::segment_softmax(x, splits);
+    auto const exact = xloom::segment_softmax(wide, splits);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        REQUIRE(y.storage()[i] == static_cast<xloom::bfloat16>(exact.storage()[i]));
+}
+
+TEST_CASE("segment_softmax: infinity, NaN and empty segments")
+{
+    float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+    xt::xtensor<float, 1> const x = {-infinity, 0, -infinity, -infinity, infinity, 0, nan, 0, 1000, 1000};
+    auto const y = xloom::segment_softmax(x, splits_tensor{0, 2, 2, 4, 6, 8, 10});
+    CHECK(y(0) == 0);
+    CHECK(y(1) == 1);
+    for (std::size_t i = 2; i < 8; ++i)
+        CHECK(std::isnan(y(i)));
+    CHECK(y(8) == 0.5f);
+    auto const none = xt::xtensor<float, 1>::from_shape({0});
+    CHECK(xloom::segment_softmax(none, splits_tensor{0, 0}).size() == 0);
+}
+
+TEST_CASE("segment_softmax: errors")
+{
+    xt::xtensor<float, 1> x = {1, 2, 3};
+    CHECK_THROWS_AS(xloom::segment_softmax(x, splits_tensor{0, 2}), xloom::index_error);
+    CHECK_THROWS_AS(xloom::segment_softmax(xt::xarray<float>(1.0f), splits_tensor{0, 1}), xloom::shape_error);
+    auto y = xt::xtensor<float, 1>::from_shape({2});
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_into(x, splits_tensor{0, 3}, y),
+        "xloom::segment_softmax_into: all operands must have the same shape, but x has [3] and y has [2]. "
+        "Give "
+        "them one shape.",
+        xloom::shape_error);
+    auto shifted = xt::view(x, xt::range(1, 3));
+    CHECK_THROWS_AS(xloom::segment_softmax_into(xt::view(x, xt::range(0, 2)), splits_tensor{0, 2}, shifted),
+        xloom::overlap_error);
+}
+
+} // namespace segment_softmax_test
