@@ -15,8 +15,8 @@ namespace xloom {
 ///
 /// Shapes    segment_ids [N], num_segments = S; the result [S + 1].
 /// Types     any integers; the result has std::int64_t.
-/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one before
-///           it. Reductions by ids in any order are those of scatter_nd.
+/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one
+///           before it. Reductions by ids in any order are those of scatter_nd.
 /// Cost      one pass over the ids, and over the result, which is allocated.
 /// Source    tf.RaggedTensor.from_value_rowids; the offsets of torch.nn.EmbeddingBag, with the end.
 /// Example

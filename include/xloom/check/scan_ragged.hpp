@@ -32,7 +32,8 @@ inline void check_segment_states(
             ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
 }
 
-/// Requires that operands that are written share no memory with row_splits, which are read segment by segment.
+/// Requires that operands that are written share no memory with row_splits, which are read segment by
+/// segment.
 ///
 /// Errors    overlap_error
 inline void check_splits_overlap(std::string_view op, memory_block const& splits, std::string_view name,

@@ -1,11 +1,13 @@
 #pragma once
 // exp, expm1, log1p and tanh of a scalar or a SIMD batch. NaN stays NaN in all of them.
 //
-// For batches of floats they are implemented here without branches, so that the cost of an item does not
-// depend on its value. Batches of doubles use xsimd; scalars use <cmath> or the functions of their type.
+// For batches they are implemented here without branches, so that the cost of an item does not depend on its
+// value; but log1p of doubles is xsimd's, and so are all functions of doubles with -ffast-math. Scalars use
+// <cmath> or the functions of their type.
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include <xloom/kernel/simd.hpp>
@@ -24,9 +26,20 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V>
 inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_simd<float>;
 
+/// True for batches of doubles whose exponentials are those of this file.
+///
+/// Why not with -ffast-math: these add a number and subtract it again, which compilers then cancel.
+template <class V>
+inline constexpr bool is_double_batch =
+#ifdef __FAST_MATH__
+    false;
+#else
+    std::is_same_v<V, batch_t<double>> && has_simd<double>;
+#endif
+
 /// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
-template <class V, class... Coefficients>
-V polynomial(V const& x, float first, Coefficients... others)
+template <class V, class Number, class... Coefficients>
+V polynomial(V const& x, Number first, Coefficients... others)
 {
     if constexpr (sizeof...(others) == 0)
         return V(first);
@@ -34,28 +47,36 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
+/// Returns the bits of a batch as a batch of type To, whose items are Items.
+template <class Item, class To, class From>
+To bits_as(From const& from)
+{
+    if constexpr (requires {
+                      {
+                          bitwise_cast<Item>(from)
+                      } -> std::same_as<To>;
+                  })
+        return bitwise_cast<Item>(from);
+    else
+        return bitwise_cast<To>(from); // the signature before xsimd 9
+}
+
 /// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
 /// on some vector units.
 template <class V, class Integers>
 V power_of_two(Integers const& n)
 {
-    Integers const bits = (n + Integers(127)) << 23;
-    if constexpr (requires {
-                      {
-                          bitwise_cast<float>(bits)
-                      } -> std::same_as<V>;
-                  })
-        return bitwise_cast<float>(bits);
-    else
-        return bitwise_cast<V>(bits); // the signature before xsimd 9
+    return bits_as<float, V>((n + Integers(127)) << 23);
 }
 
-/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small.
+/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
+/// [-88, 89] and doubles in [-709.2, 710].
 template <class V>
 struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
+        requires is_float_batch<V>
     {
         // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
         // exact.
@@ -71,14 +92,35 @@ struct exp_parts {
         rest = multiply_add(q, r2, r);
     }
 
+    explicit exp_parts(V const& x)
+        requires is_double_batch<V>
+    {
+        // 1.5 * 2^52, to which a number is rounded off as an integer, in the low bits. Where the processor
+        // has no instruction for that, the conversion to integers takes longer than all the rest.
+        V const shift(6755399441055744.0);
+        V const shifted = multiply_add(x, V(1.4426950408889634), shift), n = shifted - shift;
+        V const r =
+            multiply_add(n, V(-1.90821492927058770002e-10), multiply_add(n, V(-0.693147180369123816490), x));
+        using integers = decltype(nearbyint_as_int(x));
+        scale = bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
+        // As above, in independent groups of four.
+        V const r2 = r * r, r4 = r2 * r2;
+        V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
+            polynomial(r, 0.5000000000000013, 0.166666666666667));
+        V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
+            polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
+        V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
+        rest = multiply_add(multiply_add(multiply_add(q8, r4, q4), r4, q0), r2, r);
+    }
+
     V exp() const { return (V(1) + rest) * scale; }
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
-/// True if xsimd's exponentials of doubles are wrong: without a rounding instruction, versions before 14 add
-/// 2^52 and subtract it again, which clang's -ffast-math cancels.
+/// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
+/// subtract it again, which clang's -ffast-math cancels.
 inline constexpr bool is_rounding_cancelled =
-#if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
+#if defined(__clang__) && defined(__FAST_MATH__) && !defined(XLOOM_NO_SIMD)
     XSIMD_VERSION_MAJOR < 14;
 #else
     false;
@@ -112,22 +154,28 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up.
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
+/// infinity from 709.4 up.
 template <class V>
 V exp_of(V const& x)
 {
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
+    else if constexpr (is_double_batch<V>)
+        return exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
     else
         return within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88.
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
+/// for doubles for x <= 709.
 template <class V>
 V exp_less_1(V const& x)
 {
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+    else if constexpr (is_double_batch<V>)
+        return exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
     else if constexpr (requires { expm1(x); })
         return within_limits(x, [](auto const& v) { return expm1(v); });
     else
@@ -159,6 +207,17 @@ V tanh_of(V const& x)
         V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
         return select(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
+    } else if constexpr (is_double_batch<V>) {
+        V const size = abs(x), z = x * x;
+        V const large = V(1) - V(2) / (exp_parts<V>(min_nan_second(V(40), size + size)).exp() + V(1));
+        V const z2 = z * z, z4 = z2 * z2;
+        V const p0 = multiply_add(polynomial(z, -0.05396825387980377, 0.021869486060738432), z2,
+            polynomial(z, -0.3333333333333237, 0.13333333333176614));
+        V const p4 = multiply_add(polynomial(z, -0.0014532594778071948, 0.00057926160470473), z2,
+            polynomial(z, -0.008863195624786982, 0.003591728516912878));
+        V const p8 = polynomial(z, -0.00021050301310015303, 5.115847933972259e-05);
+        V const p = multiply_add(multiply_add(p8, z4, p4), z4, p0);
+        return select(size < V(0.5494), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else
         return within_limits(x, [](auto const& v) { return tanh(v); });
 }

@@ -94,8 +94,8 @@ private:
     }
 };
 
-/// Combines contiguous numbers into the total of a sequence; the groups are vectors. `Ops` combines vectors of
-/// lanes (lane_reduction).
+/// Combines contiguous numbers into the total of a sequence; the groups are vectors. `Ops` combines vectors
+/// of lanes (lane_reduction).
 template <class Ops>
 struct contiguous_total {
     using value_type = typename Ops::value_type;

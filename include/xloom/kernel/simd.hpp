@@ -153,14 +153,20 @@ namespace detail {
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+inline __m128d lesser(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
+inline __m128d greater(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
 #endif
 #ifdef __AVX__
 inline __m256 lesser(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
 inline __m256 greater(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+inline __m256d lesser(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
+inline __m256d greater(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
 #endif
 #ifdef __AVX512F__
 inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+inline __m512d lesser(__m512d a, __m512d b) { return _mm512_min_pd(a, b); }
+inline __m512d greater(__m512d a, __m512d b) { return _mm512_max_pd(a, b); }
 #endif
 
 /// Returns a mask of the first `count` items. Requires count < the number of bits.
@@ -173,9 +179,8 @@ Mask mask_of_first(std::size_t count)
 } // namespace detail
 
 /// Returns min(x, limit); NaN stays NaN. One instruction on x86.
-template <class Arch>
-xsimd::batch<float, Arch> min_nan_second(
-    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+template <class T, class Arch>
+xsimd::batch<T, Arch> min_nan_second(xsimd::batch<T, Arch> const& limit, xsimd::batch<T, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::lesser(limit, x);
@@ -185,9 +190,8 @@ xsimd::batch<float, Arch> min_nan_second(
 }
 
 /// Returns max(x, limit); NaN stays NaN. One instruction on x86.
-template <class Arch>
-xsimd::batch<float, Arch> max_nan_second(
-    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+template <class T, class Arch>
+xsimd::batch<T, Arch> max_nan_second(xsimd::batch<T, Arch> const& limit, xsimd::batch<T, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::greater(limit, x);

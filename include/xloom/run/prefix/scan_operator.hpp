@@ -75,8 +75,8 @@ void check_scan_operator(std::string_view name, Op const& op)
     }
 }
 
-/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty if
-/// it does not.
+/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty
+/// if it does not.
 struct identity_use {
     std::string_view reason{};
 

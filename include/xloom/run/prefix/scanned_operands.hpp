@@ -12,8 +12,8 @@
 
 namespace xloom::detail {
 
-/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and so
-/// on if they are tuples.
+/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and
+/// so on if they are tuples.
 template <bool IsTuple, class Xs, class Ys>
 class scanned_operands;
 

@@ -10,8 +10,8 @@
 
 namespace xloom::detail {
 
-/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each segment;
-/// make as for whole_axis.
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each
+/// segment; make as for whole_axis.
 template <class Sequences, class Policy>
 struct each_segment {
     Sequences const& all;
