@@ -1,8 +1,12 @@
-// ScatterND and GatherND: xloom's. Gather, GatherElements and ScatterElements beside them.
+// ScatterND, GatherND, ScatterElements and GatherElements: xloom's. Gather beside them.
 
+#include <xloom/gather_elements.hpp>
 #include <xloom/gather_nd.hpp>
+#include <xloom/infer/gather_elements.hpp>
 #include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/scatter_elements.hpp>
 #include <xloom/infer/scatter_nd.hpp>
+#include <xloom/scatter_elements.hpp>
 #include <xloom/scatter_nd.hpp>
 
 #include "axis.hpp"
@@ -162,62 +166,51 @@ types gather_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// Calls f(position, named item of data) for each item of indices; the other coordinates are those of the
-/// position.
-template <class F>
-void for_each_named(xloom::shape const& data, xloom::shape const& index_dims,
-    std::vector<std::int64_t> const& indices, std::size_t axis, F const& f)
-{
-    if (index_dims.size() != data.size())
-        throw runner_error("data and indices must have one rank");
-    for (std::size_t i = 0; i < data.size(); ++i)
-        if (i != axis && index_dims[i] > data[i])
-            throw runner_error(
-                fmt::format("indices of the shape {} do not fit data of the shape {}", index_dims, data));
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-        xloom::shape position = xloom::unravel(i, index_dims);
-        position[axis] = wrapped(indices[i], data[axis]);
-        std::size_t flat = 0;
-        for (std::size_t k = 0; k < data.size(); ++k)
-            flat = flat * data[k] + position[k];
-        f(i, flat);
-    }
-}
-
 values gather_elements(call const& node)
 {
-    tensor const& data = node.tensor_at(0);
-    xloom::shape const& index_dims = node.tensor_at(1).shape();
-    std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
-    std::vector<std::int64_t> const indices = node.integers_at(1);
-    tensor result = new_tensor_like(data, index_dims);
-    for_each_named(data.shape(), index_dims, indices, axis,
-        [&](std::size_t i, std::size_t flat) { copy_items(data, flat, result, i, 1); });
-    return {result};
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1);
+    std::vector<std::int64_t> const items = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+        view<Unit const> const source(units_of<Unit>(data), data.shape());
+        tensor result = new_tensor_like(data, indices.shape());
+        xloom::gather_elements_into(source, index_view, view<Unit>(units_of<Unit>(result), result.shape()),
+            {.axis = node.integer("axis", 0)});
+        return {result};
+    });
 }
 
-types gather_elements_type(typing const& node) { return type_like_first(node, node.shape_at(1)); }
+types gather_elements_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::gather_elements, node.opset()))
+        return {};
+    return {xloom::infer_gather_elements(node.at(0), node.at(1), node.declared_at(0),
+        {.opset = node.opset(), .axis = node.integer("axis", 0)})};
+}
 
-/// Computes ScatterElements with ScatterND: the indices are expanded to tuples.
 values scatter_elements(call const& node)
 {
-    tensor const &data = node.tensor_at(0), &updates = node.tensor_at(2);
-    xloom::shape const& index_dims = node.tensor_at(1).shape();
-    if (updates.type() != data.type() || updates.shape() != index_dims)
-        throw runner_error("updates must have data's element type and the shape of indices");
-    std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
-    std::vector<std::int64_t> flats(updates.size());
-    for_each_named(data.shape(), index_dims, node.integers_at(1), axis,
-        [&](std::size_t i, std::size_t flat) { flats[i] = static_cast<std::int64_t>(flat); });
-    xloom::element_view<std::int64_t const> const tuples(flats.data(), {flats.size(), 1});
-    xloom::reduction const reduction = reduction_of(node);
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
+    if (updates.type() != data.type())
+        throw runner_error("data and updates must have one element type");
+    std::vector<std::int64_t> const items = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
+    xloom::scatter_elements_options const options{
+        .axis = node.integer("axis", 0), .reduction = reduction_of(node)};
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
-        tensor result = copy_of<T>(data).reshaped({data.size()});
-        xloom::scatter_nd_into(writable_view_of<T>(result), tuples,
-            view_of<T>(updates.reshaped({updates.size()})), {.reduction = reduction});
-        return {result.reshaped(data.shape())};
+        tensor result = copy_of<T>(data);
+        xloom::scatter_elements_into(writable_view_of<T>(result), index_view, view_of<T>(updates), options);
+        return {result};
     };
     return with_scattered_type(data.type(), run);
+}
+
+types scatter_elements_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::scatter_elements, node.opset()))
+        return {};
+    return {xloom::infer_scatter_elements(node.at(0), node.at(1), node.at(2), node.declared_at(0),
+        {.opset = node.opset(), .axis = node.integer("axis", 0), .reduction = reduction_of(node)})};
 }
 
 } // namespace
@@ -229,7 +222,7 @@ void add_indexing_operators(operator_table& table)
     table["com.microsoft.GatherND"] = {gather_nd, contributed_gather_nd_type};
     table["Gather"] = {gather, gather_type};
     table["GatherElements"] = {gather_elements, gather_elements_type};
-    table["ScatterElements"] = {scatter_elements, same_type};
+    table["ScatterElements"] = {scatter_elements, scatter_elements_type};
     table["Scatter"] = {scatter_elements, same_type}; // its name before opset 11
 }
 

@@ -4,30 +4,12 @@
 #include <utility>
 
 #include <xloom/run/indexed/gather_call.hpp>
+#include <xloom/run/indexed/gather_result.hpp>
 #include <xloom/run/indexed/gather_types.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// The container of a gathered result: Data's family with this rank.
-template <class Data, std::size_t Rank>
-using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
-
-/// Gathers into output, through a row-major copy if its layout is not row-major. Dropped slices keep their
-/// values.
-template <class Call, tensor Output, class Policy>
-void gather_to(Call const& call, Output& output, Policy const& policy)
-{
-    strided_layout const layout = detail::layout_of(output);
-    auto* const items = enable_tensor<Output>::data(output);
-    if (is_row_major(layout))
-        return call.run(items, policy);
-    auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
-    call.run(copy.data(), policy);
-    unpack_items(copy, items, layout);
-}
 
 template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
@@ -37,26 +19,12 @@ auto gather_nd(
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
-        using result_type = gathered_t<Data, Rank>;
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        // Copies of trivial items have no effect but on the result, which is lost if an index is wrong.
-        constexpr index_check when =
-            std::is_trivially_copyable_v<item_t<Data>> ? index_check::by_block : index_check::before_use;
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, when);
-        shape const& dims = call.output_shape();
-        if (Rank != dynamic_rank && dims.size() != Rank) {
-            call.require_in_range();
-            fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
-                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
-        }
-        result_type result = enable_tensor<result_type>::make(dims);
-        if (call.may_drop())
-            std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
-        gather_to(call, result, policy);
-        return result;
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<Rank, Data>(op, call, policy);
     }
 }
 

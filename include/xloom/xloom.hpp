@@ -10,6 +10,7 @@
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/check_vjp.hpp>
 #include <xloom/cumulative.hpp>
+#include <xloom/gather_elements.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/gather_nd_vjp.hpp>
 #include <xloom/gru.hpp>
@@ -18,6 +19,8 @@
 #include <xloom/if.hpp>
 #include <xloom/if_vjp.hpp>
 #include <xloom/infer/attn_lstm.hpp>
+#include <xloom/infer/cumsum.hpp>
+#include <xloom/infer/gather_elements.hpp>
 #include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/gru.hpp>
 #include <xloom/infer/if.hpp>
@@ -25,6 +28,7 @@
 #include <xloom/infer/lstm.hpp>
 #include <xloom/infer/rnn.hpp>
 #include <xloom/infer/scan.hpp>
+#include <xloom/infer/scatter_elements.hpp>
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/linear_recurrence.hpp>
@@ -45,6 +49,7 @@
 #include <xloom/scan_ragged.hpp>
 #include <xloom/scan_ragged_into.hpp>
 #include <xloom/scan_vjp.hpp>
+#include <xloom/scatter_elements.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/scatter_nd_vjp.hpp>
 #include <xloom/segment_reduce.hpp>

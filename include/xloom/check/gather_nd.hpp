@@ -59,14 +59,7 @@ namespace xloom::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
-    if (overlaps_data || overlaps_indices)
-        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
-            overlaps_data && overlaps_indices ? "data and indices"
-            : overlaps_data                   ? "data"
-                                              : "indices",
-            ". Give it memory of its own.");
-    check_unique(op, "output", output.layout, "Write to a container.");
+    check_gather_memory(op, output, data, indices);
 }
 
 } // namespace xloom::detail

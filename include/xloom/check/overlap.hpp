@@ -97,4 +97,21 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
+/// Requires that the output of a gather shares no memory with data or indices, and that no two of its items
+/// do.
+///
+/// Errors    overlap_error.
+[[gnu::noinline]] constexpr void check_gather_memory(
+    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+{
+    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
+    if (overlaps_data || overlaps_indices)
+        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
+            overlaps_data && overlaps_indices ? "data and indices"
+            : overlaps_data                   ? "data"
+                                              : "indices",
+            ". Give it memory of its own.");
+    check_unique(op, "output", output.layout, "Write to a container.");
+}
+
 } // namespace xloom::detail

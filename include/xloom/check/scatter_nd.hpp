@@ -80,6 +80,26 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
     return expected;
 }
 
+/// Requires that the sizes of data and of updates, as broadcast, do not overflow.
+///
+/// Errors    shape_error.
+constexpr void check_scattered_sizes(std::string_view op, shape const& data, shape const& updates)
+{
+    if (!has_strides(data) || !has_strides(updates))
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
+            data, " and updates is ", updates, ". Reduce a dimension.");
+}
+
+/// Requires that duplicates::first goes with updates that replace values.
+///
+/// Errors    option_error.
+constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, reduction kind)
+{
+    if (rule == duplicates::first && kind != reduction::none)
+        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
+            name_of(kind), ". Choose duplicates::last, with which every update counts.");
+}
+
 /// Checks the shapes and options of ScatterND.
 ///
 /// Errors    shape_error: of shape_of_updates; another shape of updates; a size that overflows.
@@ -93,12 +113,8 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
         fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[",
             indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
             indices, "). Give updates that shape.", describe_one_tuple(indices));
-    if (!has_strides(data) || !has_strides(updates))
-        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
-            data, " and updates is ", updates, ". Reduce a dimension.");
-    if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
-            name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
+    check_scattered_sizes(op, data, updates);
+    check_first_of_duplicates(op, options.duplicates, options.reduction);
 }
 
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.

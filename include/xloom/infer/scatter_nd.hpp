@@ -18,42 +18,15 @@ struct scatter_nd_attributes {
     xloom::reduction reduction = xloom::reduction::none;
 };
 
-/// True if ScatterND has this reduction at this opset. ONNX does not have the mean.
+/// True if ScatterND, and ScatterElements, have this reduction at this opset. ONNX does not have the mean.
 ///
 /// Errors    option_error: the opset is older than ScatterND.
 /// Source    ONNX ScatterND-11, 13, 16, 18.
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
 {
-    std::int64_t const version = operator_version(indexing::scatter_nd, opset);
-    switch (kind) {
-    case reduction::none:
-        return true;
-    case reduction::add:
-    case reduction::mul:
-        return version >= 16;
-    case reduction::max:
-    case reduction::min:
-        return version >= 18;
-    default:
-        return false;
-    }
+    return detail::has_reduction(indexing::scatter_nd, opset, kind);
 }
-
-namespace detail {
-
-constexpr void require_reduction(scatter_nd_attributes const& attributes)
-{
-    if (!has_reduction(attributes.opset, attributes.reduction))
-        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and "
-                           "mul, from 18 on max and min, but "
-                           "reduction is ",
-            name_of(attributes.reduction), " and opset is ", attributes.opset,
-            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset."
-                                                              : ". Use one of these.");
-}
-
-} // namespace detail
 
 /// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
 /// declares none.
@@ -80,7 +53,8 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
     partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
-    detail::require_reduction(attributes);
+    detail::require_reduction(
+        "infer_scatter_nd", indexing::scatter_nd, attributes.opset, attributes.reduction);
     detail::require_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }

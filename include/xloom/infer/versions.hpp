@@ -26,7 +26,7 @@ struct operator_history {
 template <class Op>
 inline constexpr std::array<operator_history, 0> histories{};
 
-/// An enumeration of operators: control_flow, indexing or recurrent.
+/// An enumeration of operators: control_flow, indexing, accumulation or recurrent.
 template <class Op>
 concept operator_kind = histories<Op>.size() > 0;
 
@@ -49,7 +49,7 @@ constexpr std::string_view name_of(Op op) noexcept
 
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Types     Op: control_flow, indexing or recurrent.
+/// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp

@@ -3,47 +3,9 @@
 
 #include <algorithm>
 
-#include <xloom/kernel/index_tuples.hpp>
+#include <xloom/kernel/position_offsets.hpp>
 
 namespace xloom::kernel {
-
-/// The offsets of batch entries, which a reader adds to those of their tuples: each entry has `per_entry`
-/// tuples.
-class batch_offsets {
-public:
-    batch_offsets() = default;
-    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry)
-    {}
-
-    void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
-    {
-        if (batch_.dims.empty())
-            return;
-        std::size_t entry = first / per_entry_;
-        std::size_t left = per_entry_ - first % per_entry_;
-        std::ptrdiff_t base = offset_of(entry);
-        for (std::size_t i = 0; i < count; ++i, --left) {
-            if (left == 0) {
-                base = offset_of(++entry);
-                left = per_entry_;
-            }
-            if (offsets[i] != dropped_offset)
-                offsets[i] += base;
-        }
-    }
-
-private:
-    std::ptrdiff_t offset_of(std::size_t entry) const
-    {
-        std::ptrdiff_t offset = 0;
-        for (std::size_t axis = batch_.dims.size(); axis-- > 0; entry /= batch_.dims[axis])
-            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.strides[axis];
-        return offset;
-    }
-
-    strided_layout batch_{};
-    std::size_t per_entry_ = 1;
-};
 
 namespace detail {
 
@@ -71,8 +33,8 @@ class offset_reader {
 public:
     /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
     template <std::integral Index>
-    offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
-        : batch_(batch),
+    offset_reader(index_tuples<Index> const& tuples, bounds rule, position_offsets const& positions = {})
+        : positions_(positions),
           tuples_(&tuples),
           count_(tuples.count),
           read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
@@ -112,14 +74,14 @@ public:
         std::size_t const first = is_backward_ ? count_ - from - count : from;
         if (!read_(tuples_, rule_, first, count, offsets))
             return false;
-        batch_.add_to(offsets, first, count);
+        positions_.add_to(offsets, first, count);
         if (is_backward_)
             std::reverse(offsets, offsets + count);
         return true;
     }
 
 private:
-    batch_offsets batch_;
+    position_offsets positions_;
     void const* tuples_;
     std::size_t count_;
     bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);

@@ -14,6 +14,9 @@ namespace xloom::detail {
 /// use, where nobody sees what was written if one is wrong. The latter saves a pass over the indices.
 enum class index_check : unsigned char { before_use, by_block };
 
+/// The form of indices: tuples, whose indices are along the last axis, or single ones.
+enum class index_form : unsigned char { tuples, single };
+
 /// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
 /// same object: a slice that gather reads is the slice that its derivative adds to.
 template <class Indices>
@@ -22,14 +25,15 @@ public:
     using index = item_t<Indices>;
 
     /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
-    /// Requires a last axis of `indices` that has one index for each of them.
+    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one axis.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
     ///           the caller to call require_in_range() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
-        std::size_t first_axis, bounds rule, index_check when = index_check::before_use)
-        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+        std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
+        index_form form = index_form::tuples)
+        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule), form_(form)
     {
         tuples_ = {items_.data(), element_count(front()), axes, first_axis};
 #ifndef NDEBUG
@@ -58,9 +62,12 @@ public:
 
     std::size_t count() const { return tuples_.count; }
 
-    /// Returns the shape of the indices without their last axis: an update or output element has a position
-    /// in it.
-    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
+    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output element
+    /// has a position in it.
+    xloom::shape front() const
+    {
+        return form_ == index_form::single ? shape_ : drop_axis(shape_, shape_.size() - 1);
+    }
 
     /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }
@@ -75,9 +82,9 @@ public:
     }
 
     /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
-    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
+    kernel::offset_reader reader(kernel::position_offsets const& positions = {}) const
     {
-        return {tuples_, rule_, batch};
+        return {tuples_, rule_, positions};
     }
 
 private:
@@ -109,6 +116,7 @@ private:
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;
+    index_form form_;
     kernel::index_tuples<index> tuples_{};
 };
 

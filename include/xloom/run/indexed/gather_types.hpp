@@ -5,17 +5,10 @@
 
 #include <xloom/core/policy.hpp>
 #include <xloom/run/indexed/index_types.hpp>
+#include <xloom/run/indexed/result_types.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
-
-/// True if Data's family has a container for a result of every rank. A family with a static rank is not known
-/// to have one.
-template <class Data>
-inline constexpr bool has_every_rank = expression<Data>;
-template <tensor Data>
-    requires(!expression<Data>)
-inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
 
 /// True if the types of a call of gather_nd<Rank> are valid, otherwise a compile-time error of one sentence.
 template <std::size_t Rank, class Data, class Indices, class Policy>

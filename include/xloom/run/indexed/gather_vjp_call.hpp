@@ -74,7 +74,7 @@ private:
             strides(steps.begin() + first, steps.begin() + last)};
     }
 
-    kernel::batch_offsets batch(strides const& steps) const
+    kernel::position_offsets batch(strides const& steps) const
     {
         strided_layout const axes = part_of_axes(steps, 0, first_);
         return {axes, indices_.count() == 0 ? 1 : indices_.count() / element_count(axes.dims)};

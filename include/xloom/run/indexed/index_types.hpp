@@ -20,26 +20,35 @@ inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithme
 // The message of a static_assert is a literal, so only the preprocessor can insert the operator's name. The
 // macro defines function<Indices>(): true if Indices is valid, otherwise a compile-time error of one
 // sentence.
-#define XLOOM_INDEX_TYPES(function, op)                                                                      \
+#define XLOOM_INDEX_TYPES(function, op, remedy)                                                              \
     template <class Indices>                                                                                 \
     consteval bool function()                                                                                \
     {                                                                                                        \
         if constexpr (!can_hold_indices<Indices>)                                                            \
-            static_assert(never<Indices>, op ": indices must be a tensor, and a std::vector is none; pass "  \
-                                             "xt::adapt(indices, {n, k}) for n tuples of k");                \
+            static_assert(                                                                                   \
+                never<Indices>, op ": indices must be a tensor, and a std::vector is none; pass " remedy);   \
         else if constexpr (!holds_indices<Indices>)                                                          \
             static_assert(never<Indices>, op ": indices must hold integers");                                \
         else                                                                                                 \
             return true;                                                                                     \
         return false;                                                                                        \
     }
+#define XLOOM_TUPLE_TYPES(function, op)                                                                      \
+    XLOOM_INDEX_TYPES(function, op, "xt::adapt(indices, {n, k}) for n tuples of k")
 
-XLOOM_INDEX_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
-XLOOM_INDEX_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
+XLOOM_TUPLE_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
+XLOOM_TUPLE_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
+XLOOM_INDEX_TYPES(are_valid_gather_elements_indices, "xloom::gather_elements", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_scatter_elements_indices, "xloom::scatter_elements", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_take_indices, "xloom::take", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_take_along_axis_indices, "xloom::take_along_axis", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_put_along_axis_indices, "xloom::put_along_axis", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_at_indices, "xloom::at", "xt::adapt(indices)")
 
+#undef XLOOM_TUPLE_TYPES
 #undef XLOOM_INDEX_TYPES
 
 } // namespace xloom::detail

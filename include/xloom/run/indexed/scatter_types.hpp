@@ -6,15 +6,11 @@
 #include <xloom/core/policy.hpp>
 #include <xloom/run/indexed/index_types.hpp>
 #include <xloom/run/indexed/reduction_argument.hpp>
+#include <xloom/run/indexed/result_types.hpp>
 #include <xloom/run/indexed/updates_operand.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
-
-/// A callable reduce(old item, update item) that returns the new item.
-template <class Reduce, class T>
-concept reduces_items =
-    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
 /// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
 /// error of one sentence.

@@ -1,0 +1,103 @@
+#pragma once
+// The offsets that the positions of index tuples add to those of the tuples themselves.
+
+#include <algorithm>
+
+#include <xloom/kernel/index_tuples.hpp>
+
+namespace xloom::kernel {
+
+/// The offsets of positions in row-major order: of batch entries, or of the axes that an index does not name.
+/// Axes of length 1 are dropped, and adjacent axes that have a common stride are merged.
+class position_offsets {
+public:
+    position_offsets() = default;
+
+    /// Offsets of the positions of this shape; an axis of stride 0 adds nothing.
+    explicit position_offsets(strided_layout const& positions)
+    {
+        for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
+            append(positions.dims[axis], positions.strides[axis]);
+        if (dims_.size() == 1 && strides_[0] == 0)
+            dims_ = {};
+    }
+
+    /// Offsets of batch entries, each of which has `per_entry` tuples.
+    position_offsets(strided_layout const& batch, std::size_t per_entry)
+        : position_offsets(
+              {insert_axis(batch.dims, batch.dims.size(), per_entry),
+                  insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
+    {}
+
+    /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
+    /// to dropped ones.
+    void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
+    {
+        if (dims_.empty() || count == 0)
+            return;
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            offsets += size;
+            column = 0;
+            base = next_row(base, row);
+        }
+    }
+
+private:
+    void append(std::size_t dim, std::ptrdiff_t stride)
+    {
+        if (dim == 1)
+            return;
+        if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+            dims_.back() *= dim;
+            strides_.back() = stride;
+        } else {
+            dims_.push_back(dim);
+            strides_.push_back(stride);
+        }
+    }
+
+    /// Sets the indices of row `number`; returns its offset.
+    std::ptrdiff_t find_row(std::size_t number, shape& row) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = row.size(); axis-- > 0; number /= dims_[axis]) {
+            row[axis] = number % dims_[axis];
+            offset += static_cast<std::ptrdiff_t>(row[axis]) * strides_[axis];
+        }
+        return offset;
+    }
+
+    /// Increments the indices of a row; returns the offset of the next one.
+    std::ptrdiff_t next_row(std::ptrdiff_t offset, shape& row) const
+    {
+        for (std::size_t axis = row.size(); axis-- > 0;) {
+            offset += strides_[axis];
+            if (++row[axis] < dims_[axis])
+                break;
+            offset -= static_cast<std::ptrdiff_t>(dims_[axis]) * strides_[axis];
+            row[axis] = 0;
+        }
+        return offset;
+    }
+
+    static void add_to_row(std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i, base += step)
+            offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
+    }
+
+    shape dims_{};
+    strides strides_{};
+};
+
+} // namespace xloom::kernel
