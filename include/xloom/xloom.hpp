@@ -39,6 +39,7 @@
 #include <xloom/lstm.hpp>
 #include <xloom/lstm_backward.hpp>
 #include <xloom/lstm_cell.hpp>
+#include <xloom/numpy.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 #include <xloom/rnn_backward.hpp>
