@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <xloom/core/exceptions.hpp>
@@ -30,20 +32,25 @@ index_range<Index> range_of(Index const* x, std::size_t count)
     return {least, largest};
 }
 
+/// The last bin of as many as may fit in memory.
+inline constexpr std::uintmax_t largest_bin =
+    static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / sizeof(std::int64_t) - 1;
+
 /// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the integers,
 /// block by block; up to twice as many bins as are needed.
 ///
 /// Why several tables while there are few bins: equal neighbours would wait for each other's sums.
 class bin_counts {
 public:
-    /// Adds `count` integers. Returns false if one of them is negative; the counts are then unspecified.
+    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts are
+    /// then unspecified.
     template <std::integral Index>
     bool add(Index const* x, std::size_t count)
     {
         for (std::size_t first = 0; first < count; first += block) {
             std::size_t const size = (std::min)(block, count - first);
             index_range<Index> const range = kernel::range_of(x + first, size);
-            if (range.least < Index{})
+            if (range.least < Index{} || static_cast<std::uintmax_t>(range.largest) > largest_bin)
                 return false;
             reserve(static_cast<std::size_t>(range.largest) + 1);
             count_block(x + first, size);

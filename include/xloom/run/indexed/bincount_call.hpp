@@ -51,11 +51,9 @@ public:
             if (all <= count_ / parts)
                 return run_on_threads(all, parts, policy);
         }
-        if constexpr (sizeof(index) == sizeof(std::size_t) && std::is_unsigned_v<index>)
-            static_cast<void>(bins()); // a larger integer than any table could have
         kernel::bin_counts counts;
         if (!counts.add(items_.data(), count_))
-            fail_negative();
+            static_cast<void>(bins()); // throws
         xt::xtensor<std::int64_t, 1> result = zeros((std::max)(counts.bins(), minlength_));
         counts.add_to(result.data());
         return result;
@@ -79,8 +77,7 @@ private:
 
     void require_bins(index largest) const
     {
-        auto const most = static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)());
-        if (static_cast<std::uintmax_t>(largest) >= most / sizeof(std::int64_t))
+        if (static_cast<std::uintmax_t>(largest) > kernel::largest_bin)
             fail<shape_error>(op_, ": the size of a result must fit in memory, but x holds ", largest,
                 ", which would be the last bin. Count smaller integers.");
     }

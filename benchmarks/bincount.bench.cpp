@@ -1,0 +1,64 @@
+// Compares bincount with a hand-written loop after a pass for the largest integer, as NumPy's.
+
+#include <algorithm>
+#include <random>
+
+#include <xloom/bincount.hpp>
+#include <xloom/tbb.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace bench;
+
+struct count_operands {
+    xt::xtensor<std::int64_t, 1> x;
+    std::size_t iterations;
+    xt::xtensor<std::int64_t, 1> counts{};
+
+    auto const& results() const { return counts; }
+    void clear() { counts = xt::xtensor<std::int64_t, 1>::from_shape({0}); }
+};
+
+void hand(count_operands& o)
+{
+    std::int64_t least = 0, largest = 0;
+    for (std::size_t i = 0; i < o.iterations; ++i) {
+        least = (std::min)(least, o.x.data()[i]);
+        largest = (std::max)(largest, o.x.data()[i]);
+    }
+    if (least < 0)
+        std::abort();
+    o.counts = xt::xtensor<std::int64_t, 1>::from_shape({static_cast<std::size_t>(largest) + 1});
+    o.counts.fill(0);
+    for (std::size_t i = 0; i < o.iterations; ++i)
+        ++o.counts.data()[o.x.data()[i]];
+}
+
+void xloom_serial(count_operands& o) { o.counts = xloom::bincount(o.x); }
+void xloom_tbb(count_operands& o) { o.counts = xloom::bincount(o.x, {}, xloom::tbb_policy(2)); }
+
+/// Evenly distributed, or nine of ten in one bin.
+count_operands make(std::size_t count, std::size_t bins, bool is_skewed)
+{
+    std::mt19937 random(1);
+    count_operands o{xt::xtensor<std::int64_t, 1>::from_shape({count}), count};
+    for (std::int64_t& each : o.x.storage())
+        each = is_skewed && random() % 10 != 0 ? 0 : static_cast<std::int64_t>(random() % bins);
+    return o;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    for (std::size_t const bins : {256, 100'000})
+        for (bool const is_skewed : {false, true})
+            add_case(std::string("bincount/i64/x:10000000/bins:") + std::to_string(bins) +
+                         (is_skewed ? "/skewed" : ""),
+                [=] { return make(10'000'000, bins, is_skewed); },
+                std::vector<series<count_operands>>{
+                    {"hand", hand}, {"xloom", xloom_serial}, {"xloom_tbb2", xloom_tbb}});
+    return run_cases(argc, argv);
+}
