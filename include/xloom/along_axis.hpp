@@ -72,12 +72,18 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
         auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>, true> const call(op,
-            items, index_items, value_tensor, {.bounds = options.bounds}, index_check::before_use,
-            options.axis);
         check_scatter_overlap(op, detail::memory_of(x), detail::memory_of(index_tensor),
             detail::memory_of(value_tensor));
-        run_scatter_nd(call, items, reduce_none, policy);
+        auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
+            scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
+                IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
+                index_check::before_use, options.axis);
+            run_scatter_nd(call, items, reduce_none, policy);
+        };
+        if (is_row_major_of(value_tensor, named.dims)) // read faster than what is broadcast
+            run(std::false_type());
+        else
+            run(std::true_type());
     }
 }
 

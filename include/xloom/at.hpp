@@ -6,8 +6,33 @@
 #include <xloom/run/indexed/at_types.hpp>
 #include <xloom/run/indexed/axis_scatter_call.hpp>
 #include <xloom/run/indexed/scatter.hpp>
+#include <xloom/tensor/strided_items.hpp>
 
 namespace xloom {
+
+namespace detail {
+
+/// Runs ufunc.at; updates that need not be broadcast are read faster.
+template <class X, class Op, class Indices, class Updates, class Policy>
+void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
+    Policy const& policy)
+{
+    static constexpr std::string_view name = "xloom::at";
+    check_rank(name, "x", detail::rank_of(x));
+    if constexpr (tensor<Updates> && !lazy<Indices>) {
+        check_rank(name, "indices", detail::rank_of(indices));
+        shape const dims = detail::shape_of(x);
+        std::size_t const rank = detail::rank_of(indices) + dims.size();
+        if (!dims.empty() && rank <= max_rank + 1 &&
+            is_row_major_of(updates, joined(detail::shape_of(indices), dims, 1))) {
+            detail::scatter<true, at_call>(name, x, indices, updates, op, options, policy);
+            return;
+        }
+    }
+    detail::scatter<true, at_call>(name, x, indices, broadcast(updates), op, options, policy);
+}
+
+} // namespace detail
 
 /// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
 /// np.add.at(x, indices, updates) is at(x, reduce_add, indices, updates).
@@ -44,8 +69,7 @@ void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
     scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_at<X, std::remove_reference_t<Op>, Indices, Updates, Policy>())
-        detail::scatter<true, detail::at_call>(
-            "xloom::at", x, indices, broadcast(updates), op, options, policy);
+        detail::at(x, op, indices, updates, options, policy);
 }
 
 } // namespace xloom

@@ -50,5 +50,17 @@ strided_layout layout_of_operand([[maybe_unused]] X const& operand)
         return {};
 }
 
+/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
+/// broadcast.
+template <class X>
+bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
+{
+    if constexpr (tensor<X>)
+        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
+               is_row_major(detail::layout_of(operand));
+    else
+        return false;
+}
+
 } // namespace detail
 } // namespace xloom
