@@ -54,6 +54,13 @@ public:
     using error::error;
 };
 
+/// Another rank that failed: its exception has a type that is not one of xloom's, or it has ended. It is no
+/// incorrect call, so it does not derive from `error`.
+class rank_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 namespace detail {
 
 inline void append(std::string& text, std::string_view part) { text += part; }

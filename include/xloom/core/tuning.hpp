@@ -75,6 +75,9 @@ inline constexpr std::size_t max_slice_sets = 64;
 /// The maximum size in bytes of a buffer for elements that are not contiguous.
 inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
 
+/// The maximum size in bytes of what a rank holds for other ranks at a time, unless the caller chooses.
+inline constexpr std::size_t exchange_bytes = std::size_t{4} << 20;
+
 /// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
 /// iterations that it reserves where they would be larger.
 inline constexpr std::size_t reserved_output_bytes = std::size_t{1} << 20;

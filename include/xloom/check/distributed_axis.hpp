@@ -1,0 +1,36 @@
+#pragma once
+// Requirements on operands whose axis is divided among ranks.
+
+#include <cstddef>
+#include <string_view>
+
+#include <xloom/core/distributed_axis.hpp>
+#include <xloom/core/error.hpp>
+#include <xloom/core/shape.hpp>
+
+namespace xloom::detail {
+
+/// Requires that an operand has this rank's part of a divided axis.
+///
+/// Errors    shape_error
+template <communicator C>
+void check_own_part(std::string_view op, std::string_view operand, shape const& dims, std::size_t axis,
+    distributed_axis<C> const& part)
+{
+    std::size_t const length = part.end() - part.begin();
+    if (dims[axis] != length)
+        fail<shape_error>(op, ": the divided axis must have the length that distributed_axis was made with, ",
+            length, ", but axis ", axis, " of ", operand, " has ", dims[axis],
+            ". Make a distributed_axis of that length on all ranks.");
+}
+
+/// Returns a digest of the dimensions that all ranks share: all but the divided axis.
+inline call_digest digest_of(shape const& dims, std::size_t divided)
+{
+    call_digest digest;
+    digest.add(divided);
+    digest.add_all(drop_axis(dims, divided));
+    return digest;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,178 @@
+#pragma once
+// Errors of one rank, which all ranks throw.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <xloom/core/communicator.hpp>
+#include <xloom/core/error.hpp>
+
+namespace xloom::detail {
+
+/// A number that ranks compare instead of the arguments of a call.
+class call_digest {
+public:
+    call_digest& add(std::uint64_t value) noexcept
+    {
+        value_ = (value_ ^ value) * 0x9E3779B97F4A7C15U;
+        value_ ^= value_ >> 32U;
+        return *this;
+    }
+    template <class Values>
+    call_digest& add_all(Values const& values) noexcept
+    {
+        add(values.size());
+        for (auto const value : values)
+            add(static_cast<std::uint64_t>(value));
+        return *this;
+    }
+    std::uint64_t value() const noexcept { return value_; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// The work of this rank in a call that all ranks make. What fails is kept until agree() tells it to all
+/// ranks; until then the rank takes part in the communication, so that no other rank waits for it forever.
+class rank_attempt {
+public:
+    /// Runs a part of the work, unless an earlier one failed. Requires that f does not communicate.
+    template <class F>
+    void operator()(F const& f)
+    {
+#ifdef __cpp_exceptions
+        if (failure_)
+            return;
+        try {
+            f();
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+#else
+        f();
+#endif
+    }
+
+    /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
+    ///
+    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or rank_error;
+    ///           that rank itself throws what it caught if it is of another type.
+    ///           option_error: ranks that make different calls.
+    template <communicator C>
+    void agree(C const& ranks, std::string_view op, call_digest const& digest = {})
+    {
+        report const mine{digest.value(), kind_of_failure()};
+        std::vector<report> all(ranks.size());
+        ranks.all_gather(
+            std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
+        auto const failed =
+            std::find_if(all.begin(), all.end(), [](report const& each) { return each.kind != none; });
+        if (failed != all.end())
+            raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
+        for (std::size_t rank = 1; rank < all.size(); ++rank)
+            if (all[rank].digest != all[0].digest)
+                fail<option_error>(op,
+                    ": all ranks must make the same call, but the shapes, types or options of rank ", rank,
+                    " are not those of rank 0. Make them equal.");
+    }
+
+private:
+    enum kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
+
+    struct report {
+        std::uint64_t digest;
+        kind_of_error kind;
+    };
+
+    using text_bytes = std::array<char, 2048>;
+
+    kind_of_error kind_of_failure() const
+    {
+        kind_of_error kind = none;
+#ifdef __cpp_exceptions
+        if (failure_) {
+            try {
+                std::rethrow_exception(failure_);
+            } catch (type_error const&) {
+                kind = type;
+            } catch (shape_error const&) {
+                kind = shape;
+            } catch (index_error const&) {
+                kind = index;
+            } catch (option_error const&) {
+                kind = option;
+            } catch (overlap_error const&) {
+                kind = overlap;
+            } catch (body_error const&) {
+                kind = body;
+            } catch (...) {
+                kind = other;
+            }
+        }
+#endif
+        return kind;
+    }
+
+    /// Returns the text of what this rank caught; of a long one the beginning.
+    text_bytes text_of_failure() const
+    {
+        text_bytes text{};
+#ifdef __cpp_exceptions
+        try {
+            std::rethrow_exception(failure_);
+        } catch (std::exception const& error) {
+            std::strncpy(text.data(), error.what(), text.size() - 1);
+        } catch (...) {
+            std::strncpy(text.data(), "an exception that is no std::exception", text.size() - 1);
+        }
+#endif
+        return text;
+    }
+
+    /// Throws what `failed` caught.
+    template <communicator C>
+    [[noreturn]] void raise_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
+    {
+        text_bytes text{};
+        if (ranks.rank() == failed) {
+            text = text_of_failure();
+            for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+                if (rank != failed)
+                    ranks.exchange(rank, std::as_bytes(std::span(text)), rank, {});
+            if (kind == other)
+                std::rethrow_exception(failure_);
+        } else {
+            ranks.exchange(failed, {}, failed, std::as_writable_bytes(std::span(text)));
+        }
+        std::string const message = concat("rank ", failed, ": ", std::string_view(text.data()));
+        switch (kind) {
+        case type:
+            fail<type_error>(message);
+        case shape:
+            fail<shape_error>(message);
+        case index:
+            fail<index_error>(message);
+        case option:
+            fail<option_error>(message);
+        case overlap:
+            fail<overlap_error>(message);
+        case body:
+            fail<body_error>(message);
+        case none:
+        case other:
+            break;
+        }
+        fail<rank_error>(message);
+    }
+
+    std::exception_ptr failure_{};
+};
+
+} // namespace xloom::detail
