@@ -64,8 +64,8 @@ void for_each_partner(C const& ranks, F const& f)
         f((rank + distance) % size, (rank + size - distance) % size);
 }
 
-/// Sends `count` values to a rank and receives as many of another one.
-template <communicator C, class T>
+/// Sends values to a rank and receives values of another one.
+template <class T, communicator C>
 void exchange_values(C const& ranks, std::size_t destination, std::span<T const> sent, std::size_t source,
     std::span<T> received)
 {

@@ -133,34 +133,70 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
 
-/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
-/// back.
+/// Tracked slices of data, to which updates are applied once or several times. They must be contiguous: data
+/// of another layout is copied, and copied back by finish().
+template <class Sum, tensor Data>
+class tracked_scatter {
+    using T = item_t<Data>;
+
+public:
+    template <class Call>
+    tracked_scatter(Call const& call, Data& data, kernel::tracking const& rule)
+        : data_(data),
+          layout_(detail::layout_of(data)),
+          copy_(copy_unless_row_major()),
+          items_(copy_ ? copy_->data() : enable_tensor<Data>::data(data)),
+          slice_size_(call.slice_size()),
+          slices_(items_, call.slices(), slice_size_, rule)
+    {}
+
+    /// Applies the updates of a call on data of this shape.
+    template <class Call, class Reduce, class Policy>
+    void apply(Call const& call, Reduce& reduce, Policy const& policy)
+    {
+        strides const steps = row_major_strides(layout_.dims);
+        auto const tuples = call.tuples(steps);
+        kernel::offset_reader const read = call.reader(tuples, steps);
+        update_runner(read, call.options(), slice_size_, policy)(items_, call.updates(), slices_, reduce);
+    }
+
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        std::size_t const parts = parts_for(policy, slices_.slices() * slice_size_);
+        policy.for_each(parts, [&](std::size_t part) {
+            slices_.finish(begin_of_part(part, parts, slices_.slices()),
+                begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
+        });
+        if (copy_)
+            unpack_items(*copy_, enable_tensor<Data>::data(data_), layout_);
+    }
+
+private:
+    std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
+    {
+        std::optional<xt::xtensor<T, 1>> copy;
+        if (!is_row_major(layout_))
+            copy.emplace(pack_items<T>(enable_tensor<Data>::data(data_), layout_));
+        return copy;
+    }
+
+    Data& data_;
+    strided_layout layout_;
+    std::optional<xt::xtensor<T, 1>> copy_;
+    T* items_;
+    std::size_t slice_size_;
+    kernel::tracked_slices<T, Sum> slices_;
+};
+
+/// Applies updates to tracked slices.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
 void run_tracked(
     Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
 {
-    using T = item_t<Data>;
-    strided_layout const layout = detail::layout_of(data);
-    T* items = enable_tensor<Data>::data(data);
-    std::optional<xt::xtensor<T, 1>> copy;
-    if (!is_row_major(layout)) {
-        copy.emplace(pack_items<T>(items, layout));
-        items = copy->data();
-    }
-
-    strides const steps = row_major_strides(layout.dims);
-    auto const tuples = call.tuples(steps);
-    kernel::offset_reader const read = call.reader(tuples, steps);
-    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
-    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
-    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
-    policy.for_each(parts, [&](std::size_t part) {
-        slices.finish(begin_of_part(part, parts, slices.slices()),
-            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
-    });
-
-    if (copy)
-        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
+    tracked_scatter<Sum, Data> tracked(call, data, rule);
+    tracked.apply(call, reduce, policy);
+    tracked.finish(policy);
 }
 
 /// Applies updates to data of any layout. Returns false if an index is out of range.
