@@ -1,0 +1,114 @@
+// Linear recurrences over ranks: those of the textbook for the whole axis.
+
+#include <doctest/doctest.h>
+
+#include <complex>
+#include <random>
+#include <vector>
+
+#include <xloom/distributed_linear_recurrence.hpp>
+#include <xloom/storage_types.hpp>
+
+#include "support/on_ranks.hpp"
+#include "support/textbook_prefix.hpp"
+
+namespace distributed_linear_recurrence_test {
+
+using namespace xloom;
+
+namespace {
+
+/// A map h -> a h + b, computed in C.
+template <class C>
+struct map {
+    C a, b;
+};
+
+template <class T, class C>
+bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, division how, std::size_t buffer)
+{
+    std::mt19937 next(1);
+    auto const some = [&] {
+        xt::xtensor<T, 2> x = xt::zeros<T>({length, sequences});
+        for (T& each : x)
+            each = static_cast<T>(C(static_cast<float>(static_cast<int>(next() % 201) - 100) / 64));
+        return x;
+    };
+    xt::xtensor<T, 2> const a = some(), b = some();
+    auto h0 = xt::xtensor<T, 1>::from_shape({sequences});
+    for (std::size_t c = 0; c < sequences; ++c)
+        h0(c) = static_cast<T>(C(static_cast<float>(c) + 0.5F));
+    xt::xtensor<T, 2> expected = a;
+    for (std::size_t c = 0; c < sequences; ++c) {
+        std::vector<map<C>> maps;
+        for (std::size_t t = 0; t < length; ++t) {
+            std::size_t const at = reverse ? length - 1 - t : t;
+            maps.push_back({static_cast<C>(a(at, c)), static_cast<C>(b(at, c))});
+        }
+        // Exclusive, then the own map, is inclusive with an initial value: the law of linear recurrences.
+        auto const compose = [](map<C> const& f, map<C> const& g) {
+            C const product = f.a * g.a, scaled = g.a * f.b;
+            return map<C>{product, scaled + g.b};
+        };
+        std::optional<map<C>> block = map<C>{C{}, static_cast<C>(h0(c))};
+        for (std::size_t first = 0; first < length; first += 256) {
+            std::optional<map<C>> groups;
+            for (std::size_t g = first; g < std::min(first + 256, length); g += 16) {
+                std::size_t const end = std::min({g + 16, first + 256, length});
+                auto const base = textbook::joined(block, groups, compose);
+                for (std::size_t t = g; t < end; ++t)
+                    expected(reverse ? length - 1 - t : t, c) =
+                        static_cast<T>(compose(*base, textbook::tree(maps, g, t + 1, compose)).b);
+                groups =
+                    textbook::joined(groups, std::optional(textbook::tree(maps, g, end, compose)), compose);
+            }
+            block = textbook::joined(block, groups, compose);
+        }
+    }
+    return on_ranks([&](auto const& ranks) {
+        range const part = part_of(how, ranks, length);
+        distributed_axis const axis(ranks, part.length(), buffer);
+        xt::xtensor<T, 2> const my_a = rows_of(a, part), my_b = rows_of(b, part),
+                                wanted = rows_of(expected, part);
+        xt::xtensor<T, 2> h = my_a;
+        distributed_linear_recurrence_into(my_a, my_b, h0, h, axis, {.reverse = reverse});
+        auto const a_columns = in_columns(my_a), b_columns = in_columns(my_b);
+        auto h_columns = a_columns;
+        distributed_linear_recurrence_into(a_columns, b_columns, h0, h_columns, axis, {.reverse = reverse});
+        return are_equal(h, wanted) && are_equal(h_columns, wanted);
+    });
+}
+
+} // namespace
+
+TEST_CASE("recurrences over ranks")
+{
+    for (std::size_t const length : {0, 1, 17, 300, 2100})
+        for (std::size_t const sequences : {1, 19})
+            for (division const how : divisions)
+                for (bool const reverse : {false, true}) {
+                    CAPTURE(length);
+                    CAPTURE(sequences);
+                    CHECK(is_textbook<float, float>(length, sequences, reverse, how, 1 << 20));
+                }
+    CHECK(is_textbook<double, double>(900, 5, false, division::ragged, 1));
+    CHECK(is_textbook<std::complex<double>, std::complex<double>>(600, 2, true, division::ragged, 900));
+    CHECK(is_textbook<bfloat16, float>(900, 5, false, division::ragged, 900));
+}
+
+TEST_CASE("a first state of another shape on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<float, 2> const a = {{1, 2}}, b = {{1, 2}};
+        xt::xtensor<float, 2> h = {{7, 7}};
+        xt::xtensor<float, 1> const h0 = xt::zeros<float>({ranks.rank() == 0 ? 3 : 2});
+        distributed_axis const axis(ranks, 1);
+        return text_of<shape_error>([&] {
+            distributed_linear_recurrence_into(a, b, h0, h, axis);
+        }) == "rank 0: xloom::distributed_linear_recurrence_into: h0 must be a number or have the shape of "
+              "a without the axis of time, [2], but it has [3]. Give it that shape." &&
+               h == xt::xtensor<float, 2>{{7, 7}};
+    }));
+}
+
+} // namespace distributed_linear_recurrence_test

@@ -1,0 +1,105 @@
+#pragma once
+// Ranks for tests: threads, one number of them after another, or the processes of mpirun (tests/mpi).
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include <xtensor/xview.hpp>
+
+#ifdef XLOOM_TEST_ON_MPI
+#include <xloom/mpi.hpp>
+#else
+#include <xloom/thread_ranks.hpp>
+#endif
+
+/// Runs f(communicator) on 1, 2, 3, 4 and 7 ranks, or on those of MPI. Returns true if it returned true on all.
+template <class F>
+bool on_ranks(F const& f)
+{
+#ifdef XLOOM_TEST_ON_MPI
+    xloom::mpi_communicator const ranks(MPI_COMM_WORLD, 1000); // most messages are sent in several pieces
+    std::byte const mine{f(ranks)};
+    std::vector<std::byte> all(ranks.size());
+    ranks.all_gather(std::span(&mine, 1), all);
+    for (std::byte const each : all)
+        if (each == std::byte{0})
+            return false;
+    return true;
+#else
+    std::atomic<bool> are_right = true;
+    for (std::size_t const size : {1, 2, 3, 4, 7})
+        xloom::run_ranks(size, [&](auto const& ranks) {
+            if (!f(ranks))
+                are_right = false;
+        });
+    return are_right;
+#endif
+}
+
+/// The ways in which an axis is divided among ranks.
+enum class division { even, ragged, last_has_all };
+inline constexpr std::array divisions{division::even, division::ragged, division::last_has_all};
+
+/// Returns where the part of a rank begins; ragged parts are short and long in turn, and some are empty.
+inline std::size_t begin_of(division how, std::size_t rank, std::size_t size, std::size_t length)
+{
+    if (rank == size || how == division::even)
+        return length * rank / size;
+    if (how == division::last_has_all)
+        return 0;
+    std::size_t const third = rank / 3 * 3; // ranks 1 and 2, 4 and 5 ... begin where the one before them ends
+    return length * (rank == third ? third : third + 2) / (size + 1);
+}
+
+struct range {
+    std::size_t begin, end;
+
+    std::size_t length() const { return end - begin; }
+};
+template <class C>
+range part_of(division how, C const& ranks, std::size_t length)
+{
+    return {begin_of(how, ranks.rank(), ranks.size(), length),
+        begin_of(how, ranks.rank() + 1, ranks.size(), length)};
+}
+
+/// Returns a view of the rows of a part.
+template <class X>
+auto rows_of(X const& x, range const& part)
+{
+    return xt::view(x, xt::range(part.begin, part.end));
+}
+
+/// Returns a column-major copy. Why not an assignment: xtensor's iterators move null pointers of empty ones.
+template <class T, std::size_t Rank>
+auto in_columns(xt::xtensor<T, Rank> const& x)
+{
+    auto columns = xt::xtensor<T, Rank, xt::layout_type::column_major>::from_shape(x.shape());
+    if (x.size() != 0)
+        columns = x;
+    return columns;
+}
+
+/// True if two tensors of one shape have equal items.
+template <class X, class Y>
+bool are_equal(X const& x, Y const& y)
+{
+    return x.size() == 0 || x == y;
+}
+
+/// Returns the text of the Error that f() throws; empty if it throws nothing, or another type.
+template <class Error, class F>
+std::string text_of(F const& f)
+{
+    try {
+        f();
+    } catch (Error const& error) {
+        return typeid(error) == typeid(Error) ? error.what() : "";
+    } catch (...) {}
+    return "";
+}
