@@ -6,6 +6,7 @@ option(XLOOM_TEST_UNITS "Compile test files of one family together" ON)
 set(test_units
   "allocation ^allocation/"
   "attn_lstm attn_lstm"
+  "ranks distributed_|all_reduce|thread_ranks"
   "kernel ^kernel/"
   "rules ^(check|core)/"
   "infer ^infer/"

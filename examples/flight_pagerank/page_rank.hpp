@@ -9,6 +9,7 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
+#include <xloom/associative_scan.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/scatter_nd.hpp>
@@ -20,6 +21,12 @@ struct page_rank_result {
     xt::xtensor<double, 1> changes; ///< of all ranks together, in each iteration
     bool converged;                 ///< the last change was below 1e-10
 };
+
+/// Returns the sum of numbers, by the tree of a parallel scan, which examples/ranked_pagerank can have, too.
+inline double total(xt::xtensor<double, 1> const& numbers)
+{
+    return xloom::associative_scan(xloom::reduce_add, numbers)(numbers.size() - 1);
+}
 
 /// Repeats, until the ranks hardly change or 200 times,
 ///
@@ -42,9 +49,9 @@ inline page_rank_result page_rank(flight_graph const& graph)
 
     auto const step = [&](std::int64_t, bool, vector const& rank) {
         vector const arrived = sum_by(graph.destination, share * xloom::gather_nd<1>(rank, graph.origin));
-        double const stranded = xt::sum(xt::where(departures > 0.0, 0.0, rank))();
+        double const stranded = total(xt::where(departures > 0.0, 0.0, rank));
         vector next = (1 - d) / N + d * (arrived + stranded / N);
-        double const change = xt::sum(xt::abs(next - rank))();
+        double const change = total(xt::abs(next - rank));
         return xloom::loop_step{change >= 1e-10, std::move(next), change};
     };
     vector const anywhere = none + 1 / N;

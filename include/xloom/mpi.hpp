@@ -10,6 +10,13 @@
 #include <string_view>
 #include <utility>
 
+// Not the bindings for C++, which MPI has withdrawn; compilers warn about them.
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
 #include <mpi.h>
 
 #include <xloom/core/communicator.hpp>

@@ -1,15 +1,20 @@
 #pragma once
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined,
-// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires
-// Sacado, only if XLOOM_USE_SACADO is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, xloom/mpi.hpp,
+// which requires MPI, only if XLOOM_USE_MPI is, xloom/adolc.hpp, which requires ADOL-C, only if
+// XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires Sacado, only if XLOOM_USE_SACADO is.
 
 #include <xloom/activations.hpp>
+#include <xloom/all_reduce_gradients.hpp>
 #include <xloom/associative_scan.hpp>
 #include <xloom/attn_lstm.hpp>
 #include <xloom/attn_lstm_backward.hpp>
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/check_vjp.hpp>
 #include <xloom/cumulative.hpp>
+#include <xloom/distributed_associative_scan.hpp>
+#include <xloom/distributed_gather_nd.hpp>
+#include <xloom/distributed_linear_recurrence.hpp>
+#include <xloom/distributed_scatter_nd.hpp>
 #include <xloom/gather_elements.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/gather_nd_vjp.hpp>
@@ -57,9 +62,13 @@
 #include <xloom/segment_scan.hpp>
 #include <xloom/segment_softmax.hpp>
 #include <xloom/storage_types.hpp>
+#include <xloom/thread_ranks.hpp>
 
 #ifdef XLOOM_USE_TBB
 #include <xloom/tbb.hpp>
+#endif
+#ifdef XLOOM_USE_MPI
+#include <xloom/mpi.hpp>
 #endif
 #ifdef XLOOM_USE_ADOLC
 #include <xloom/adolc.hpp>

@@ -3,7 +3,7 @@
 #     std <- core <- infer, kernel, options <- check <- tensor (+ xtensor) <- run/FAMILY <- the operators <- xloom.hpp
 #
 # The headers NAME_options.hpp beside the operators hold options, which check/ reads.
-# kernel alone may include xsimd, kernel/lanes.hpp intrinsics; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, adolc.hpp alone ADOL-C,
+# kernel alone may include xsimd, kernel/lanes.hpp intrinsics; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, mpi.hpp alone MPI, adolc.hpp alone ADOL-C,
 # sacado.hpp alone Sacado; core/huge_pages.hpp alone includes what the system has.
 
 set(core_may "core")
@@ -33,6 +33,9 @@ set(operators_loop_vjp_into "loop_into")
 set(operators_if_vjp "if")
 set(operators_cumulative "associative_scan")
 set(operators_linear_recurrence_vjp "linear_recurrence")
+set(operators_distributed_gather_nd "gather_nd")
+set(operators_distributed_linear_recurrence "linear_recurrence")
+set(operators_all_reduce_gradients "associative_scan")
 set(operators_lstm_cell "lstm")
 set(operators_gru_cell "gru")
 set(operators_rnn_cell "rnn")
@@ -81,6 +84,10 @@ foreach(header IN LISTS headers)
       endif()
     elseif(included MATCHES "^tbb/")
       if(header STREQUAL "xloom/tbb.hpp")
+        continue()
+      endif()
+    elseif(included STREQUAL "mpi.h")
+      if(header STREQUAL "xloom/mpi.hpp")
         continue()
       endif()
     elseif(included MATCHES "^adolc/")

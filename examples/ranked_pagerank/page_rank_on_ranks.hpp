@@ -1,0 +1,67 @@
+#pragma once
+// PageRank of flight_pagerank over ranks: each has a part of the airports and a part of the flights.
+
+#include <cstddef>
+#include <utility>
+
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+
+#include <xloom/all_reduce_gradients.hpp>
+#include <xloom/distributed_gather_nd.hpp>
+#include <xloom/distributed_scatter_nd.hpp>
+#include <xloom/loop.hpp>
+
+#include "../flight_pagerank/page_rank.hpp"
+
+/// Flights of one rank. All have the numbers of all airports.
+struct flight_part {
+    xt::xtensor<std::size_t, 2> origin;      ///< [E, 1]
+    xt::xtensor<std::size_t, 2> destination; ///< [E, 1]
+};
+
+/// Returns page_rank of the flights of all ranks together, of the airports of this rank. Its bits are those of
+/// page_rank: airports are summed over flights in the order of ranks, and over airports by one tree.
+template <xloom::communicator C>
+page_rank_result page_rank_on_ranks(flight_part const& flights, std::size_t airports, C const& ranks,
+    std::size_t buffer_bytes)
+{
+    constexpr double d = 0.85;
+    using vector = xt::xtensor<double, 1>;
+    auto const N = static_cast<double>(airports);
+    std::size_t const begin = airports * ranks.rank() / ranks.size(),
+                      end = airports * (ranks.rank() + 1) / ranks.size();
+    xloom::distributed_axis const mine(ranks, end - begin, buffer_bytes);
+    vector const none = xt::zeros<double>({end - begin});
+
+    auto const sum_by = [&](auto const& airport, vector const& amounts) {
+        vector sums = none;
+        xloom::distributed_scatter_nd_into(sums, airport, amounts, xloom::reduce_add, mine);
+        return sums;
+    };
+    auto const of_origin = [&](vector const& amounts) {
+        auto gathered = vector::from_shape({flights.origin.shape(0)});
+        xloom::distributed_gather_nd_into(amounts, flights.origin, gathered, mine);
+        return gathered;
+    };
+    auto const total = [&](vector const& numbers) {
+        xt::xtensor<double, 0> sum = 0.0;
+        xloom::all_reduce_gradients(numbers, sum, mine);
+        return sum();
+    };
+
+    vector const ones = xt::ones<double>({flights.origin.shape(0)});
+    vector const departures = sum_by(flights.origin, ones);
+    vector const share = ones / of_origin(departures);
+
+    auto const step = [&](std::int64_t, bool, vector const& rank) {
+        vector const arrived = sum_by(flights.destination, share * of_origin(rank));
+        double const stranded = total(xt::where(departures > 0.0, 0.0, rank));
+        vector next = (1 - d) / N + d * (arrived + stranded / N);
+        double const change = total(xt::abs(next - rank));
+        return xloom::loop_step{change >= 1e-10, std::move(next), change};
+    };
+    vector const anywhere = none + 1 / N;
+    auto [rank, changes, goes_on, iterations, stopped] = xloom::loop(step, anywhere, {.max_trip_count = 200});
+    return {std::move(rank), std::move(changes), !goes_on};
+}

@@ -1,0 +1,57 @@
+// The communicator of MPI: messages in pieces, and between which ranks they are.
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include <xloom/mpi.hpp>
+
+namespace mpi_test {
+
+using namespace xloom;
+
+namespace {
+
+std::vector<std::byte> pattern(std::size_t rank, std::size_t bytes)
+{
+    std::vector<std::byte> all(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+        all[i] = static_cast<std::byte>((i * 7 + rank * 31) % 256);
+    return all;
+}
+
+} // namespace
+
+static_assert(communicator<mpi_communicator>);
+
+TEST_CASE("bytes beyond the largest message are sent in several")
+{
+    for (std::size_t const most : {1, 3, 1 << 20}) {
+        mpi_communicator const ranks(MPI_COMM_WORLD, most);
+        std::size_t const after = (ranks.rank() + 1) % ranks.size(),
+                          before = (ranks.rank() + ranks.size() - 1) % ranks.size();
+        // Sizes that differ between ranks: each knows that of the one before it.
+        auto const sent = pattern(ranks.rank(), 10 * ranks.rank());
+        std::vector<std::byte> received(10 * before);
+        ranks.exchange(after, sent, before, received);
+        CHECK(received == pattern(before, 10 * before));
+
+        std::vector<std::byte> all(ranks.size() * 20);
+        ranks.all_gather(pattern(ranks.rank(), 20), all);
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+            CHECK(std::vector<std::byte>(all.begin() + static_cast<std::ptrdiff_t>(rank * 20),
+                      all.begin() + static_cast<std::ptrdiff_t>((rank + 1) * 20)) == pattern(rank, 20));
+    }
+}
+
+TEST_CASE("a communicator is moved")
+{
+    mpi_communicator first;
+    mpi_communicator const second = std::move(first);
+    std::vector<std::byte> all(second.size());
+    second.all_gather(pattern(second.rank(), 1), all);
+    CHECK(all[second.rank()] == pattern(second.rank(), 1)[0]);
+}
+
+} // namespace mpi_test
