@@ -40,19 +40,23 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <compare>
 #include <complex>
 #include <concepts>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -62,6 +66,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -69,9 +74,9 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined,
-// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires
-// Sacado, only if XLOOM_USE_SACADO is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, xloom/mpi.hpp,
+// which requires MPI, only if XLOOM_USE_MPI is, xloom/adolc.hpp, which requires ADOL-C, only if
+// XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires Sacado, only if XLOOM_USE_SACADO is.
 
 // ==== xloom/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
@@ -191,6 +196,13 @@ public:
 class body_error : public error {
 public:
     using error::error;
+};
+
+/// Another rank that failed: its exception has a type that is not one of xloom's, or it has ended. It is no
+/// incorrect call, so it does not derive from `error`.
+class rank_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 namespace detail {
@@ -1330,8 +1342,9 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 // ==== xloom/kernel/elementary.hpp ====
 // exp, expm1, log1p and tanh of a scalar or a SIMD batch. NaN stays NaN in all of them.
 //
-// For batches of floats they are implemented here without branches, so that the cost of an item does not
-// depend on its value. Batches of doubles use xsimd; scalars use <cmath> or the functions of their type.
+// For batches they are implemented here without branches, so that the cost of an item does not depend on its
+// value; but log1p of doubles is xsimd's, and so are all functions of doubles with -ffast-math. Scalars use
+// <cmath> or the functions of their type.
 
 // ==== xloom/kernel/simd.hpp ====
 // SIMD batches for the kernels: those of xsimd where it supports the type, else scalars, so that one template
@@ -1479,14 +1492,20 @@ namespace detail {
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+inline __m128d lesser(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
+inline __m128d greater(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
 #endif
 #ifdef __AVX__
 inline __m256 lesser(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
 inline __m256 greater(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+inline __m256d lesser(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
+inline __m256d greater(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
 #endif
 #ifdef __AVX512F__
 inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+inline __m512d lesser(__m512d a, __m512d b) { return _mm512_min_pd(a, b); }
+inline __m512d greater(__m512d a, __m512d b) { return _mm512_max_pd(a, b); }
 #endif
 
 /// Returns a mask of the first `count` items. Requires count < the number of bits.
@@ -1499,9 +1518,8 @@ Mask mask_of_first(std::size_t count)
 } // namespace detail
 
 /// Returns min(x, limit); NaN stays NaN. One instruction on x86.
-template <class Arch>
-xsimd::batch<float, Arch> min_nan_second(
-    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+template <class T, class Arch>
+xsimd::batch<T, Arch> min_nan_second(xsimd::batch<T, Arch> const& limit, xsimd::batch<T, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::lesser(limit, x);
@@ -1511,9 +1529,8 @@ xsimd::batch<float, Arch> min_nan_second(
 }
 
 /// Returns max(x, limit); NaN stays NaN. One instruction on x86.
-template <class Arch>
-xsimd::batch<float, Arch> max_nan_second(
-    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+template <class T, class Arch>
+xsimd::batch<T, Arch> max_nan_second(xsimd::batch<T, Arch> const& limit, xsimd::batch<T, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::greater(limit, x);
@@ -1600,9 +1617,20 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V>
 inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_simd<float>;
 
+/// True for batches of doubles whose exponentials are those of this file.
+///
+/// Why not with -ffast-math: these add a number and subtract it again, which compilers then cancel.
+template <class V>
+inline constexpr bool is_double_batch =
+#ifdef __FAST_MATH__
+    false;
+#else
+    std::is_same_v<V, batch_t<double>> && has_simd<double>;
+#endif
+
 /// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
-template <class V, class... Coefficients>
-V polynomial(V const& x, float first, Coefficients... others)
+template <class V, class Number, class... Coefficients>
+V polynomial(V const& x, Number first, Coefficients... others)
 {
     if constexpr (sizeof...(others) == 0)
         return V(first);
@@ -1610,28 +1638,36 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
+/// Returns the bits of a batch as a batch of type To, whose items are Items.
+template <class Item, class To, class From>
+To bits_as(From const& from)
+{
+    if constexpr (requires {
+                      {
+                          bitwise_cast<Item>(from)
+                      } -> std::same_as<To>;
+                  })
+        return bitwise_cast<Item>(from);
+    else
+        return bitwise_cast<To>(from); // the signature before xsimd 9
+}
+
 /// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
 /// on some vector units.
 template <class V, class Integers>
 V power_of_two(Integers const& n)
 {
-    Integers const bits = (n + Integers(127)) << 23;
-    if constexpr (requires {
-                      {
-                          bitwise_cast<float>(bits)
-                      } -> std::same_as<V>;
-                  })
-        return bitwise_cast<float>(bits);
-    else
-        return bitwise_cast<V>(bits); // the signature before xsimd 9
+    return bits_as<float, V>((n + Integers(127)) << 23);
 }
 
-/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small.
+/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
+/// [-88, 89] and doubles in [-709.2, 710].
 template <class V>
 struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
+        requires is_float_batch<V>
     {
         // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
         // exact.
@@ -1647,14 +1683,35 @@ struct exp_parts {
         rest = multiply_add(q, r2, r);
     }
 
+    explicit exp_parts(V const& x)
+        requires is_double_batch<V>
+    {
+        // 1.5 * 2^52, to which a number is rounded off as an integer, in the low bits. Where the processor
+        // has no instruction for that, the conversion to integers takes longer than all the rest.
+        V const shift(6755399441055744.0);
+        V const shifted = multiply_add(x, V(1.4426950408889634), shift), n = shifted - shift;
+        V const r =
+            multiply_add(n, V(-1.90821492927058770002e-10), multiply_add(n, V(-0.693147180369123816490), x));
+        using integers = decltype(nearbyint_as_int(x));
+        scale = bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
+        // As above, in independent groups of four.
+        V const r2 = r * r, r4 = r2 * r2;
+        V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
+            polynomial(r, 0.5000000000000013, 0.166666666666667));
+        V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
+            polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
+        V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
+        rest = multiply_add(multiply_add(multiply_add(q8, r4, q4), r4, q0), r2, r);
+    }
+
     V exp() const { return (V(1) + rest) * scale; }
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
-/// True if xsimd's exponentials of doubles are wrong: without a rounding instruction, versions before 14 add
-/// 2^52 and subtract it again, which clang's -ffast-math cancels.
+/// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
+/// subtract it again, which clang's -ffast-math cancels.
 inline constexpr bool is_rounding_cancelled =
-#if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
+#if defined(__clang__) && defined(__FAST_MATH__) && !defined(XLOOM_NO_SIMD)
     XSIMD_VERSION_MAJOR < 14;
 #else
     false;
@@ -1688,22 +1745,28 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up.
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
+/// infinity from 709.4 up.
 template <class V>
 V exp_of(V const& x)
 {
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
+    else if constexpr (is_double_batch<V>)
+        return exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
     else
         return within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88.
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
+/// for doubles for x <= 709.
 template <class V>
 V exp_less_1(V const& x)
 {
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+    else if constexpr (is_double_batch<V>)
+        return exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
     else if constexpr (requires { expm1(x); })
         return within_limits(x, [](auto const& v) { return expm1(v); });
     else
@@ -1735,6 +1798,17 @@ V tanh_of(V const& x)
         V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
         return select(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
+    } else if constexpr (is_double_batch<V>) {
+        V const size = abs(x), z = x * x;
+        V const large = V(1) - V(2) / (exp_parts<V>(min_nan_second(V(40), size + size)).exp() + V(1));
+        V const z2 = z * z, z4 = z2 * z2;
+        V const p0 = multiply_add(polynomial(z, -0.05396825387980377, 0.021869486060738432), z2,
+            polynomial(z, -0.3333333333333237, 0.13333333333176614));
+        V const p4 = multiply_add(polynomial(z, -0.0014532594778071948, 0.00057926160470473), z2,
+            polynomial(z, -0.008863195624786982, 0.003591728516912878));
+        V const p8 = polynomial(z, -0.00021050301310015303, 5.115847933972259e-05);
+        V const p = multiply_add(multiply_add(p8, z4, p4), z4, p0);
+        return select(size < V(0.5494), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else
         return within_limits(x, [](auto const& v) { return tanh(v); });
 }
@@ -2462,6 +2536,9 @@ void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x
 }
 
 } // namespace xloom
+
+// ==== xloom/all_reduce_gradients.hpp ====
+// Sums of gradients over the micro-batches of all ranks, in an order that does not depend on the ranks.
 
 // ==== xloom/associative_scan.hpp ====
 // Parallel scans with an associative operator, whose results have the same bits for every number of threads.
@@ -3222,6 +3299,23 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
             "axis in the same direction, but ",
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+}
+
+/// Requires that the output of a gather shares no memory with data or indices, and that no two of its items
+/// do.
+///
+/// Errors    overlap_error.
+[[gnu::noinline]] constexpr void check_gather_memory(
+    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+{
+    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
+    if (overlaps_data || overlaps_indices)
+        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
+            overlaps_data && overlaps_indices ? "data and indices"
+            : overlaps_data                   ? "data"
+                                              : "indices",
+            ". Give it memory of its own.");
+    check_unique(op, "output", output.layout, "Write to a container.");
 }
 
 } // namespace xloom::detail
@@ -4261,8 +4355,8 @@ void check_scan_operator(std::string_view name, Op const& op)
     }
 }
 
-/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty if
-/// it does not.
+/// The reason for which a call needs the identity of its operator, as the beginning of an error text; empty
+/// if it does not.
 struct identity_use {
     std::string_view reason{};
 
@@ -4606,6 +4700,9 @@ inline constexpr std::size_t max_slice_sets = 64;
 
 /// The maximum size in bytes of a buffer for elements that are not contiguous.
 inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
+
+/// The maximum size in bytes of what a rank holds for other ranks at a time, unless the caller chooses.
+inline constexpr std::size_t exchange_bytes = std::size_t{4} << 20;
 
 /// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
 /// iterations that it reserves where they would be larger.
@@ -6068,8 +6165,8 @@ struct tuple_scan {
 
 namespace xloom::detail {
 
-/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and so
-/// on if they are tuples.
+/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and
+/// so on if they are tuples.
 template <bool IsTuple, class Xs, class Ys>
 class scanned_operands;
 
@@ -6307,6 +6404,685 @@ void associative_scan_into(
     Op const&, Xs const&, Ys const&, Policy const&, associative_scan_options const& = {})
 {
     static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
+}
+
+} // namespace xloom
+
+// ==== xloom/check/distributed_axis.hpp ====
+// Requirements on operands whose axis is divided among ranks.
+
+// ==== xloom/core/distributed_axis.hpp ====
+// An axis that is divided among ranks.
+
+// ==== xloom/core/communicator.hpp ====
+// Communication between ranks, which are processes that share no memory. Threads of one process belong to
+// execution policies (core/policy.hpp).
+
+namespace xloom {
+
+/// A communicator in the terms of MPI. size() ranks take part, and rank() is the index of this one; every
+/// rank calls the same functions in the same order.
+///
+/// all_gather(mine, all) copies the bytes of every rank to every rank, in the order of ranks: mine.size() is
+/// equal on all, and all.size() is size() * mine.size().
+///
+/// exchange(destination, sent, source, received) sends bytes to one rank while it receives bytes of another
+/// one, or of the same. Both sides know the sizes; no bytes are no message, for which the other rank makes no
+/// call. Messages from one rank to another arrive in the order in which they are sent.
+///
+/// Sums and scans over ranks combine what they receive in an order of their own, so that all ranks compute
+/// the same bits; a reduction by the communicator could combine it in any order.
+template <class C>
+concept communicator =
+    requires(C const& c, std::size_t other, std::span<std::byte const> mine, std::span<std::byte> theirs) {
+        {
+            c.rank()
+        } -> std::convertible_to<std::size_t>;
+        {
+            c.size()
+        } -> std::convertible_to<std::size_t>;
+        c.all_gather(mine, theirs);
+        c.exchange(other, mine, other, theirs);
+    };
+
+/// The communicator of a program that runs alone.
+struct single_rank {
+    static constexpr std::size_t rank() noexcept { return 0; }
+    static constexpr std::size_t size() noexcept { return 1; }
+
+    static void all_gather(std::span<std::byte const> mine, std::span<std::byte> all)
+    {
+        std::copy(mine.begin(), mine.end(), all.begin());
+    }
+    static void exchange(
+        std::size_t, std::span<std::byte const> sent, std::size_t, std::span<std::byte> received)
+    {
+        std::copy(sent.begin(), sent.end(), received.begin());
+    }
+};
+
+namespace detail {
+
+/// Calls f(destination, source) for this rank's partners, one pair after another: first itself, then its
+/// neighbours at both sides, and so on. All ranks that do so meet each other in the same order.
+template <communicator C, class F>
+void for_each_partner(C const& ranks, F const& f)
+{
+    std::size_t const size = ranks.size(), rank = ranks.rank();
+    for (std::size_t distance = 0; distance < size; ++distance)
+        f((rank + distance) % size, (rank + size - distance) % size);
+}
+
+/// Sends values to a rank and receives values of another one.
+template <class T, communicator C>
+void exchange_values(C const& ranks, std::size_t destination, std::span<T const> sent, std::size_t source,
+    std::span<T> received)
+{
+    ranks.exchange(destination, std::as_bytes(sent), source, std::as_writable_bytes(received));
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/core/rank_attempt.hpp ====
+// Errors of one rank, which all ranks throw.
+
+namespace xloom::detail {
+
+/// A number that ranks compare instead of the arguments of a call.
+class call_digest {
+public:
+    call_digest& add(std::uint64_t value) noexcept
+    {
+        value_ = (value_ ^ value) * 0x9E3779B97F4A7C15U;
+        value_ ^= value_ >> 32U;
+        return *this;
+    }
+    template <class Values>
+    call_digest& add_all(Values const& values) noexcept
+    {
+        add(values.size());
+        for (auto const value : values)
+            add(static_cast<std::uint64_t>(value));
+        return *this;
+    }
+    std::uint64_t value() const noexcept { return value_; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// The work of this rank in a call that all ranks make. What fails is kept until agree() tells it to all
+/// ranks; until then the rank takes part in the communication, so that no other rank waits for it forever.
+class rank_attempt {
+public:
+    /// Runs a part of the work, unless an earlier one failed. Requires that f does not communicate.
+    template <class F>
+    void operator()(F const& f)
+    {
+#ifdef __cpp_exceptions
+        if (failure_)
+            return;
+        try {
+            f();
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+#else
+        f();
+#endif
+    }
+
+    /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
+    ///
+    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or rank_error;
+    ///           that rank itself throws what it caught if it is of another type.
+    ///           option_error: ranks that make different calls.
+    template <communicator C>
+    void agree(C const& ranks, std::string_view op, call_digest const& digest = {})
+    {
+        report const mine{digest.value(), kind_of_failure()};
+        std::vector<report> all(ranks.size());
+        ranks.all_gather(
+            std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
+        auto const failed =
+            std::find_if(all.begin(), all.end(), [](report const& each) { return each.kind != none; });
+        if (failed != all.end())
+            raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
+        for (std::size_t rank = 1; rank < all.size(); ++rank)
+            if (all[rank].digest != all[0].digest)
+                fail<option_error>(op,
+                    ": all ranks must make the same call, but the shapes, types or options of rank ", rank,
+                    " are not those of rank 0. Make them equal.");
+    }
+
+private:
+    enum kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
+
+    struct report {
+        std::uint64_t digest;
+        kind_of_error kind;
+    };
+
+    using text_bytes = std::array<char, 2048>;
+
+    kind_of_error kind_of_failure() const
+    {
+        kind_of_error kind = none;
+#ifdef __cpp_exceptions
+        if (failure_) {
+            try {
+                std::rethrow_exception(failure_);
+            } catch (type_error const&) {
+                kind = type;
+            } catch (shape_error const&) {
+                kind = shape;
+            } catch (index_error const&) {
+                kind = index;
+            } catch (option_error const&) {
+                kind = option;
+            } catch (overlap_error const&) {
+                kind = overlap;
+            } catch (body_error const&) {
+                kind = body;
+            } catch (...) {
+                kind = other;
+            }
+        }
+#endif
+        return kind;
+    }
+
+    /// Returns the text of what this rank caught; of a long one the beginning.
+    text_bytes text_of_failure() const
+    {
+        text_bytes text{};
+#ifdef __cpp_exceptions
+        try {
+            std::rethrow_exception(failure_);
+        } catch (std::exception const& error) {
+            std::strncpy(text.data(), error.what(), text.size() - 1);
+        } catch (...) {
+            std::strncpy(text.data(), "an exception that is no std::exception", text.size() - 1);
+        }
+#endif
+        return text;
+    }
+
+    /// Throws what `failed` caught.
+    template <communicator C>
+    [[noreturn]] void raise_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
+    {
+        text_bytes text{};
+        if (ranks.rank() == failed) {
+            text = text_of_failure();
+            for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+                if (rank != failed)
+                    ranks.exchange(rank, std::as_bytes(std::span(text)), rank, {});
+            if (kind == other)
+                std::rethrow_exception(failure_);
+        } else {
+            ranks.exchange(failed, {}, failed, std::as_writable_bytes(std::span(text)));
+        }
+        std::string const message = concat("rank ", failed, ": ", std::string_view(text.data()));
+        switch (kind) {
+        case type:
+            fail<type_error>(message);
+        case shape:
+            fail<shape_error>(message);
+        case index:
+            fail<index_error>(message);
+        case option:
+            fail<option_error>(message);
+        case overlap:
+            fail<overlap_error>(message);
+        case body:
+            fail<body_error>(message);
+        case none:
+        case other:
+            break;
+        }
+        fail<rank_error>(message);
+    }
+
+    std::exception_ptr failure_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements begin(r)
+/// .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must outlive it, and
+/// the size of the buffers by which the operators exchange elements; copies are equal.
+///
+/// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
+/// It allocates one integer per rank.
+///
+/// Errors    option_error: buffer sizes that are not equal. shape_error: a length that overflows.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xloom::distributed_axis const rows(alone, 5);
+/// rows.length(); // = 5
+/// ```
+template <communicator C>
+class distributed_axis {
+public:
+    distributed_axis(C const& ranks, std::size_t length, std::size_t buffer_bytes = tuning::exchange_bytes)
+        : ranks_(&ranks), begins_(ranks.size() + 1), buffer_bytes_(buffer_bytes)
+    {
+        ranks.all_gather(std::as_bytes(std::span(&length, 1)),
+            std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
+        detail::rank_attempt attempt;
+        attempt([&] {
+            for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+                if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
+                    begins_[rank + 1] > most)
+                    detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together "
+                                              "must not overflow, but that of the first ",
+                        rank + 1, " does. Give them their own lengths.");
+        });
+        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
+    }
+    distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
+
+    C const& ranks() const noexcept { return *ranks_; }
+    std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
+
+    /// Returns the length of the whole axis.
+    std::size_t length() const noexcept { return begins_.back(); }
+    /// Returns the range of a rank.
+    std::size_t begin(std::size_t rank) const { return begins_[rank]; }
+    std::size_t end(std::size_t rank) const { return begins_[rank + 1]; }
+    /// Returns the range of this rank.
+    std::size_t begin() const { return begin(ranks_->rank()); }
+    std::size_t end() const { return end(ranks_->rank()); }
+
+    /// Returns the rank that has an element. Requires element < length().
+    std::size_t owner(std::size_t element) const
+    {
+        auto const after = std::upper_bound(begins_.begin(), begins_.end(), element);
+        return static_cast<std::size_t>(after - begins_.begin()) - 1;
+    }
+
+private:
+    static constexpr auto most = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+
+    C const* ranks_;
+    std::vector<std::size_t> begins_;
+    std::size_t buffer_bytes_;
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Requires that an operand has this rank's part of a divided axis.
+///
+/// Errors    shape_error
+template <communicator C>
+void check_own_part(std::string_view op, std::string_view operand, shape const& dims, std::size_t axis,
+    distributed_axis<C> const& part)
+{
+    std::size_t const length = part.end() - part.begin();
+    if (dims[axis] != length)
+        fail<shape_error>(op, ": the divided axis must have the length that distributed_axis was made with, ",
+            length, ", but axis ", axis, " of ", operand, " has ", dims[axis],
+            ". Make a distributed_axis of that length on all ranks.");
+}
+
+/// Returns a digest of the dimensions that all ranks share: all but the divided axis.
+inline call_digest digest_of(shape const& dims, std::size_t divided)
+{
+    call_digest digest;
+    digest.add(divided);
+    digest.add_all(drop_axis(dims, divided));
+    return digest;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/check/linear_recurrence.hpp ====
+// Shape requirements of linear recurrences.
+
+namespace xloom::detail {
+
+/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
+///
+/// Errors    shape_error
+inline void check_initial_state(
+    std::string_view op, scan_operand const& h0, shape const& dims, std::size_t axis)
+{
+    shape const expected = drop_axis(dims, axis);
+    if (!h0.dims().empty() && h0.dims() != expected)
+        fail<shape_error>(op, ": ", h0.name,
+            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
+            h0.dims(), ". Give it that shape.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/indexed_operands.hpp ====
+// The operands of ScatterND and GatherND as contiguous items in row-major order.
+
+namespace xloom::detail {
+
+/// Returns a contiguous row-major copy of a strided array's items.
+template <class T>
+xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+{
+    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
+    return packed;
+}
+
+/// Copies contiguous row-major items to a strided array.
+template <class T>
+void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+{
+    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
+}
+
+/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
+template <class X>
+class row_major_items {
+    using item = item_t<X>;
+
+public:
+    explicit row_major_items(X const& operand)
+    {
+        if constexpr (tensor<X>) {
+            strided_layout const layout = detail::layout_of(operand);
+            data_ = enable_tensor<X>::data(operand);
+            if (!is_row_major(layout)) {
+                copy_.emplace(pack_items(data_, layout));
+                data_ = copy_->data();
+            }
+        } else {
+            data_ = std::addressof(operand);
+        }
+    }
+    row_major_items(row_major_items const&) = delete;
+    row_major_items& operator=(row_major_items const&) = delete;
+
+    item const* data() const { return data_; }
+
+private:
+    item const* data_;
+    std::optional<xt::xtensor<item, 1>> copy_{};
+};
+
+/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
+template <class T>
+class row_major_output {
+public:
+    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
+    {
+        if (items != nullptr && !is_row_major(layout))
+            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+    }
+
+    /// Returns a pointer to the items; a null pointer if the output is omitted.
+    T* data() { return buffer_ ? buffer_->data() : items_; }
+
+    /// Copies the buffer, if there is one, to the output.
+    void write_back()
+    {
+        if (buffer_)
+            unpack_items(*buffer_, items_, layout_);
+    }
+
+private:
+    T* items_;
+    strided_layout layout_;
+    std::optional<xt::xtensor<T, 1>> buffer_{};
+};
+
+/// The form of updates that are contiguous in row-major order, as run_scatter_nd reads it from a call.
+struct row_major_updates {
+    /// True if the items of each update are contiguous, or all the same one.
+    static constexpr bool has_contiguous_updates() { return true; }
+
+    /// Returns the strides of the items of one update, whose shape is given.
+    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// True if gradients and their sums are tensors of one element type each.
+template <class Gradients, class Sums>
+inline constexpr bool are_gradients = false;
+template <class... Gs, class... Ss>
+    requires(sizeof...(Gs) == sizeof...(Ss))
+inline constexpr bool are_gradients<std::tuple<Gs...>, std::tuple<Ss...>> =
+    ((std::same_as<item_t<Gs>, item_t<Ss>> && std::is_trivially_copyable_v<item_t<Ss>> &&
+        has_identity<reduce_add_t, item_t<Ss>>)&&...);
+
+/// True if the types of a call of all_reduce_gradients are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Gradients, class Sums, class Policy>
+consteval bool is_valid_all_reduce()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::all_reduce_gradients: the arguments are "
+                                     "all_reduce_gradients(gradients, sums, batches[, policy])");
+    else if constexpr (!is_flat<bare<Gradients>> || !are_scannable<leaves_t<Gradients>>)
+        static_assert(never<Gradients>, "xloom::all_reduce_gradients: gradients must be a tensor whose first "
+                                        "axis is that of micro-batches, or a flat std::tuple of them");
+    else if constexpr (!is_flat<bare<Sums>> || !are_written<leaves_t<Sums>> || !outlives_call<Sums>)
+        static_assert(never<Sums>, "xloom::all_reduce_gradients: sums are written, so they must be variables "
+                                   "or views of them; pass several as std::tie(dW, dR)");
+    else if constexpr (!are_gradients<leaves_t<Gradients>, leaves_t<Sums>>)
+        static_assert(never<Sums>,
+            "xloom::all_reduce_gradients: there must be one sum for each gradient, with "
+            "its element type, which is trivially copyable and has a sum");
+    else
+        return true;
+    return false;
+}
+
+/// Requires that a sum has the shape of a gradient without the axis of micro-batches.
+///
+/// Errors    shape_error
+template <communicator C>
+void check_gradient(std::string_view op, memory_block const& gradient, memory_block const& sum, std::size_t i,
+    distributed_axis<C> const& batches)
+{
+    shape const& dims = gradient.layout.dims;
+    std::string const name = concat("gradients[", i, "]");
+    if (dims.empty())
+        fail<shape_error>(op, ": ", name,
+            " must have an axis of micro-batches, but it has rank 0. Give it an axis of length 1.");
+    check_own_part(op, name, dims, 0, batches);
+    if (sum.layout.dims != drop_axis(dims, 0))
+        fail<shape_error>(op, ": a sum must have the shape of a gradient without the axis of micro-batches, ",
+            drop_axis(dims, 0), ", but sums[", i, "] has ", sum.layout.dims, ". Give it that shape.");
+}
+
+/// Checks the operands of one rank and returns a digest of what all ranks share.
+///
+/// Errors    shape_error, overlap_error
+template <class... Gs, class... Ss, communicator C>
+call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& gradients,
+    std::tuple<Ss&...> const& sums, distributed_axis<C> const& batches)
+{
+    constexpr std::size_t count = sizeof...(Gs);
+    check_ranks(op, "gradients", gradients);
+    check_ranks(op, "sums", sums);
+    std::array<std::string, 2 * count> names;
+    std::array<scan_operand, 2 * count> operands;
+    for_each_leaf(gradients, [&](auto i, auto const& gradient) {
+        names[i] = concat("gradients[", std::size_t{i}, "]");
+        operands[i] = {names[i], detail::memory_of(gradient)};
+    });
+    for_each_leaf(sums, [&](auto i, auto const& sum) {
+        names[count + i] = concat("sums[", std::size_t{i}, "]");
+        operands[count + i] = {names[count + i], detail::memory_of(sum)};
+    });
+    call_digest digest;
+    for (std::size_t i = 0; i < count; ++i) {
+        check_gradient(op, operands[i].memory, operands[count + i].memory, i, batches);
+        digest.add_all(operands[count + i].dims()).add(operands[i].memory.item_bytes);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < count; ++j)
+            check_no_overlap(op, operands[count + j], operands[i]);
+    check_scan_memory(op, {}, std::span(operands).last(count));
+    return digest;
+}
+
+/// The sums of one gradient: each rank has the sum of some elements at a time, for which it receives those of
+/// all micro-batches, and sends the sums to all.
+template <class T, communicator C>
+class gradient_sum {
+public:
+    /// Allocates the buffers.
+    gradient_sum(std::size_t elements, distributed_axis<C> const& batches)
+        : batches_(batches), ranks_(batches.ranks()), elements_(elements)
+    {
+        std::size_t const own = batches.end() - batches.begin(), all = batches.length();
+        std::size_t const share = (elements + ranks_.size() - 1) / ranks_.size();
+        at_once_ = std::clamp<std::size_t>(
+            batches.buffer_bytes() / sizeof(T) / (2 * all + 1), 1, (std::max)(share, std::size_t{1}));
+        sent_.resize({own * at_once_});
+        received_.resize({all, at_once_});
+        sums_.resize({at_once_});
+    }
+
+    template <class Policy>
+    void run(T const* gradients, T* sums, rank_attempt& attempt, Policy const& policy)
+    {
+        for (std::size_t first = 0; first < elements_; first += ranks_.size() * at_once_) {
+            std::size_t const mine = count(first, ranks_.rank());
+            attempt([&] { received_.resize({batches_.length(), mine}); }); // smaller at last
+            for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
+                send_elements(gradients, first, destination, source);
+            });
+            attempt([&] { add(mine, policy); });
+            for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
+                exchange_values<T>(ranks_, destination, std::span(sums_.data(), mine), source,
+                    std::span(sums + begin(first, source), count(first, source)));
+            });
+        }
+    }
+
+private:
+    /// Returns the range of elements, from `first` on, whose sums a rank computes.
+    std::size_t begin(std::size_t first, std::size_t rank) const
+    {
+        return (std::min)(first + rank * at_once_, elements_);
+    }
+    std::size_t count(std::size_t first, std::size_t rank) const
+    {
+        return begin(first, rank + 1) - begin(first, rank);
+    }
+
+    void send_elements(T const* gradients, std::size_t first, std::size_t destination, std::size_t source)
+    {
+        std::size_t const out = count(first, destination), in = count(first, ranks_.rank());
+        std::size_t const own = batches_.end() - batches_.begin();
+        for (std::size_t batch = 0; batch < own; ++batch)
+            std::copy_n(
+                gradients + batch * elements_ + begin(first, destination), out, sent_.data() + batch * out);
+        exchange_values<T>(ranks_, destination, std::span(sent_.data(), own * out), source,
+            std::span(received_.data() + batches_.begin(source) * in,
+                (batches_.end(source) - batches_.begin(source)) * in));
+    }
+
+    /// Adds the elements of all micro-batches, by the tree of associative_scan.
+    template <class Policy>
+    void add(std::size_t count, Policy const& policy)
+    {
+        std::size_t const all = batches_.length();
+        if (all == 0) {
+            std::fill_n(sums_.data(), count, T{});
+            return;
+        }
+        xloom::associative_scan_into(reduce_add, received_, received_, {}, policy);
+        std::copy_n(received_.data() + (all - 1) * count, count, sums_.data());
+    }
+
+    distributed_axis<C> const& batches_;
+    C const& ranks_;
+    std::size_t elements_;
+    std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
+    xt::xtensor<T, 1> sent_{}, sums_{};
+    xt::xtensor<T, 2> received_{};
+};
+
+/// Adds the gradients of one tensor.
+template <class G, class S, communicator C, class Policy>
+void add_gradients(std::string_view op, G const& gradients, S& sums, distributed_axis<C> const& batches,
+    rank_attempt& attempt, Policy const& policy)
+{
+    using T = item_t<S>;
+    std::optional<row_major_items<G>> from;
+    std::optional<row_major_output<T>> to;
+    std::optional<gradient_sum<T, C>> sum;
+    attempt([&] {
+        strided_layout const layout = detail::layout_of(sums);
+        from.emplace(gradients);
+        to.emplace(enable_tensor<bare<S>>::data(sums), layout);
+        sum.emplace(element_count(layout.dims), batches);
+    });
+    attempt.agree(batches.ranks(), op);
+    sum->run(from->data(), to->data(), attempt, policy);
+    to->write_back();
+}
+
+} // namespace detail
+
+/// Adds gradients over the micro-batches of all ranks, in a fixed order, and gives the sums to all ranks.
+///
+///     sum = tree(gradients of all micro-batches, joined)          # the last result of associative_scan
+///
+/// A sum over ranks of sums within a rank has other bits for every number of ranks. So a rank passes the
+/// gradients of its micro-batches one by one.
+///
+/// Shapes    gradients: a tensor [m, ...] or a std::tuple of them, with the gradients of this rank's m
+///           micro-batches, m >= 0; sums: a tensor [...] for each, or std::tie of them. m is the length of
+///           this rank's part of `batches`. The other axes are equal on all ranks. Any layout.
+/// Types     trivially copyable ones that can be added and have a zero.
+/// Policy    as associative_scan, on the threads of a rank.
+/// Errors    on all ranks, before the first write: shape_error, overlap_error, std::bad_alloc of one of them,
+///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Order     that of associative_scan along all micro-batches: the bits do not depend on the ranks.
+/// Cost      each rank adds a part of the elements: with R ranks and E elements, a rank sends (m + 1) E
+///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or the
+///           memory of one element of 2 M micro-batches, if that is more; and a copy of what is not
+///           row-major.
+/// Aliasing  a sum must share no memory with gradients.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xt::xtensor<double, 2> const dW = {{1, 2}, {10, 20}, {100, 200}}; // of three micro-batches
+/// auto sum = xt::xtensor<double, 1>::from_shape({2});
+/// xloom::distributed_axis const batches(alone, 3);
+/// xloom::all_reduce_gradients(dW, sum, batches);
+/// sum; // = [111, 222]
+/// ```
+template <class Gradients, class Sums, communicator C, class Policy = serial_policy>
+void all_reduce_gradients(
+    Gradients const& gradients, Sums&& sums, distributed_axis<C> const& batches, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_all_reduce<Gradients, Sums, Policy>()) {
+        static constexpr std::string_view op = "xloom::all_reduce_gradients";
+        auto const inputs = detail::evaluated_inputs(gradients);
+        auto const results = detail::leaves(sums);
+        detail::rank_attempt attempt;
+        detail::call_digest digest;
+        attempt([&] { digest = detail::checked_gradients(op, inputs, results, batches); });
+        attempt.agree(batches.ranks(), op, digest);
+        detail::for_each_leaf(inputs, [&](auto i, auto const& gradient) {
+            detail::add_gradients(op, gradient, std::get<i>(results), batches, attempt, policy);
+        });
+        attempt.agree(batches.ranks(), op);
+    }
 }
 
 } // namespace xloom
@@ -14893,6 +15669,1189 @@ void cumulative_prod_into(
 
 } // namespace xloom
 
+// ==== xloom/distributed_associative_scan.hpp ====
+// Parallel scans of an axis that is divided among ranks, with the bits of one process.
+
+// ==== xloom/run/prefix/rank_scan.hpp ====
+// The engine of scans over ranks: each rank reduces its whole blocks, receives the state of the scan from the
+// rank before it, passes it on, and writes its results.
+
+// ==== xloom/run/prefix/rank_operands.hpp ====
+// The operands of a scan over ranks: how their elements are read and written one by one, and in strips.
+
+// ==== xloom/kernel/affine.hpp ====
+// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
+
+namespace xloom::kernel {
+
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target.
+template <class V>
+[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
+{
+    V product = a * b;
+#if defined(__FMA__)
+    asm("" : "+v"(product));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+    asm("" : "+m"(product));
+#endif
+    return product;
+}
+
+/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
+/// without the rules of C for infinities.
+template <class V>
+[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+{
+    if constexpr (std::is_class_v<V>)
+        return static_cast<V>(a * b + c);
+    else
+        return kernel::rounded_product(a, b) + c;
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product_plus(
+    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
+{
+    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
+    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
+    return {real + c.real(), imag + c.imag()};
+}
+
+template <class V>
+[[gnu::always_inline]] inline V product(V const& a, V const& b)
+{
+    return static_cast<V>(a * b);
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
+{
+    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
+        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
+}
+
+/// The map h -> a h + b. V is a number, or a vector of lanes.
+template <class V>
+struct affine_map {
+    V a, b;
+};
+
+/// The composition of affine maps: `first`, then `second`.
+struct compose {
+    template <class V>
+    [[gnu::always_inline]] affine_map<V> operator()(
+        affine_map<V> const& first, affine_map<V> const& second) const
+    {
+        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+    }
+};
+
+/// The composition of affine maps, lane by lane.
+template <class T>
+    requires has_lanes<T>
+struct lane_compose {
+    using value_type = affine_map<T>;
+    using lanes = affine_map<lanes_t<T>>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    {
+        return compose{}(first, second);
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    {
+        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
+    }
+    [[gnu::always_inline]] static lanes last(lanes const& x)
+    {
+        return {last_lane<T>(x.a), last_lane<T>(x.b)};
+    }
+    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        lanes const combined = (*this)(
+            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
+        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/prefix/affine_access.hpp ====
+// How the kernels of parallel scans read the coefficients of linear recurrences and write their states.
+
+namespace xloom::detail {
+
+/// Recurrences item by item. The state before the first element is h0 of each sequence.
+template <class T>
+struct affine_access {
+    strip_items<T const> a, b, h0;
+    strip_items<T> h;
+
+    using C = compute_t<T>;
+    using map = kernel::affine_map<C>;
+
+    static constexpr bool has_initial() { return true; }
+    map initial(std::size_t c) const { return {C{}, static_cast<C>(h0(0, c))}; }
+    map read(std::size_t t, std::size_t c) const
+    {
+        return {static_cast<C>(a(t, c)), static_cast<C>(b(t, c))};
+    }
+    void write(std::size_t t, std::size_t c, map const& value) const { h(t, c) = static_cast<T>(value.b); }
+};
+
+/// Recurrences in vectors, whose lanes are neighbours. If neighbours begin with the same h0, its stride is 0.
+template <class T>
+struct affine_lane_access {
+    strip_items<T const> a, b, h0;
+    strip_items<T> h;
+
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+
+    map initial(std::size_t c) const
+    {
+        kernel::lanes_t<T> const zero{};
+        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : kernel::load_lanes(h0.lanes(0, c))};
+    }
+    map read(std::size_t t, std::size_t c) const
+    {
+        return {kernel::load_lanes(a.lanes(t, c)), kernel::load_lanes(b.lanes(t, c))};
+    }
+    void write(std::size_t t, std::size_t c, map const& value) const
+    {
+        kernel::store_lanes(h.lanes(t, c), value.b);
+    }
+};
+
+/// A recurrence whose items are consecutive.
+template <class T, bool Reverse>
+struct affine_consecutive_access {
+    consecutive_items<T const, Reverse> a, b;
+    consecutive_items<T, Reverse> h;
+    T h0;
+
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+
+    kernel::affine_map<T> initial(std::size_t) const { return {T{}, h0}; }
+    map load(std::size_t i) const { return {a.load(i), b.load(i)}; }
+    map load_first(std::size_t i, std::size_t items) const
+    {
+        return {a.load_first(i, items), b.load_first(i, items)};
+    }
+    void store(std::size_t i, map const& value) const { h.store(i, value.b); }
+    void store_first(std::size_t i, map const& value, std::size_t items) const
+    {
+        h.store_first(i, value.b, items);
+    }
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/whole_blocks.hpp ====
+// The whole blocks of a rank's part of a parallel scan, in three steps: the totals of the blocks, what comes
+// before each of them, the results.
+
+// ==== xloom/run/prefix/carried_state.hpp ====
+// The state of a parallel scan between two elements, by which one rank continues the scan of another one.
+
+namespace xloom::detail {
+
+/// True for values that can be sent to another rank as their bytes.
+template <class V>
+inline constexpr bool is_sendable = std::is_trivially_copyable_v<V>;
+template <class... Ts>
+inline constexpr bool is_sendable<std::tuple<Ts...>> = (std::is_trivially_copyable_v<Ts> && ...);
+
+/// The bytes of values, one after another; a tuple is those of its members.
+template <class V>
+struct value_bytes {
+    static constexpr std::size_t size = sizeof(V);
+
+    static void write(V const& value, std::byte* to) { std::memcpy(to, std::addressof(value), size); }
+    static void read(V& value, std::byte const* from)
+    {
+        std::memcpy(static_cast<void*>(std::addressof(value)), from, size);
+    }
+};
+template <class... Ts>
+struct value_bytes<std::tuple<Ts...>> {
+    static constexpr std::size_t size = (sizeof(Ts) + ...);
+
+    static void write(std::tuple<Ts...> const& value, std::byte* to)
+    {
+        std::apply(
+            [&](Ts const&... each) { ((value_bytes<Ts>::write(each, to), to += sizeof(Ts)), ...); }, value);
+    }
+    static void read(std::tuple<Ts...>& value, std::byte const* from)
+    {
+        std::apply(
+            [&](Ts&... each) { ((value_bytes<Ts>::read(each, from), from += sizeof(Ts)), ...); }, value);
+    }
+};
+
+/// The position of an element in a sequence that begins with an initial value or without one. It tells which
+/// values of the state before it exist.
+struct scan_position {
+    std::size_t element;
+    bool has_initial;
+
+    /// True if there is an initial value or an earlier block.
+    bool has_before() const { return has_initial || element >= kernel::elements_per_block; }
+    /// True if the block has an earlier group.
+    bool has_totals() const { return element % kernel::elements_per_block >= kernel::elements_per_group; }
+    /// The number of earlier elements of the group.
+    std::size_t in_group() const { return element % kernel::elements_per_group; }
+    /// The number of values that the state consists of.
+    std::size_t values() const { return in_group() + (has_before() ? 1U : 0U) + (has_totals() ? 1U : 0U); }
+
+    scan_position operator+(std::size_t elements) const { return {element + elements, has_initial}; }
+};
+
+/// The state of the scans of some sequences before an element: what comes before its block, the totals of the
+/// earlier groups of the block, combined, and the earlier elements of its group.
+///
+/// Why the elements and not their trees: one step of the scan then has them all, as in one process.
+template <class V>
+class carried_state {
+public:
+    /// The maximum number of values for each sequence.
+    static constexpr std::size_t most_values = kernel::elements_per_group + 1;
+    /// The memory that it takes for each sequence.
+    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size);
+
+    explicit carried_state(std::size_t sequences)
+        : sequences_(sequences),
+          values_(std::make_unique<V[]>(most_values * sequences)),
+          bytes_(most_values * value_bytes<V>::size * sequences)
+    {}
+
+    V& before(std::size_t sequence) { return values_[sequence]; }
+    V& totals(std::size_t sequence) { return values_[sequences_ + sequence]; }
+    V& element(std::size_t i, std::size_t sequence) { return values_[(2 + i) * sequences_ + sequence]; }
+
+    /// The bytes of the state of the first `count` sequences before an element, in which they are sent.
+    std::span<std::byte> bytes(scan_position const& at, std::size_t count)
+    {
+        return std::span(bytes_).first(at.values() * count * value_bytes<V>::size);
+    }
+    void write_bytes(scan_position const& at, std::size_t count)
+    {
+        std::byte* to = bytes_.data();
+        for_each_value(at, count, [&](V const& value) {
+            value_bytes<V>::write(value, to);
+            to += value_bytes<V>::size;
+        });
+    }
+    void read_bytes(scan_position const& at, std::size_t count)
+    {
+        std::byte const* from = bytes_.data();
+        for_each_value(at, count, [&](V& value) {
+            value_bytes<V>::read(value, from);
+            from += value_bytes<V>::size;
+        });
+    }
+
+private:
+    template <class F>
+    void for_each_value(scan_position const& at, std::size_t count, F const& f)
+    {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (at.has_before())
+                f(before(i));
+            if (at.has_totals())
+                f(totals(i));
+            for (std::size_t k = 0; k < at.in_group(); ++k)
+                f(element(k, i));
+        }
+    }
+
+    std::size_t sequences_;
+    std::unique_ptr<V[]> values_;
+    std::vector<std::byte> bytes_;
+};
+
+/// Scans elements of one sequence, which are elements begin .. end - 1 of `access`, from the state before the
+/// first of them on, and leaves the state after the last one. They may begin and end anywhere in a block.
+template <class V, class Op, class Access>
+class continued_scan {
+public:
+    continued_scan(
+        Op const& op, Access const& access, carried_state<V>& state, std::size_t sequence, bool exclusive)
+        : op_(op), access_(access), state_(state), sequence_(sequence), exclusive_(exclusive)
+    {}
+
+    void operator()(scan_position at, std::size_t begin, std::size_t end) const
+    {
+        while (begin < end) {
+            std::size_t const count = (std::min)(kernel::elements_per_group - at.in_group(), end - begin);
+            scan_in_group(at, begin, count);
+            at = at + count;
+            begin += count;
+        }
+    }
+
+private:
+    void scan_in_group(scan_position const& at, std::size_t begin, std::size_t count) const
+    {
+        std::size_t const first = at.in_group(), last = first + count;
+        V prefixes[kernel::elements_per_group];
+        for (std::size_t i = 0; i < first; ++i)
+            prefixes[i] = state_.element(i, sequence_);
+        for (std::size_t i = first; i < last; ++i) {
+            prefixes[i] = access_.read(begin + i - first, 0);
+            if (last < kernel::elements_per_group)
+                state_.element(i, sequence_) = prefixes[i];
+        }
+        kernel::scan_group(prefixes, last, op_);
+        write(at, begin, last, prefixes);
+        if (last == kernel::elements_per_group)
+            append_group(at, prefixes[last - 1]);
+    }
+
+    void write(scan_position const& at, std::size_t begin, std::size_t last, V const* prefixes) const
+    {
+        V const& before = state_.before(sequence_);
+        V const& totals = state_.totals(sequence_);
+        if (at.has_before() && at.has_totals())
+            write_after(op_(before, totals), at.in_group(), begin, last, prefixes);
+        else if (at.has_before() || at.has_totals())
+            write_after(at.has_before() ? before : totals, at.in_group(), begin, last, prefixes);
+        else // of an inclusive scan
+            for (std::size_t i = at.in_group(); i < last; ++i)
+                access_.write(begin + i - at.in_group(), 0, prefixes[i]);
+    }
+    void write_after(
+        V const& base, std::size_t first, std::size_t begin, std::size_t last, V const* prefixes) const
+    {
+        for (std::size_t i = first; i < last; ++i)
+            if (!exclusive_)
+                access_.write(begin + i - first, 0, op_(base, prefixes[i]));
+            else
+                access_.write(begin + i - first, 0, i == 0 ? base : op_(base, prefixes[i - 1]));
+    }
+
+    /// Appends the total of a group to those of its block, and of a block to what comes before the next one.
+    void append_group(scan_position const& at, V const& total) const
+    {
+        V& before = state_.before(sequence_);
+        V& totals = state_.totals(sequence_);
+        if (at.has_totals())
+            totals = op_(totals, total);
+        else
+            totals = total;
+        if ((at.element / kernel::elements_per_group + 1) * kernel::elements_per_group %
+                kernel::elements_per_block !=
+            0)
+            return;
+        if (at.has_before())
+            before = op_(before, totals);
+        else
+            before = totals;
+    }
+
+    Op op_;
+    Access access_;
+    carried_state<V>& state_;
+    std::size_t sequence_;
+    bool exclusive_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The lanes of what a strip combines: one value, a vector of numbers or a map of vectors.
+template <class Vector, class V>
+inline constexpr std::size_t values_of = sizeof(Vector) / sizeof(V);
+
+template <class V>
+V get_lane(V const& vector, std::size_t)
+{
+    return vector;
+}
+template <class V>
+void set_lane(V& vector, std::size_t, V const& value)
+{
+    vector = value;
+}
+template <class V, class Vector>
+    requires(std::is_arithmetic_v<V> && !std::same_as<V, Vector>)
+V get_lane(Vector const& vector, std::size_t lane)
+{
+    return vector[lane];
+}
+template <class V, class Vector>
+    requires(std::is_arithmetic_v<V> && !std::same_as<V, Vector>)
+void set_lane(Vector& vector, std::size_t lane, V const& value)
+{
+    vector[lane] = value;
+}
+template <class Map, class Vector>
+    requires(std::is_arithmetic_v<decltype(Map::a)> && !std::same_as<Map, kernel::affine_map<Vector>>)
+Map get_lane(kernel::affine_map<Vector> const& map, std::size_t lane)
+{
+    return {map.a[lane], map.b[lane]};
+}
+template <class Map, class Vector>
+    requires(std::is_arithmetic_v<decltype(Map::a)> && !std::same_as<Map, kernel::affine_map<Vector>>)
+void set_lane(kernel::affine_map<Vector>& map, std::size_t lane, Map const& value)
+{
+    map.a[lane] = value.a;
+    map.b[lane] = value.b;
+}
+
+/// Strips of the neighbours begin .. end - 1 of each row of sequences, at most `width` neighbours wide.
+/// make(at, length, neighbours) makes one, whose first elements are at the offsets `at`. A scan without
+/// initial value begins with `neutral` if the strip needs one.
+template <class Vector, class Make>
+struct strips_of_row {
+    std::size_t begin, end, width;
+    Make make;
+    bool has_neutral = false;
+    Vector neutral{};
+};
+
+template <class Vector, class Make>
+strips_of_row<Vector, Make> strips_between(
+    std::size_t begin, std::size_t end, std::size_t width, Make const& make)
+{
+    return {begin, end, width, make};
+}
+template <class Vector, class Make>
+strips_of_row<Vector, Make> strips_between(
+    std::size_t begin, std::size_t end, std::size_t width, Make const& make, Vector const& neutral)
+{
+    return {begin, end, width, make, true, neutral};
+}
+
+/// The whole blocks of strips of sequences. `Carried` is the operand of `sequences` that is the state.
+template <class V, std::size_t Carried, class Sequences, class Strips>
+class whole_blocks {
+    using offsets = typename Sequences::offsets;
+    using strip_type =
+        std::invoke_result_t<decltype(Strips::make) const&, offsets const&, std::size_t, std::size_t>;
+    using vector = typename strip_type::value_type;
+
+    static constexpr std::size_t lanes = values_of<vector, V>;
+
+public:
+    /// The blocks begin at element `first` of each sequence.
+    whole_blocks(Sequences const& all, Strips const& strips, std::size_t first, std::size_t blocks)
+        : all_(all),
+          strips_(strips),
+          first_(first),
+          blocks_(blocks),
+          row_((strips.end - strips.begin) / lanes)
+    {}
+
+    /// Computes the totals of all blocks, on the threads of a policy. Allocates memory for them.
+    template <class Policy>
+    void reduce(std::size_t parts, Policy const& policy)
+    {
+        totals_ = std::make_unique<vector[]>(rows() * row_ * blocks_);
+        for_each_part(parts, policy,
+            [](strip_type const& strip, std::size_t block, vector* totals) { strip.reduce(block, totals); });
+    }
+
+    /// Combines the totals with the state, so that the state is that after the blocks, and what comes before
+    /// each block is in the place of its totals.
+    void combine(carried_state<V>& state, bool has_before)
+    {
+        for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
+            strip_type const strip = make(at, width);
+            auto const before_of = [&](std::size_t c, std::size_t lane) -> V& {
+                return state.before(static_cast<std::size_t>(
+                    at[Carried] + static_cast<std::ptrdiff_t>(c * lanes + lane) * all_.beside()[Carried]));
+            };
+            for (std::size_t c = 0; c < width / lanes; ++c) {
+                vector before = strips_.neutral;
+                for (std::size_t lane = 0; has_before && lane < lanes; ++lane)
+                    set_lane(before, lane, before_of(c, lane));
+                bool const begins = has_before || strips_.has_neutral;
+                for (std::size_t b = 0; b < blocks_; ++b) {
+                    vector& at_block = totals[b * (width / lanes) + c];
+                    vector const total = at_block;
+                    at_block = before;
+                    if (begins || b != 0)
+                        strip.combine(before, total);
+                    else
+                        before = total;
+                }
+                for (std::size_t lane = 0; lane < lanes; ++lane)
+                    before_of(c, lane) = get_lane<V>(before, lane);
+            }
+        });
+    }
+
+    /// Writes the results of all blocks, on the threads of a policy.
+    template <class Policy>
+    void finish(bool has_before, std::size_t parts, Policy const& policy)
+    {
+        for_each_part(parts, policy, [&](strip_type const& strip, std::size_t block, vector* before) {
+            strip.finish(block, before, has_before || block != 0);
+        });
+    }
+
+private:
+    std::size_t rows() const { return all_.count() / all_.neighbours(); }
+
+    auto make(offsets const& at, std::size_t width) const
+    {
+        return strips_.make(at, blocks_ * kernel::elements_per_block, width);
+    }
+
+    /// Calls f(offsets of the first elements, neighbours, totals) for every strip.
+    template <class F>
+    void for_each_strip(F const& f) const
+    {
+        vector* totals = totals_.get();
+        for (std::size_t row = 0; row < rows(); ++row)
+            for (std::size_t begin = strips_.begin; begin < strips_.end; begin += strips_.width) {
+                std::size_t const width = (std::min)(strips_.width, strips_.end - begin);
+                auto at = all_(row * all_.neighbours() + begin);
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    at[k] += static_cast<std::ptrdiff_t>(first_) * all_.time()[k];
+                f(at, width, totals);
+                totals += blocks_ * (width / lanes);
+            }
+    }
+
+    template <class Policy, class F>
+    void for_each_part(std::size_t parts, Policy const& policy, F const& f) const
+    {
+        parts = (std::min)(parts, blocks_);
+        policy.for_each(parts, [&](std::size_t part) {
+            for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
+                auto const strip = make(at, width);
+                for (std::size_t b = detail::begin_of_part(part, parts, blocks_);
+                     b < detail::begin_of_part(part + 1, parts, blocks_); ++b)
+                    f(strip, b, totals + b * (width / lanes));
+            });
+        });
+    }
+
+    Sequences const& all_;
+    Strips const& strips_;
+    std::size_t first_;
+    std::size_t blocks_;
+    std::size_t row_; ///< the number of vectors of a row
+    std::unique_ptr<vector[]> totals_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+// Each of these types has
+//
+//     value_type, op()         the values and the operation
+//     state, count             the index of the state among the operands, and their number; the last is written
+//     moved(offsets)           the same scan of operands that begin at other elements
+//     has_initial(), initial(offsets)
+//     access(offsets, sequences)                       elements one by one
+//     with_strips(sequences, f)                        calls f(strips...), which together are all sequences
+
+/// A scan of one operand x into y.
+template <class T, class Op>
+struct rank_item_scan {
+    using value_type = T;
+    static constexpr std::size_t state = 1, count = 3;
+    using all_sequences = sequences<count>;
+    using offsets = typename all_sequences::offsets;
+
+    T const* x;
+    T* y;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+    Op* function;
+
+    /// The scan of operands that begin at other elements.
+    rank_item_scan moved(offsets const& to) const
+    {
+        return {x + to[0], y + to[2], start, exclusive, function};
+    }
+
+    operator_ref<T, Op> op() const { return {function}; }
+    bool has_initial() const { return start != nullptr; }
+    T const& initial(offsets const&) const { return *start; }
+
+    item_access<T> access(offsets const& at, all_sequences const& all) const
+    {
+        return {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[2], all.time()[2], all.beside()[2]},
+            nullptr};
+    }
+
+    template <class F>
+    void with_strips(all_sequences const& all, F const& f) const
+    {
+        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+            if (all.time()[0] == 1 && all.time()[2] == 1)
+                return f(consecutive<false>(all));
+            if (all.time()[0] == -1 && all.time()[2] == -1)
+                return f(consecutive<true>(all));
+            if (all.beside()[0] == 1 && all.beside()[2] == 1) {
+                std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
+                return f(vectors(all, whole), items(all, whole));
+            }
+        }
+        f(items(all, 0));
+    }
+
+private:
+    auto items(all_sequences const& all, std::size_t begin) const
+    {
+        using strip = kernel::strip_prefix<T, operator_ref<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        return strips_between<T>(begin, all.neighbours(), kernel::strip_width<T>,
+            [this, &all](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(op(), access(at, all), length, width, exclusive);
+            });
+    }
+    template <bool Reverse>
+    auto consecutive(all_sequences const& all) const
+    {
+        using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+        using lane_access = consecutive_access<T, Reverse>;
+        return strips_between<T>(
+            0, all.neighbours(), 1,
+            [this](offsets const& at, std::size_t length, std::size_t) {
+                return kernel::lane_prefix<ops, lane_access>(
+                    lane_access{{x + at[0]}, {y + at[2]}, ops::neutral()}, length, exclusive);
+            },
+            ops::neutral());
+    }
+    auto vectors(all_sequences const& all, std::size_t end) const
+    {
+        using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+        using lanes = kernel::lanes_t<T>;
+        return strips_between<lanes>(
+            0, end, kernel::lane_count<T> * kernel::row_width<lanes>,
+            [this, &all](offsets const& at, std::size_t length, std::size_t width) {
+                return kernel::row_prefix<lanes, ops, lane_access<T>>(ops{},
+                    {{x + at[0], all.time()[0], 1}, {y + at[2], all.time()[2], 1}, ops::neutral()}, length,
+                    width / kernel::lane_count<T>, exclusive);
+            },
+            kernel::broadcast(ops::neutral()));
+    }
+};
+
+/// A scan of tuples, of which each operand holds one member.
+template <class Op, class... Ts>
+struct rank_tuple_scan {
+    using value_type = std::tuple<Ts...>;
+    static constexpr std::size_t state = sizeof...(Ts), count = 2 * sizeof...(Ts) + 1;
+    using all_sequences = sequences<count>;
+    using offsets = typename all_sequences::offsets;
+
+    std::tuple<Ts const*...> x;
+    std::tuple<Ts*...> y;
+    value_type const* start;
+    bool exclusive;
+    Op* function;
+
+    rank_tuple_scan moved(offsets const& to) const
+    {
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+            return rank_tuple_scan{{std::get<K>(x) + to[K]...}, {std::get<K>(y) + to[state + 1 + K]...},
+                start, exclusive, function};
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+    operator_ref<value_type, Op> op() const { return {function}; }
+    bool has_initial() const { return start != nullptr; }
+    value_type const& initial(offsets const&) const { return *start; }
+
+    tuple_access<Ts...> access(offsets const& at, all_sequences const& all) const
+    {
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+            constexpr std::size_t first = state + 1;
+            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], all.time()[K], all.beside()[K]}...},
+                {{std::get<K>(y) + at[first + K], all.time()[first + K], all.beside()[first + K]}...},
+                nullptr};
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+    template <class F>
+    void with_strips(all_sequences const& all, F const& f) const
+    {
+        using strip =
+            kernel::strip_prefix<value_type, operator_ref<value_type, Op>, tuple_access<Ts...>, true>;
+        f(strips_between<value_type>(0, all.neighbours(), kernel::strip_width<value_type>,
+            [this, &all](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(op(), access(at, all), length, width, exclusive);
+            }));
+    }
+};
+
+/// Linear recurrences with the coefficients a and b, the first states h0 and the states h.
+template <class T>
+struct rank_recurrence {
+    using number = typename affine_access<T>::C;
+    using value_type = kernel::affine_map<number>;
+    static constexpr std::size_t state = 3, count = 5;
+    static constexpr bool exclusive = false;
+    using all_sequences = sequences<count>;
+    using offsets = all_sequences::offsets;
+
+    T const* a;
+    T const* b;
+    T const* h0;
+    T* h;
+
+    rank_recurrence moved(offsets const& to) const { return {a + to[0], b + to[1], h0 + to[2], h + to[4]}; }
+
+    static constexpr kernel::compose op() { return {}; }
+    static constexpr bool has_initial() { return true; }
+    value_type initial(offsets const& at) const { return {number{}, static_cast<number>(h0[at[2]])}; }
+
+    affine_access<T> access(offsets const& at, all_sequences const& all) const
+    {
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return {{a + at[0], time[0], beside[0]}, {b + at[1], time[1], beside[1]}, {h0 + at[2], 0, beside[2]},
+            {h + at[4], time[4], beside[4]}};
+    }
+
+    template <class F>
+    void with_strips(all_sequences const& all, F const& f) const
+    {
+        if constexpr (kernel::has_lanes<T>) {
+            auto const are_all = [](offsets const& steps, std::ptrdiff_t step) {
+                return steps[0] == step && steps[1] == step && steps[4] == step;
+            };
+            if (are_all(all.time(), 1))
+                return f(consecutive<false>(all));
+            if (are_all(all.time(), -1))
+                return f(consecutive<true>(all));
+            if (are_all(all.beside(), 1)) {
+                std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
+                return f(vectors(all, whole), items(all, whole));
+            }
+        }
+        f(items(all, 0));
+    }
+
+private:
+    auto items(all_sequences const& all, std::size_t begin) const
+    {
+        using strip = kernel::strip_prefix<value_type, kernel::compose, affine_access<T>, false>;
+        return strips_between<value_type>(begin, all.neighbours(), kernel::strip_width<value_type>,
+            [this, &all](offsets const& at, std::size_t length, std::size_t width) {
+                return strip({}, access(at, all), length, width, false);
+            });
+    }
+    template <bool Reverse>
+    auto consecutive(all_sequences const& all) const
+    {
+        using lane_access = affine_consecutive_access<T, Reverse>;
+        return strips_between<value_type>(
+            0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+                return kernel::lane_prefix<kernel::lane_compose<T>, lane_access>(
+                    lane_access{{a + at[0]}, {b + at[1]}, {h + at[4]}, T{}}, length, false);
+            });
+    }
+    auto vectors(all_sequences const& all, std::size_t end) const
+    {
+        using map = kernel::affine_map<kernel::lanes_t<T>>;
+        return strips_between<map>(0, end, kernel::lane_count<T> * kernel::row_width<map>,
+            [this, &all](offsets const& at, std::size_t length, std::size_t width) {
+                auto const& time = all.time();
+                return kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>({},
+                    {{a + at[0], time[0], 1}, {b + at[1], time[1], 1}, {h0 + at[2], 0, 0},
+                        {h + at[4], time[4], 1}},
+                    length, width / kernel::lane_count<T>, false);
+            });
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// A box of the axes that are not scanned: where it begins, and its shape.
+struct sequence_box {
+    shape first;
+    shape dims;
+};
+
+/// Calls f(box) for boxes of at most `most` sequences, or of one. Axes that are not scanned are divided from
+/// the first one on.
+template <class F>
+void for_each_box(sequence_box const& all, std::size_t axis, std::size_t most, F const& f)
+{
+    shape const others = drop_axis(all.dims, axis);
+    std::size_t const count = element_count(others);
+    if (count == 0)
+        return;
+    if (count <= most || count == 1)
+        return f(all);
+    std::size_t divided = axis == 0 ? 1 : 0;
+    while (all.dims[divided] == 1 || divided == axis)
+        ++divided;
+    std::size_t const length = all.dims[divided];
+    std::size_t const step = (std::max)(most / (count / length), std::size_t{1});
+    for (std::size_t begin = 0; begin < length; begin += step) {
+        sequence_box part = all;
+        part.first[divided] = all.first[divided] + begin;
+        part.dims[divided] = (std::min)(step, length - begin);
+        detail::for_each_box(part, axis, most, f);
+    }
+}
+
+/// The neighbours of this rank along a divided axis, in the direction of a scan, and where its part begins.
+template <communicator C>
+struct scan_neighbours_of {
+    C const& ranks;
+    bool is_first, is_last;
+    std::size_t before, after;
+    scan_position begin;
+
+    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial)
+        : ranks(axis.ranks()),
+          is_first(reverse ? ranks.rank() + 1 == ranks.size() : ranks.rank() == 0),
+          is_last(reverse ? ranks.rank() == 0 : ranks.rank() + 1 == ranks.size()),
+          before(ranks.rank() + (is_first     ? 0
+                                    : reverse ? 1
+                                              : std::size_t(-1))),
+          after(ranks.rank() + (is_last      ? 0
+                                   : reverse ? std::size_t(-1)
+                                             : 1)),
+          begin{reverse ? axis.length() - axis.end() : axis.begin(), has_initial}
+    {}
+
+    void receive(std::span<std::byte> bytes) const
+    {
+        if (!is_first)
+            ranks.exchange(before, {}, before, bytes);
+    }
+    void send(std::span<std::byte const> bytes) const
+    {
+        if (!is_last)
+            ranks.exchange(after, bytes, after, {});
+    }
+};
+
+/// This rank's part of the scans of one box.
+template <class Scan, communicator C>
+class rank_scan_of_box {
+    using V = typename Scan::value_type;
+    using all_sequences = typename Scan::all_sequences;
+    using offsets = typename Scan::offsets;
+
+public:
+    rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
+        carried_state<V>& state)
+        : scan_(scan), all_(all), place_(place), state_(state)
+    {
+        std::size_t const in_block = place.begin.element % kernel::elements_per_block;
+        if (in_block != 0)
+            head_ = (std::min)(kernel::elements_per_block - in_block, all.length());
+        blocks_ = (all.length() - head_) / kernel::elements_per_block;
+    }
+
+    template <class Policy>
+    void run(rank_attempt& attempt, Policy const& policy)
+    {
+        scan_.with_strips(all_, [&]<class... Strips>(Strips const&... strips) {
+            run_blocks(attempt, policy,
+                whole_blocks<V, Scan::state, all_sequences, Strips>(all_, strips, head_, blocks_)...);
+        });
+    }
+
+private:
+    template <class Policy, class... Blocks>
+    void run_blocks(rank_attempt& attempt, Policy const& policy, Blocks... blocks)
+    {
+        std::size_t const count = all_.count();
+        std::size_t const parts = detail::parts_for(policy, all_.length() * count);
+        scan_position const middle = place_.begin + head_,
+                            tail = middle + blocks_ * kernel::elements_per_block,
+                            end = place_.begin + all_.length();
+        attempt([&] {
+            if (blocks_ != 0)
+                (blocks.reduce(parts, policy), ...);
+        });
+        place_.receive(state_.bytes(place_.begin, count));
+        attempt([&] {
+            if (place_.is_first)
+                start();
+            else
+                state_.read_bytes(place_.begin, count);
+            continue_scans(place_.begin, 0, head_);
+            if (blocks_ != 0)
+                (blocks.combine(state_, middle.has_before()), ...);
+            continue_scans(tail, tail.element - place_.begin.element, all_.length());
+            state_.write_bytes(end, count);
+        });
+        place_.send(state_.bytes(end, count));
+        attempt([&] {
+            if (blocks_ != 0)
+                (blocks.finish(middle.has_before(), parts, policy), ...);
+        });
+    }
+
+    /// Begins all sequences with their initial values, if they have some.
+    void start()
+    {
+        if (scan_.has_initial())
+            for_each_sequence([&](offsets const& at, std::size_t sequence) {
+                state_.before(sequence) = scan_.initial(at);
+            });
+    }
+
+    void continue_scans(scan_position const& at, std::size_t begin, std::size_t end)
+    {
+        if (begin == end)
+            return;
+        for_each_sequence([&](offsets const& first, std::size_t sequence) {
+            continued_scan(scan_.op(), scan_.access(first, all_), state_, sequence, scan_.exclusive)(
+                at, begin, end);
+        });
+    }
+
+    /// Calls f(offsets of the first element, index in the state) for every sequence.
+    template <class F>
+    void for_each_sequence(F const& f) const
+    {
+        for (std::size_t i = 0; i < all_.count(); ++i) {
+            offsets const at = all_(i);
+            f(at, static_cast<std::size_t>(at[Scan::state]));
+        }
+    }
+
+    Scan const& scan_;
+    all_sequences const& all_;
+    scan_neighbours_of<C> const& place_;
+    carried_state<V>& state_;
+    std::size_t head_ = 0;   ///< the number of elements before the first whole block
+    std::size_t blocks_ = 0; ///< the number of whole blocks
+};
+
+/// The largest number of sequences whose state is sent at once.
+template <class V>
+std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::size_t axis)
+{
+    return (std::clamp)(buffer_bytes / carried_state<V>::bytes_per_sequence, std::size_t{1},
+        (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}));
+}
+
+/// Runs this rank's part of scans. `layouts` are those of the operands, without the state. Requires operands
+/// that are checked and agreed on; an exception of a callable is left to `attempt`.
+template <class Scan, communicator C, class Policy>
+void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1> const& layouts,
+    std::size_t axis, bool reverse, distributed_axis<C> const& part,
+    carried_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
+{
+    using V = typename Scan::value_type;
+    shape const& dims = layouts.back().dims;
+    if (part.length() == 0)
+        return;
+    scan_neighbours_of<C> const place(part, reverse, scan.has_initial());
+    std::size_t const most = detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis);
+    detail::for_each_box({shape(dims.size(), 0), dims}, axis, most, [&](sequence_box const& box) {
+        std::array<strided_layout, Scan::count> in_box;
+        std::array<std::ptrdiff_t, Scan::count> first{};
+        for (std::size_t k = 0, of = 0; k < Scan::count; ++k) {
+            if (k == Scan::state) {
+                in_box[k] = {box.dims,
+                    insert_axis(row_major_strides(drop_axis(box.dims, axis)), axis, std::ptrdiff_t{0})};
+                continue;
+            }
+            in_box[k] = {box.dims, layouts[of].strides};
+            for (std::size_t a = 0; a < dims.size(); ++a)
+                first[k] += static_cast<std::ptrdiff_t>(box.first[a]) * layouts[of].strides[a];
+            ++of;
+        }
+        Scan const moved = scan.moved(first);
+        typename Scan::all_sequences const all(in_box, axis, reverse);
+        rank_scan_of_box<Scan, C>(moved, all, place, state).run(attempt, policy);
+    });
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// True if the types of a call of distributed_associative_scan_into are valid, otherwise a compile-time error
+/// of one sentence.
+template <class Op, class Xs, class Ys, class Policy>
+consteval bool is_valid_distributed_scan()
+{
+    if constexpr (!is_valid_associative_scan_into<Op, Xs, Ys, Policy>())
+        return false;
+    else if constexpr (!is_sendable<scanned_t<Xs>>)
+        static_assert(never<Xs>, "xloom::distributed_associative_scan_into: elements are sent to other ranks "
+                                 "as bytes, so their type must be trivially copyable");
+    else
+        return true;
+    return false;
+}
+
+/// Returns the value that a scan begins with, if it is exclusive.
+///
+/// Errors    option_error: it is not known.
+template <class V, class Op>
+std::optional<V> initial_value(std::string_view name, Op& op, bool exclusive)
+{
+    std::optional<V> value;
+    if (!exclusive)
+        return value;
+    if constexpr (is_monoid<std::remove_const_t<Op>>)
+        value = static_cast<V>(op.identity);
+    else
+        kernel::with_reduction<V>(op, [&]<class Function>(Function& function) {
+            if constexpr (has_identity<std::remove_const_t<Function>, V>)
+                value = detail::identity_of<V>(function);
+            else
+                fail<option_error>(name,
+                    ": an exclusive scan begins with the identity of its operator, but "
+                    "that of a callable is not known. Pass xloom::monoid{op, identity}.");
+        });
+    return value;
+}
+
+/// Calls f(callable) with the operator that an argument names.
+template <class V, class Op, class F>
+void with_callable(Op& op, F const& f)
+{
+    if constexpr (is_monoid<std::remove_const_t<Op>>)
+        kernel::with_reduction<V>(op.op, f);
+    else
+        kernel::with_reduction<V>(op, f);
+}
+
+/// The checked operands of one rank.
+template <std::size_t Count>
+struct rank_scan_call {
+    std::array<strided_layout, 2 * Count> layouts{};
+    std::size_t axis = 0;
+    call_digest digest{};
+};
+
+template <class... Xs, class... Ys, communicator C>
+rank_scan_call<sizeof...(Xs)> checked_rank_scan(std::string_view name, bool is_tuple,
+    std::tuple<Xs...> const& xs, std::tuple<Ys&...> const& ys, associative_scan_options const& options,
+    distributed_axis<C> const& part)
+{
+    constexpr std::size_t count = sizeof...(Xs);
+    detail::check_ranks(name, "xs", xs);
+    detail::check_ranks(name, "ys", ys);
+    std::array<std::string, 2 * count> names;
+    std::array<scan_operand, 2 * count> operands;
+    auto const add = [&](std::size_t first, std::string_view letter, auto i, auto const& operand) {
+        names[first + i] = is_tuple ? concat(letter, "s[", std::size_t{i}, "]") : std::string(letter);
+        operands[first + i] = {names[first + i], detail::memory_of(operand)};
+    };
+    detail::for_each_leaf(xs, [&](auto i, auto const& x) { add(0, "x", i, x); });
+    detail::for_each_leaf(ys, [&](auto i, auto const& y) { add(count, "y", i, y); });
+    rank_scan_call<count> call;
+    call.axis = check_scanned_axis(name, operands, options.axis);
+    check_own_part(name, operands[0].name, operands[0].dims(), call.axis, part);
+    check_scan_memory(name, std::span(operands).first(count), std::span(operands).last(count));
+    for (std::size_t k = 0; k < 2 * count; ++k)
+        call.layouts[k] = operands[k].memory.layout;
+    call.digest = detail::digest_of(operands[0].dims(), call.axis);
+    call.digest.add(options.reverse).add(options.exclusive);
+    return call;
+}
+
+template <bool IsTuple, class V, class Op, class... Xs, class... Ys, communicator C, class Policy>
+void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs,
+    std::tuple<Ys&...> const& ys, distributed_axis<C> const& part, associative_scan_options const& options,
+    Policy const& policy)
+{
+    rank_attempt attempt;
+    rank_scan_call<sizeof...(Xs)> call;
+    std::optional<V> start;
+    std::optional<carried_state<V>> state;
+    attempt([&] {
+        call = detail::checked_rank_scan(name, IsTuple, xs, ys, options, part);
+        detail::check_scan_operator<V>(name, op);
+        start = detail::initial_value<V>(name, op, options.exclusive);
+        call.digest.add(sizeof(V));
+        if constexpr (std::same_as<std::remove_const_t<Op>, reduction>)
+            call.digest.add(static_cast<std::uint64_t>(op));
+        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), call.layouts.back().dims, call.axis));
+    });
+    attempt.agree(part.ranks(), name, call.digest);
+
+    std::tuple<item_t<Xs> const*...> const x = std::apply(
+        [](auto const&... each) {
+            return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
+        },
+        xs);
+    std::tuple<item_t<Ys>*...> const y = std::apply(
+        [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
+    V const* const first = start ? &*start : nullptr;
+    detail::with_callable<V>(op, [&]<class Function>(Function& function) {
+        auto const run = [&](auto const& scan) {
+            detail::run_rank_scan(
+                scan, call.layouts, call.axis, options.reverse, part, *state, attempt, policy);
+        };
+        if constexpr (IsTuple)
+            run(rank_tuple_scan<Function, item_t<Xs>...>{x, y, first, options.exclusive, &function});
+        else
+            run(rank_item_scan<V, Function>{
+                std::get<0>(x), std::get<0>(y), first, options.exclusive, &function});
+    });
+    attempt.agree(part.ranks(), name);
+}
+
+} // namespace detail
+
+/// Runs associative_scan along an axis that is divided among ranks: every rank has a part of x and of y, and
+/// calls the function.
+///
+///     y of all ranks, joined = associative_scan(op, x of all ranks, joined)
+///
+/// Operator  as associative_scan; the same on all ranks.
+/// Shapes    as associative_scan; on each rank the scanned axis has the length of its part, which may be 0,
+///           and the others are equal on all ranks.
+/// Types     trivially copyable ones, and tuples of them.
+/// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
+/// Policy    as associative_scan, on the threads of a rank.
+/// Errors    on all ranks, before the first write: what one of them finds, with its rank, or option_error for
+///           calls that differ. What a callable throws on one rank propagates there, and is a rank_error on
+///           the others; results are then unspecified. Errors of the communicator propagate.
+/// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on the
+///           ranks: groups and blocks that have elements of several ranks are combined as in one process.
+/// Cost      as associative_scan on several threads, for each rank's part: reads x twice, or y. A rank passes
+///           a state of at most 17 elements for each sequence to the next one, after n / 256 + 510 operations
+///           for n elements of each sequence, so the time for all ranks is the sum of these and of the
+///           latencies. Allocates one element per block and the buffer.
+/// Aliasing  as associative_scan_into.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xt::xtensor<int, 1> x = {3, 1, 4};
+/// xloom::distributed_axis const axis(alone, 3);
+/// xloom::distributed_associative_scan_into(xloom::reduction::max, x, x, axis);
+/// x; // = [3, 3, 4]
+/// ```
+template <class Op, class Xs, class Ys, communicator C, class Policy = serial_policy>
+void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, distributed_axis<C> const& part,
+    associative_scan_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>())
+        detail::distributed_scan<detail::is_tuple<Xs>, detail::scanned_t<Xs>>(
+            "xloom::distributed_associative_scan_into", op, detail::evaluated_inputs(xs), detail::leaves(ys),
+            part, options, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/distributed_gather_nd.hpp ====
+// The GatherND operator on data whose first axis is divided among ranks.
+
 // ==== xloom/gather_nd.hpp ====
 // The GatherND operator: gathers the slices that indices name.
 
@@ -15029,6 +16988,26 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
     return expected;
 }
 
+/// Requires that the sizes of data and of updates, as broadcast, do not overflow.
+///
+/// Errors    shape_error.
+constexpr void check_scattered_sizes(std::string_view op, shape const& data, shape const& updates)
+{
+    if (!has_strides(data) || !has_strides(updates))
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
+            data, " and updates is ", updates, ". Reduce a dimension.");
+}
+
+/// Requires that duplicates::first goes with updates that replace values.
+///
+/// Errors    option_error.
+constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, reduction kind)
+{
+    if (rule == duplicates::first && kind != reduction::none)
+        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
+            name_of(kind), ". Choose duplicates::last, with which every update counts.");
+}
+
 /// Checks the shapes and options of ScatterND.
 ///
 /// Errors    shape_error: of shape_of_updates; another shape of updates; a size that overflows.
@@ -15042,12 +17021,8 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
         fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[",
             indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
             indices, "). Give updates that shape.", describe_one_tuple(indices));
-    if (!has_strides(data) || !has_strides(updates))
-        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
-            data, " and updates is ", updates, ". Reduce a dimension.");
-    if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
-            name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
+    check_scattered_sizes(op, data, updates);
+    check_first_of_duplicates(op, options.duplicates, options.reduction);
 }
 
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
@@ -15133,14 +17108,7 @@ namespace xloom::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
-    if (overlaps_data || overlaps_indices)
-        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
-            overlaps_data && overlaps_indices ? "data and indices"
-            : overlaps_data                   ? "data"
-                                              : "indices",
-            ". Give it memory of its own.");
-    check_unique(op, "output", output.layout, "Write to a container.");
+    check_gather_memory(op, output, data, indices);
 }
 
 } // namespace xloom::detail
@@ -15150,6 +17118,9 @@ namespace xloom::detail {
 
 // ==== xloom/kernel/offset_reader.hpp ====
 // A type-erased reader of the offsets of index tuples, for every index type and bounds rule.
+
+// ==== xloom/kernel/position_offsets.hpp ====
+// The offsets that the positions of index tuples add to those of the tuples themselves.
 
 // ==== xloom/kernel/index_tuples.hpp ====
 // The index tuples of ScatterND and GatherND, and their offsets.
@@ -15302,43 +17273,102 @@ void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 
 namespace xloom::kernel {
 
-/// The offsets of batch entries, which a reader adds to those of their tuples: each entry has `per_entry`
-/// tuples.
-class batch_offsets {
+/// The offsets of positions in row-major order: of batch entries, or of the axes that an index does not name.
+/// Axes of length 1 are dropped, and adjacent axes that have a common stride are merged.
+class position_offsets {
 public:
-    batch_offsets() = default;
-    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry)
+    position_offsets() = default;
+
+    /// Offsets of the positions of this shape; an axis of stride 0 adds nothing.
+    explicit position_offsets(strided_layout const& positions)
+    {
+        for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
+            append(positions.dims[axis], positions.strides[axis]);
+        if (dims_.size() == 1 && strides_[0] == 0)
+            dims_ = {};
+    }
+
+    /// Offsets of batch entries, each of which has `per_entry` tuples.
+    position_offsets(strided_layout const& batch, std::size_t per_entry)
+        : position_offsets(
+              {insert_axis(batch.dims, batch.dims.size(), per_entry),
+                  insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
+    /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
+    /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        if (batch_.dims.empty())
+        if (dims_.empty() || count == 0)
             return;
-        std::size_t entry = first / per_entry_;
-        std::size_t left = per_entry_ - first % per_entry_;
-        std::ptrdiff_t base = offset_of(entry);
-        for (std::size_t i = 0; i < count; ++i, --left) {
-            if (left == 0) {
-                base = offset_of(++entry);
-                left = per_entry_;
-            }
-            if (offsets[i] != dropped_offset)
-                offsets[i] += base;
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            offsets += size;
+            column = 0;
+            base = next_row(base, row);
         }
     }
 
 private:
-    std::ptrdiff_t offset_of(std::size_t entry) const
+    void append(std::size_t dim, std::ptrdiff_t stride)
+    {
+        if (dim == 1)
+            return;
+        if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+            dims_.back() *= dim;
+            strides_.back() = stride;
+        } else {
+            dims_.push_back(dim);
+            strides_.push_back(stride);
+        }
+    }
+
+    /// Sets the indices of row `number`; returns its offset.
+    std::ptrdiff_t find_row(std::size_t number, shape& row) const
     {
         std::ptrdiff_t offset = 0;
-        for (std::size_t axis = batch_.dims.size(); axis-- > 0; entry /= batch_.dims[axis])
-            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.strides[axis];
+        for (std::size_t axis = row.size(); axis-- > 0; number /= dims_[axis]) {
+            row[axis] = number % dims_[axis];
+            offset += static_cast<std::ptrdiff_t>(row[axis]) * strides_[axis];
+        }
         return offset;
     }
 
-    strided_layout batch_{};
-    std::size_t per_entry_ = 1;
+    /// Increments the indices of a row; returns the offset of the next one.
+    std::ptrdiff_t next_row(std::ptrdiff_t offset, shape& row) const
+    {
+        for (std::size_t axis = row.size(); axis-- > 0;) {
+            offset += strides_[axis];
+            if (++row[axis] < dims_[axis])
+                break;
+            offset -= static_cast<std::ptrdiff_t>(dims_[axis]) * strides_[axis];
+            row[axis] = 0;
+        }
+        return offset;
+    }
+
+    static void add_to_row(std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i, base += step)
+            offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
+    }
+
+    shape dims_{};
+    strides strides_{};
 };
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
 
 namespace detail {
 
@@ -15366,8 +17396,8 @@ class offset_reader {
 public:
     /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
     template <std::integral Index>
-    offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
-        : batch_(batch),
+    offset_reader(index_tuples<Index> const& tuples, bounds rule, position_offsets const& positions = {})
+        : positions_(positions),
           tuples_(&tuples),
           count_(tuples.count),
           read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
@@ -15407,14 +17437,14 @@ public:
         std::size_t const first = is_backward_ ? count_ - from - count : from;
         if (!read_(tuples_, rule_, first, count, offsets))
             return false;
-        batch_.add_to(offsets, first, count);
+        positions_.add_to(offsets, first, count);
         if (is_backward_)
             std::reverse(offsets, offsets + count);
         return true;
     }
 
 private:
-    batch_offsets batch_;
+    position_offsets positions_;
     void const* tuples_;
     std::size_t count_;
     bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
@@ -15424,98 +17454,14 @@ private:
 
 } // namespace xloom::kernel
 
-// ==== xloom/run/indexed/indexed_operands.hpp ====
-// The operands of ScatterND and GatherND as contiguous items in row-major order.
-
-namespace xloom::detail {
-
-/// Returns a contiguous row-major copy of a strided array's items.
-template <class T>
-xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
-{
-    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
-    kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
-    return packed;
-}
-
-/// Copies contiguous row-major items to a strided array.
-template <class T>
-void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
-{
-    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
-}
-
-/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
-template <class X>
-class row_major_items {
-    using item = item_t<X>;
-
-public:
-    explicit row_major_items(X const& operand)
-    {
-        if constexpr (tensor<X>) {
-            strided_layout const layout = detail::layout_of(operand);
-            data_ = enable_tensor<X>::data(operand);
-            if (!is_row_major(layout)) {
-                copy_.emplace(pack_items(data_, layout));
-                data_ = copy_->data();
-            }
-        } else {
-            data_ = std::addressof(operand);
-        }
-    }
-    row_major_items(row_major_items const&) = delete;
-    row_major_items& operator=(row_major_items const&) = delete;
-
-    item const* data() const { return data_; }
-
-private:
-    item const* data_;
-    std::optional<xt::xtensor<item, 1>> copy_{};
-};
-
-/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
-template <class T>
-class row_major_output {
-public:
-    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
-    {
-        if (items != nullptr && !is_row_major(layout))
-            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
-    }
-
-    /// Returns a pointer to the items; a null pointer if the output is omitted.
-    T* data() { return buffer_ ? buffer_->data() : items_; }
-
-    /// Copies the buffer, if there is one, to the output.
-    void write_back()
-    {
-        if (buffer_)
-            unpack_items(*buffer_, items_, layout_);
-    }
-
-private:
-    T* items_;
-    strided_layout layout_;
-    std::optional<xt::xtensor<T, 1>> buffer_{};
-};
-
-/// The form of updates that are contiguous in row-major order, as run_scatter_nd reads it from a call.
-struct row_major_updates {
-    /// True if the items of each update are contiguous, or all the same one.
-    static constexpr bool has_contiguous_updates() { return true; }
-
-    /// Returns the strides of the items of one update, whose shape is given.
-    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
-};
-
-} // namespace xloom::detail
-
 namespace xloom::detail {
 
 /// The time at which indices are checked: before anything is written, or block by block right before their
 /// use, where nobody sees what was written if one is wrong. The latter saves a pass over the indices.
 enum class index_check : unsigned char { before_use, by_block };
+
+/// The form of indices: tuples, whose indices are along the last axis, or single ones.
+enum class index_form : unsigned char { tuples, single };
 
 /// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
 /// same object: a slice that gather reads is the slice that its derivative adds to.
@@ -15525,14 +17471,15 @@ public:
     using index = item_t<Indices>;
 
     /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
-    /// Requires a last axis of `indices` that has one index for each of them.
+    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one axis.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
     ///           the caller to call require_in_range() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
-        std::size_t first_axis, bounds rule, index_check when = index_check::before_use)
-        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+        std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
+        index_form form = index_form::tuples)
+        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule), form_(form)
     {
         tuples_ = {items_.data(), element_count(front()), axes, first_axis};
 #ifndef NDEBUG
@@ -15561,9 +17508,12 @@ public:
 
     std::size_t count() const { return tuples_.count; }
 
-    /// Returns the shape of the indices without their last axis: an update or output element has a position
-    /// in it.
-    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
+    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output element
+    /// has a position in it.
+    xloom::shape front() const
+    {
+        return form_ == index_form::single ? shape_ : drop_axis(shape_, shape_.size() - 1);
+    }
 
     /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }
@@ -15578,9 +17528,9 @@ public:
     }
 
     /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
-    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
+    kernel::offset_reader reader(kernel::position_offsets const& positions = {}) const
     {
-        return {tuples_, rule_, batch};
+        return {tuples_, rule_, positions};
     }
 
 private:
@@ -15612,6 +17562,7 @@ private:
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;
+    index_form form_;
     kernel::index_tuples<index> tuples_{};
 };
 
@@ -15875,6 +17826,59 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/indexed/gather_result.hpp ====
+// The result of a gather: a new container, or the caller's output.
+
+namespace xloom::detail {
+
+/// The time at which indices are checked if the result is new: copies of trivial items have no effect but on
+/// the result, which is lost if an index is wrong.
+template <class Data>
+inline constexpr index_check index_check_of_copy =
+    std::is_trivially_copyable_v<item_t<Data>> ? index_check::by_block : index_check::before_use;
+
+/// The container of a gathered result: Data's family with this rank.
+template <class Data, std::size_t Rank>
+using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
+
+/// Gathers into output, through a row-major copy if its layout is not row-major. Dropped slices keep their
+/// values.
+template <class Call, tensor Output, class Policy>
+void gather_to(Call const& call, Output& output, Policy const& policy)
+{
+    strided_layout const layout = detail::layout_of(output);
+    auto* const items = enable_tensor<Output>::data(output);
+    if (is_row_major(layout))
+        return call.run(items, policy);
+    auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
+                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+    call.run(copy.data(), policy);
+    unpack_items(copy, items, layout);
+}
+
+/// Returns the output of a call as a new container of Data's family.
+///
+/// Errors    shape_error: the output does not have the requested rank.  index_error, with
+///           index_check::by_block.
+template <std::size_t Rank, class Data, class Call, class Policy>
+auto gathered(std::string_view op, Call const& call, Policy const& policy)
+{
+    using result_type = gathered_t<Data, Rank>;
+    shape const& dims = call.output_shape();
+    if (Rank != dynamic_rank && dims.size() != Rank) {
+        call.require_in_range();
+        fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
+            " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
+    }
+    result_type result = enable_tensor<result_type>::make(dims);
+    if (call.may_drop())
+        std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
+    gather_to(call, result, policy);
+    return result;
+}
+
+} // namespace xloom::detail
+
 // ==== xloom/run/indexed/gather_types.hpp ====
 // The requirements on the types of a call of gather_nd or gather_nd_into, with their compile-time errors.
 
@@ -15894,29 +17898,41 @@ inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithme
 // The message of a static_assert is a literal, so only the preprocessor can insert the operator's name. The
 // macro defines function<Indices>(): true if Indices is valid, otherwise a compile-time error of one
 // sentence.
-#define XLOOM_INDEX_TYPES(function, op)                                                                      \
+#define XLOOM_INDEX_TYPES(function, op, remedy)                                                              \
     template <class Indices>                                                                                 \
     consteval bool function()                                                                                \
     {                                                                                                        \
         if constexpr (!can_hold_indices<Indices>)                                                            \
-            static_assert(never<Indices>, op ": indices must be a tensor, and a std::vector is none; pass "  \
-                                             "xt::adapt(indices, {n, k}) for n tuples of k");                \
+            static_assert(                                                                                   \
+                never<Indices>, op ": indices must be a tensor, and a std::vector is none; pass " remedy);   \
         else if constexpr (!holds_indices<Indices>)                                                          \
             static_assert(never<Indices>, op ": indices must hold integers");                                \
         else                                                                                                 \
             return true;                                                                                     \
         return false;                                                                                        \
     }
+#define XLOOM_TUPLE_TYPES(function, op)                                                                      \
+    XLOOM_INDEX_TYPES(function, op, "xt::adapt(indices, {n, k}) for n tuples of k")
 
-XLOOM_INDEX_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
-XLOOM_INDEX_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
-XLOOM_INDEX_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
+XLOOM_TUPLE_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
+XLOOM_TUPLE_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
+XLOOM_TUPLE_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
+XLOOM_INDEX_TYPES(are_valid_gather_elements_indices, "xloom::gather_elements", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_scatter_elements_indices, "xloom::scatter_elements", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_take_indices, "xloom::take", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_take_along_axis_indices, "xloom::take_along_axis", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_put_along_axis_indices, "xloom::put_along_axis", "xt::adapt(indices)")
+XLOOM_INDEX_TYPES(are_valid_at_indices, "xloom::at", "xt::adapt(indices)")
 
+#undef XLOOM_TUPLE_TYPES
 #undef XLOOM_INDEX_TYPES
 
 } // namespace xloom::detail
+
+// ==== xloom/run/indexed/result_types.hpp ====
+// Requirements on types that gathers, or scatters, have in common.
 
 namespace xloom::detail {
 
@@ -15927,6 +17943,15 @@ inline constexpr bool has_every_rank = expression<Data>;
 template <tensor Data>
     requires(!expression<Data>)
 inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
+
+/// A callable reduce(old item, update item) that returns the new item.
+template <class Reduce, class T>
+concept reduces_items =
+    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
 
 /// True if the types of a call of gather_nd<Rank> are valid, otherwise a compile-time error of one sentence.
 template <std::size_t Rank, class Data, class Indices, class Policy>
@@ -15978,25 +18003,6 @@ namespace xloom {
 
 namespace detail {
 
-/// The container of a gathered result: Data's family with this rank.
-template <class Data, std::size_t Rank>
-using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
-
-/// Gathers into output, through a row-major copy if its layout is not row-major. Dropped slices keep their
-/// values.
-template <class Call, tensor Output, class Policy>
-void gather_to(Call const& call, Output& output, Policy const& policy)
-{
-    strided_layout const layout = detail::layout_of(output);
-    auto* const items = enable_tensor<Output>::data(output);
-    if (is_row_major(layout))
-        return call.run(items, policy);
-    auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
-    call.run(copy.data(), policy);
-    unpack_items(copy, items, layout);
-}
-
 template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
     Data const& data, Indices const& indices, gather_nd_options const& options, Policy const& policy)
@@ -16005,26 +18011,12 @@ auto gather_nd(
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
-        using result_type = gathered_t<Data, Rank>;
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        // Copies of trivial items have no effect but on the result, which is lost if an index is wrong.
-        constexpr index_check when =
-            std::is_trivially_copyable_v<item_t<Data>> ? index_check::by_block : index_check::before_use;
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, when);
-        shape const& dims = call.output_shape();
-        if (Rank != dynamic_rank && dims.size() != Rank) {
-            call.require_in_range();
-            fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
-                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
-        }
-        result_type result = enable_tensor<result_type>::make(dims);
-        if (call.may_drop())
-            std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
-        gather_to(call, result, policy);
-        return result;
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<Rank, Data>(op, call, policy);
     }
 }
 
@@ -16124,194 +18116,773 @@ void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, g
 
 } // namespace xloom
 
-// ==== xloom/gather_nd_vjp.hpp ====
-// The derivative of GatherND: a scatter that adds the cotangent of each gathered slice to the slice of data
-// that it was read from.
+// ==== xloom/run/indexed/rank_gather.hpp ====
+// The execution of a GatherND call over ranks: requests for slices, and replies.
 
-// ==== xloom/run/indexed/gather_vjp_call.hpp ====
-// A call of the derivative of GatherND: a scatter of ct to the slices that the gather read.
-
-// ==== xloom/check/gather_nd_vjp.hpp ====
-// Shape requirements of the derivative of GatherND.
-
-// ==== xloom/gather_nd_vjp_options.hpp ====
-// The options of gather_nd_vjp and gather_nd_vjp_into.
-
-namespace xloom {
-
-/// Options of gather_nd_vjp: those of gather_nd, and those of the scatter that its derivative is.
-struct gather_nd_vjp_options {
-    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
-    xloom::bounds bounds = xloom::bounds::check;
-    bool accumulate_in_float =
-        false;           ///< storage floats are rounded once, at the end, not after each addition
-    bool unique = false; ///< the caller guarantees that no slice is indexed twice
-    bool sorted = false; ///< the caller guarantees that the slices are in row-major order
-};
-
-} // namespace xloom
+// ==== xloom/run/indexed/owned_tuples.hpp ====
+// The index tuples of a rank, grouped by the ranks that own what they name.
 
 namespace xloom::detail {
 
-/// Checks the operands of the derivative of GatherND: ct has the shape of GatherND's output.
+/// An index tuple: the slice that it names, counted from the first one of the rank that has it, and its
+/// position among the tuples of the rank that names it.
+struct owned_tuple {
+    std::size_t slice;
+    std::size_t number;
+
+    auto operator<=>(owned_tuple const&) const = default;
+};
+
+/// The shape of the data of all ranks, whose first axis is divided, and of its slices.
+struct divided_data {
+    shape whole;       ///< of all ranks
+    std::size_t width; ///< the number of indexed axes, at least 1
+
+    shape indexed() const { return shape(whole.begin(), whole.begin() + width); }
+    shape slice() const { return shape(whole.begin() + width, whole.end()); }
+    /// The number of slices for each element of the divided axis.
+    std::size_t slices_of_row() const
+    {
+        return element_count(shape(whole.begin() + 1, whole.begin() + width));
+    }
+};
+
+/// Returns the shape of the data of all ranks. Requires a rank of at least 1.
 ///
-/// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
-///           overflows.
-[[gnu::noinline]] constexpr void check_gather_nd_vjp(std::string_view op, shape const& ct, shape const& data,
-    shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
+/// Errors    shape_error: a part of another length; a size that overflows; no index for the first axis.
+template <communicator C>
+divided_data check_divided_data(
+    std::string_view op, shape const& mine, shape const& indices, distributed_axis<C> const& part)
 {
-    shape const gathered = detail::check_gather_nd(
-        op, data, indices, {.batch_dims = options.batch_dims, .bounds = options.bounds});
-    if (ct != gathered)
-        detail::fail<shape_error>(op,
-            ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
-            gathered, ", but it is ", ct, " (data ", data, ", indices ", indices, "). Give it that shape.");
-    if (!has_strides(data, item_bytes))
-        detail::fail<shape_error>(op,
-            ": the size of a result must fit in memory, but d_data would have the shape ", data,
-            ". Reduce a dimension.");
+    check_own_part(op, "data", mine, 0, part);
+    divided_data data{mine, indices.back()};
+    data.whole[0] = part.length();
+    if (!has_strides(data.whole))
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
+            data.whole, " on all ranks together. Reduce a dimension.");
+    if (data.width == 0)
+        fail<shape_error>(op,
+            ": an index tuple must name the rank, so indices' last axis must be at least 1, "
+            "but indices is ",
+            indices, ". Index the first axis of data.");
+    return data;
 }
 
-/// Checks the memory of the derivative by data.
-///
-/// Errors    overlap_error: d_data shares memory with ct or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
-    std::string_view op, memory_block const& d_data, memory_block const& ct, memory_block const& indices)
-{
-    bool const overlaps_ct = overlap(d_data, ct), overlaps_indices = overlap(d_data, indices);
-    if (overlaps_ct || overlaps_indices)
-        detail::fail<overlap_error>(op,
-            ": d_data is written while ct and indices are read, but d_data overlaps ",
-            overlaps_ct && overlaps_indices ? "ct and indices"
-            : overlaps_ct                   ? "ct"
-                                            : "indices",
-            ". Give it memory of its own.");
-    detail::check_unique(op, "d_data", d_data.layout, "Write to a container.");
-}
+/// The index tuples of this rank by owner, in their order. Dropped tuples are omitted. Memory: two integers
+/// for each tuple, one for each rank.
+class owned_tuples {
+public:
+    /// `read` gives the slices in row-major order of the data of all ranks.
+    template <communicator C>
+    owned_tuples(kernel::offset_reader const& read, divided_data const& data, distributed_axis<C> const& part)
+        : firsts_(part.ranks().size() + 1)
+    {
+        std::size_t const of_row = data.slices_of_row();
+        if (of_row == 0)
+            return; // no slice exists, so that all tuples are dropped
+        for_each(read, [&](std::size_t, std::size_t slice) { ++firsts_[part.owner(slice / of_row) + 1]; });
+        for (std::size_t rank = 1; rank < firsts_.size(); ++rank)
+            firsts_[rank] += firsts_[rank - 1];
+        tuples_.resize(firsts_.back());
+        std::vector<std::size_t> next(firsts_.begin(), firsts_.end() - 1);
+        for_each(read, [&](std::size_t number, std::size_t slice) {
+            std::size_t const owner = part.owner(slice / of_row);
+            tuples_[next[owner]++] = {slice - part.begin(owner) * of_row, number};
+        });
+    }
+
+    /// Returns the tuples that name slices of a rank.
+    std::span<owned_tuple> of(std::size_t rank)
+    {
+        return std::span(tuples_).subspan(firsts_[rank], firsts_[rank + 1] - firsts_[rank]);
+    }
+
+    /// Returns how many tuples other ranks have for this one.
+    template <communicator C>
+    std::vector<std::size_t> incoming(C const& ranks)
+    {
+        std::vector<std::size_t> counts(ranks.size());
+        for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+            std::size_t const count = of(destination).size();
+            exchange_values<std::size_t>(
+                ranks, destination, std::span(&count, 1), source, std::span(&counts[source], 1));
+        });
+        return counts;
+    }
+
+private:
+    /// Calls f(number of the tuple, slice) for each tuple that is not dropped.
+    template <class F>
+    static void for_each(kernel::offset_reader const& read, F const& f)
+    {
+        std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+        for (std::size_t begin = 0; begin < read.count(); begin += offsets.size()) {
+            std::size_t const count = (std::min)(offsets.size(), read.count() - begin);
+            read(begin, count, offsets.data());
+            for (std::size_t i = 0; i < count; ++i)
+                if (offsets[i] != kernel::dropped_offset)
+                    f(begin + i, static_cast<std::size_t>(offsets[i]));
+        }
+    }
+
+    std::vector<std::size_t> firsts_;
+    std::vector<owned_tuple> tuples_{};
+};
+
+/// Slices of this rank, which others have named, as index tuples of its data.
+class named_here {
+public:
+    explicit named_here(strided_layout const& indexed) : axes_(indexed), indices_{} {}
+
+    /// Makes index tuples of slices, which must be in range. Allocates if there are more than before.
+    void assign(std::span<std::size_t const> slices)
+    {
+        std::size_t const width = axes_.dims.size();
+        indices_.resize(slices.size() * width);
+        for (std::size_t i = 0; i < slices.size(); ++i) {
+            std::size_t slice = slices[i];
+            for (std::size_t axis = width; axis-- > 0; slice /= axes_.dims[axis])
+                indices_[i * width + axis] = slice % axes_.dims[axis];
+        }
+    }
+    void reserve(std::size_t slices) { indices_.reserve(slices * axes_.dims.size()); }
+
+    kernel::index_tuples<std::size_t> tuples(strides const& steps) const
+    {
+        return {indices_.data(), indices_.size() / axes_.dims.size(),
+            {axes_.dims, strides(steps.begin(), steps.begin() + axes_.dims.size())}, 0, false};
+    }
+
+private:
+    strided_layout axes_;
+    std::vector<std::size_t> indices_;
+};
 
 } // namespace xloom::detail
 
-// ==== xloom/run/indexed/named_slices.hpp ====
-// The check of which slices the index tuples of a scatter name: whether twice, and in which order.
+namespace xloom::detail {
 
-// ==== xloom/kernel/repeated_offset.hpp ====
-// Searches for repeated and for descending offsets of index tuples.
+/// What a rank gathers, and the data from which it replies to others.
+template <class T>
+class rank_gather {
+public:
+    template <communicator C>
+    rank_gather(kernel::offset_reader const& read, divided_data const& whole, strided_layout const& layout,
+        T const* data, distributed_axis<C> const& part)
+        : tuples_(read, whole, part),
+          width_(whole.width),
+          slice_size_(element_count(whole.slice())),
+          layout_(layout),
+          data_(data),
+          here_({shape(layout.dims.begin(), layout.dims.begin() + width_), {}})
+    {}
 
-namespace xloom::kernel {
+    template <communicator C>
+    std::vector<std::size_t> incoming(C const& ranks)
+    {
+        return tuples_.incoming(ranks);
+    }
 
-/// The positions of two tuples.
-struct tuple_pair {
-    std::size_t earlier;
-    std::size_t later;
+    /// Allocates buffers for as many slices as have room, but no more than are exchanged with one rank.
+    void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes)
+    {
+        std::size_t const bytes = (2 + width_) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
+        at_once_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
+        std::size_t most_in = 0, most_out = 0;
+        for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
+            most_in = (std::max)(most_in, (std::min)(incoming[rank], at_once_));
+            most_out = (std::max)(most_out, (std::min)(tuples_.of(rank).size(), at_once_));
+        }
+        requested_.resize(most_out);
+        received_.resize({most_out * slice_size_});
+        named_.resize(most_in);
+        here_.reserve(most_in);
+        replied_.resize({most_in * slice_size_});
+    }
+
+    /// Writes the slices to `output`, in the order of the tuples.
+    template <communicator C, class Policy>
+    void run(std::vector<std::size_t> const& incoming, T* output, C const& ranks, rank_attempt& attempt,
+        Policy const& policy)
+    {
+        if (slice_size_ == 0)
+            return;
+        std::size_t most = 0;
+        for (std::size_t rank = 0; rank < incoming.size(); ++rank)
+            most = (std::max)({most, incoming[rank], tuples_.of(rank).size()});
+        for (std::size_t begin = 0; begin < most; begin += at_once_)
+            for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+                auto const mine = part_of(tuples_.of(destination), begin);
+                std::size_t const theirs =
+                    (std::min)(incoming[source], begin + at_once_) - (std::min)(incoming[source], begin);
+                std::transform(mine.begin(), mine.end(), requested_.begin(),
+                    [](owned_tuple const& tuple) { return tuple.slice; });
+                exchange_values<std::size_t>(
+                    ranks, destination, first(requested_, mine.size()), source, first(named_, theirs));
+                attempt([&] { reply(theirs, policy); });
+                exchange_values<T>(ranks, source, first(replied_, theirs * slice_size_), destination,
+                    first(received_, mine.size() * slice_size_));
+                for (std::size_t i = 0; i < mine.size(); ++i)
+                    std::copy_n(received_.data() + i * slice_size_, slice_size_,
+                        output + mine[i].number * slice_size_);
+            });
+    }
+
+private:
+    template <class Values>
+    static auto first(Values& values, std::size_t count)
+    {
+        return std::span(values.data(), count);
+    }
+
+    std::span<owned_tuple> part_of(std::span<owned_tuple> tuples, std::size_t begin) const
+    {
+        begin = (std::min)(begin, tuples.size());
+        return tuples.subspan(begin, (std::min)(at_once_, tuples.size() - begin));
+    }
+
+    /// Gathers the first slices that another rank has named.
+    template <class Policy>
+    void reply(std::size_t count, Policy const& policy)
+    {
+        if (count == 0)
+            return;
+        here_.assign(first(named_, count));
+        auto const tuples = here_.tuples(layout_.strides);
+        strided_layout const slice{shape(layout_.dims.begin() + width_, layout_.dims.end()),
+            strides(layout_.strides.begin() + width_, layout_.strides.end())};
+        detail::run_gather(
+            kernel::offset_reader(tuples, bounds::assume), slice, data_, replied_.data(), policy);
+    }
+
+    owned_tuples tuples_;
+    std::size_t width_, slice_size_;
+    strided_layout layout_;
+    T const* data_;
+    named_here here_;
+    std::size_t at_once_ = 1; ///< the number of slices that a pair of ranks exchanges at once
+    std::vector<std::size_t> requested_{}, named_{};
+    xt::xtensor<T, 1> received_{}, replied_{};
 };
+
+} // namespace xloom::detail
+
+namespace xloom {
 
 namespace detail {
 
-/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
-inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
+/// True if the types of a call of distributed_gather_nd_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Data, class Indices, class Output, class Policy>
+consteval bool is_valid_distributed_gather()
 {
-    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
-        if (offset == dropped_offset)
-            continue;
-        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
-        if (earlier != 0)
-            return tuple_pair{earlier - 1, i};
-        earlier = i + 1;
-    }
-    return std::nullopt;
+    if constexpr (!is_valid_gather_nd_into<Data, Indices, Output, Policy>())
+        return false;
+    else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
+        static_assert(never<Data>,
+            "xloom::distributed_gather_nd_into: items are sent to other ranks as bytes, "
+            "so their type must be trivially copyable");
+    else
+        return true;
+    return false;
 }
 
-/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
-inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
+template <class Data, class Indices, class Output, communicator C, class Policy>
+void distributed_gather(Data const& data, Indices const& indices, Output& output,
+    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
 {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
-    named.reserve(read.count());
-    for_each_named(read, 0, read.count(),
-        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
-    std::sort(named.begin(), named.end());
-    std::optional<tuple_pair> first;
-    for (std::size_t i = 1; i < named.size(); ++i)
-        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
-            first = tuple_pair{named[i - 1].second, named[i].second};
-    return first;
+    static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
+    using T = item_t<Data>;
+    rank_attempt attempt;
+    call_digest digest;
+    std::optional<rank_gather<T>> call;
+    attempt([&] {
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(indices));
+        check_rank(op, "output", detail::rank_of(output));
+        memory_block const from = detail::memory_of(data), to = detail::memory_of(output);
+        shape const index_shape = detail::shape_of(indices);
+        if (options.batch_dims != 0)
+            fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
+                ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
+        check_not_scalar(op, "data", from.layout.dims);
+        check_not_scalar(op, "indices", index_shape);
+        divided_data const whole = check_divided_data(op, from.layout.dims, index_shape, part);
+        shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
+        check_gather_output(op, to, gathered, from, detail::memory_of(indices));
+        checked_indices<Indices> const checked(
+            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, options.bounds);
+        call.emplace(checked.reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        digest = detail::digest_of(whole.whole, 0);
+        digest.add(whole.width).add(sizeof(T));
+    });
+    attempt.agree(part.ranks(), op, digest);
+    std::vector<std::size_t> const incoming = call->incoming(part.ranks());
+    strided_layout const layout = detail::layout_of(output);
+    auto* const items = enable_tensor<Output>::data(output);
+    std::optional<xt::xtensor<T, 1>> copy;
+    attempt([&] {
+        call->allocate(incoming, part.buffer_bytes());
+        if (!is_row_major(layout))
+            copy.emplace(pack_items<T>(items, layout));
+    });
+    attempt.agree(part.ranks(), op);
+    call->run(incoming, copy ? copy->data() : items, part.ranks(), attempt, policy);
+    attempt.agree(part.ranks(), op);
+    if (copy)
+        unpack_items(*copy, items, layout);
 }
 
 } // namespace detail
 
-/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
-/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
-/// tuple.
-inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data, gathers
+/// what its own indices name, from whichever rank has it, and calls the function.
+///
+///     for i in ndindex(indices.shape[:-1]):
+///         output[i] = (data of all ranks, joined)[indices[i]]
+///
+/// Shapes    as gather_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
+///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
+///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           axis, a negative one from its end.
+/// Types     as gather_nd_into, with items that are trivially copyable.
+/// Options   bounds (check). batch_dims is 0.
+/// Policy    as gather_nd_into, on the threads of a rank.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
+///           its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Cost      every slice is sent once, unless all of it is this rank's, and then copied by the rank itself.
+///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or the
+///           memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
+///           messages in turn: the latency is that of 2 R messages, for R ranks, as often as the buffer is
+///           filled.
+/// Aliasing  as gather_nd_into.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xt::xtensor<int, 1> const data = {10, 20, 30};
+/// xt::xtensor<int, 2> const indices = {{2}, {0}};
+/// auto output = xt::xtensor<int, 1>::from_shape({2});
+/// xloom::distributed_axis const rows(alone, 3);
+/// xloom::distributed_gather_nd_into(data, indices, output, rows);
+/// output; // = [30, 10]
+/// ```
+template <class Data, class Indices, class Output, communicator C, class Policy = serial_policy>
+void distributed_gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    distributed_axis<C> const& part, gather_nd_options const& options = {}, Policy const& policy = {})
 {
-    bool const are_few = read.count() < slices / 8;
-    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
-}
-
-/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
-/// dropped tuples.
-inline std::optional<tuple_pair> find_descent(offset_reader const& read)
-{
-    std::ptrdiff_t before = dropped_offset;
-    std::size_t earlier = 0;
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
-        if (offset == dropped_offset)
-            continue;
-        if (offset < before)
-            return tuple_pair{earlier, i};
-        before = offset;
-        earlier = i;
+    if constexpr (detail::is_valid_distributed_gather<Data, Indices, Output, Policy>()) {
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        detail::distributed_gather(source, index_tensor, output, part, options, policy);
     }
-    return std::nullopt;
 }
 
-} // namespace xloom::kernel
+} // namespace xloom
+
+// ==== xloom/distributed_linear_recurrence.hpp ====
+// Linear recurrences along an axis that is divided among ranks, with the bits of one process.
+
+// ==== xloom/linear_recurrence.hpp ====
+// Linear recurrences: a scan of affine maps, on one thread or several with the same bits.
+
+// ==== xloom/core/differentiable.hpp ====
+// The concept of an element type that has gradients.
 
 namespace xloom::detail {
 
-/// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
-inline std::string describe_pair(kernel::tuple_pair const& pair, kernel::offset_reader const& read,
-    shape const& slices, shape const& front)
-{
-    std::vector<std::string> facts;
-    for (std::size_t const number : {pair.earlier, pair.later}) {
-        std::ptrdiff_t slice;
-        read(number, 1, &slice);
-        facts.push_back(concat("indices", unravel(number, front), " names slice ",
-            unravel(static_cast<std::size_t>(slice), slices)));
+/// A type with a remainder: the integers, bool and characters, the storage types of integers, and integers of
+/// other libraries.
+template <class T>
+concept integer_like = requires(T const& a) { a % a; };
+
+/// A type that has sums, products and quotients by a count, and whose T{} is zero: floating-point numbers,
+/// their complex numbers and storage types (float8_e8m0 has no zero), and user-defined scalars.
+template <class T>
+concept differentiable =
+    !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T> &&
+    std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+
+} // namespace xloom::detail
+
+// ==== xloom/linear_recurrence_options.hpp ====
+// The options of linear_recurrence and its derivative.
+
+namespace xloom {
+
+/// Options of linear_recurrence.
+struct linear_recurrence_options {
+    std::int64_t axis = 0; ///< the axis of time; negative: from the back
+    bool reverse = false;  ///< from the end of the axis: h[t] = a[t] h[t+1] + b[t]
+};
+
+} // namespace xloom
+
+// ==== xloom/run/prefix/linear_recurrence_run.hpp ====
+// The run of a linear recurrence: a scan of affine maps.
+
+namespace xloom::detail {
+
+/// An operand of any layout.
+template <class T>
+struct strided_operand {
+    T* data;
+    strided_layout layout;
+};
+
+/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
+template <class T>
+struct recurrence_operands {
+    strided_operand<T const> a, b, h0;
+    strided_operand<T> h;
+
+    sequences<4> along(std::size_t axis, bool reverse) const
+    {
+        return {{a.layout, b.layout, h0.layout, h.layout}, axis, reverse};
     }
-    return join(facts);
+};
+
+template <class T, class Run>
+void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
+{
+    using map = kernel::affine_map<compute_t<T>>;
+    using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
+    auto const& time = all.time();
+    auto const& beside = all.beside();
+    run(begin, all.neighbours(), kernel::strip_width<map>,
+        [&](auto const& at, std::size_t length, std::size_t width) {
+            return strip({},
+                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
+                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+                length, width, false);
+        });
 }
 
-/// Requires that the slices that the tuples name comply with duplicates::error and, in debug builds, with
-/// the promises unique and sorted. `read` gives their positions in row-major order of the shape `slices`,
-/// and `front` is the shape of the indices without their last axis.
-///
-/// Errors    index_error: the first offending tuple, and the preceding one.
-inline void check_named_slices(std::string_view op, scatter_nd_options const& options,
-    kernel::offset_reader const& read, shape const& slices, shape const& front)
+template <class T, class Run>
+std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
 {
-    if (options.duplicates == duplicates::error)
-        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
-            fail<index_error>(op, ": with duplicates::error a slice may be named once, but ",
-                describe_pair(*pair, read, slices, front), ". Choose duplicates::last.");
-#ifndef NDEBUG
-    if (options.unique)
-        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
-            fail<index_error>(op, ": indices must keep the promise options.unique, but ",
-                describe_pair(*pair, read, slices, front), ". Do not promise it.");
-    if (options.sorted)
-        if (auto const pair = kernel::find_descent(read))
-            fail<index_error>(op, ": indices must keep the promise options.sorted, but ",
-                describe_pair(*pair, read, slices, front), ". Do not promise it.");
-#endif
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+    constexpr std::size_t count = kernel::lane_count<T>;
+    std::size_t const whole = all.neighbours() / count * count;
+    auto const& time = all.time();
+    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
+        return strip({},
+            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
+            length, width / count, false);
+    });
+    return whole;
+}
+
+template <bool Reverse, class T, class Run>
+void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
+{
+    using access = affine_consecutive_access<T, Reverse>;
+    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
+        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
+            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
+            false);
+    });
+}
+
+/// True if a, b and h follow each other with this step.
+inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+{
+    return steps[0] == step && steps[1] == step && steps[3] == step;
+}
+
+/// Runs recurrences along an axis. Requires operands of one shape.
+template <class T, class Policy>
+void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
+{
+    sequences<4> const all = of.along(axis, reverse);
+    if (all.length() == 0 || all.count() == 0)
+        return;
+    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
+    std::size_t done = 0;
+    if constexpr (kernel::has_lanes<T>) {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive_states(all.time(), 1))
+                return detail::run_consecutive<false>(of, all, run);
+            if (detail::are_consecutive_states(all.time(), -1))
+                return detail::run_consecutive<true>(of, all, run);
+        }
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
+            done = detail::run_neighbours(of, all, run);
+    }
+    detail::run_items(of, all, done, run);
+}
+
+/// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
+inline strided_layout layout_in_time(strided_layout const& h0, shape const& dims, std::size_t axis)
+{
+    if (h0.dims.empty())
+        return {dims, strides(dims.size(), 0)};
+    return {dims, insert_axis(h0.strides, axis, std::ptrdiff_t{0})};
 }
 
 } // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// A tensor with elements of type T, or a number.
+template <class H0, class T>
+inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
+template <class H0, class T>
+    requires(tensor<H0> || lazy<bare<H0>>)
+inline constexpr bool is_initial_state<H0, T> = std::same_as<item_t<H0>, T>;
+
+/// True if the types of a call of linear_recurrence are valid, otherwise a compile-time error of one
+/// sentence.
+template <class A, class B, class H0, class Policy>
+consteval bool is_valid_linear_recurrence()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::linear_recurrence: the arguments are linear_recurrence(a, b, "
+                                     "h0[, options][, policy])");
+    else if constexpr (!(tensor<A> || lazy<bare<A>>) || !(tensor<B> || lazy<bare<B>>))
+        static_assert(never<A>,
+            "xloom::linear_recurrence: a and b must be tensors with at least one axis; wrap "
+            "a std::vector by xt::adapt");
+    else if constexpr (!std::same_as<item_t<A>, item_t<B>> || !is_initial_state<H0, item_t<A>>)
+        static_assert(
+            never<B>, "xloom::linear_recurrence: a, b and h0 must have one element type; convert them first");
+    else if constexpr (!differentiable<item_t<A>>)
+        static_assert(never<A>, "xloom::linear_recurrence: the elements must be floating-point or complex "
+                                "numbers, or user-defined scalars with +, * and /");
+    else
+        return true;
+    return false;
+}
+
+template <class A, class B, class H0, class H, class Policy>
+consteval bool is_valid_linear_recurrence_into()
+{
+    if constexpr (!is_valid_linear_recurrence<A, B, H0, Policy>())
+        return false;
+    else if constexpr (!tensor<H> || !outlives_call<H> || !is_writable<std::remove_reference_t<H>>::value)
+        static_assert(never<H>, "xloom::linear_recurrence_into: h is written, so it must be a tensor that is "
+                                "a variable, not const");
+    else if constexpr (!std::same_as<item_t<H>, item_t<A>>)
+        static_assert(never<H>, "xloom::linear_recurrence_into: h must have the element type of a and b");
+    else
+        return true;
+    return false;
+}
+
+template <class T, class X>
+strided_operand<T> operand_of(X& x)
+{
+    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
+}
+
+/// Returns a number as a tensor of rank 0, or a tensor of the caller as it is.
+template <class T, class H0>
+decltype(auto) initial_state(H0 const& h0)
+{
+    if constexpr (tensor<H0>)
+        return (h0);
+    else if constexpr (lazy<H0>)
+        return owned_t<H0>(h0);
+    else
+        return xt::xtensor<T, 0>(static_cast<T>(h0));
+}
+
+/// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class Policy>
+void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
+    linear_recurrence_options const& options, Policy const& policy)
+{
+    using T = item_t<A>;
+    detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
+    scan_operand const initial{"h0", detail::memory_of(h0)};
+    std::array<scan_operand, 3> const operands{
+        {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
+    shape const& dims = operands[0].dims();
+    std::size_t const axis = check_scanned_axis(op, operands, options.axis);
+    check_initial_state(op, initial, dims, axis);
+    check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
+    check_no_overlap(op, operands[2], initial);
+    strided_operand<T const> first = detail::operand_of<T const>(h0);
+    first.layout = layout_in_time(first.layout, dims, axis);
+    detail::run_recurrences<T>(
+        {detail::operand_of<T const>(a), detail::operand_of<T const>(b), first, detail::operand_of<T>(h)},
+        axis, options.reverse, policy);
+}
+
+} // namespace detail
+
+/// Computes the linear recurrence h[t] = a[t] h[t-1] + b[t] into the caller's h, for any number of sequences.
+///
+///     for t in range(T):
+///         h[t] = a[t] * h[t-1] + b[t]            # h[-1] = h0
+///
+/// It is what associative_scan computes of the maps h -> a h + b, and applies to h0. Filters, discounted
+/// returns and the states of models such as Mamba, minGRU and RG-LRU are such recurrences.
+///
+/// Shapes    a, b and h of one shape, rank >= 1, any layout, a and b lazy expressions too; h0 a number, or a
+///           tensor of that shape without the axis of time.
+/// Types     float, double, long double, their complex numbers, storage floats (computed in float, each h[t]
+///           rounded once), user-defined scalars. All operands have one type.
+/// Options   axis (0; negative: from the back), reverse (false).
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
+/// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
+///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
+///           the operations of their type.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
+/// Differs   from the serial loop: products of up to 256 successive a are formed, which may overflow where h
+///           itself does not, for example if h is 0 and all |a| > 1.
+/// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const a = {0.5, 0.5, 0.5}, b = {1, 1, 1};
+/// auto h = xt::xtensor<double, 1>::from_shape({3});
+/// xloom::linear_recurrence_into(a, b, 4.0, h);
+/// h; // = [3, 2.5, 2.25]
+/// ```
+template <class A, class B, class H0, class H, class Policy = serial_policy>
+void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h,
+    linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_linear_recurrence_into<A, B, H0, H, Policy>()) {
+        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::run_linear_recurrence(
+            "xloom::linear_recurrence_into", a_tensor, b_tensor, initial, h, options, policy);
+    }
+}
+
+/// Returns the states of linear_recurrence_into, of the shape of b.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const a = {{2, 0}, {2, 0}}, b = {{1, 1}, {1, 1}};
+/// xloom::linear_recurrence(a, b, xt::xtensor<double, 1>{0, 5}); // = [[1, 1], [3, 1]]
+/// xloom::linear_recurrence(a, b, 0.0, {.reverse = true}); // = [[3, 1], [1, 1]]
+/// ```
+template <class A, class B, class H0, class Policy = serial_policy>
+auto linear_recurrence(A const& a, B const& b, H0 const& h0, linear_recurrence_options const& options = {},
+    Policy const& policy = {})
+{
+    detail::owned_t<B> h;
+    if constexpr (detail::is_valid_linear_recurrence<A, B, H0, Policy>()) {
+        static constexpr std::string_view op = "xloom::linear_recurrence";
+        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::check_rank(op, "b", detail::rank_of(b_tensor));
+        h = enable_tensor<detail::owned_t<B>>::make(detail::shape_of(b_tensor));
+        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, policy);
+    }
+    return h;
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// True if the types of a call of distributed_linear_recurrence_into are valid, otherwise a compile-time error
+/// of one sentence.
+template <class A, class B, class H0, class H, class Policy>
+consteval bool is_valid_distributed_recurrence()
+{
+    if constexpr (!is_valid_linear_recurrence_into<A, B, H0, H, Policy>())
+        return false;
+    else if constexpr (!is_sendable<item_t<A>>)
+        static_assert(never<A>, "xloom::distributed_linear_recurrence_into: elements are sent to other ranks "
+                                "as bytes, so their type must be trivially copyable");
+    else
+        return true;
+    return false;
+}
+
+template <class A, class B, class H0, class H, communicator C, class Policy>
+void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
+    distributed_axis<C> const& part, linear_recurrence_options const& options, Policy const& policy)
+{
+    using T = item_t<A>;
+    using scan = rank_recurrence<T>;
+    using V = typename scan::value_type;
+    rank_attempt attempt;
+    std::array<strided_layout, scan::count - 1> layouts;
+    std::size_t axis = 0;
+    std::optional<carried_state<V>> state;
+    call_digest digest;
+    attempt([&] {
+        detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
+        scan_operand const initial{"h0", detail::memory_of(h0)};
+        std::array<scan_operand, 3> const operands{
+            {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
+        shape const& dims = operands[0].dims();
+        axis = check_scanned_axis(op, operands, options.axis);
+        check_own_part(op, "a", dims, axis, part);
+        check_initial_state(op, initial, dims, axis);
+        check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
+        check_no_overlap(op, operands[2], initial);
+        layouts = {operands[0].memory.layout, operands[1].memory.layout,
+            layout_in_time(initial.memory.layout, dims, axis), operands[2].memory.layout};
+        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis));
+        digest = detail::digest_of(dims, axis);
+        digest.add(options.reverse).add(sizeof(V));
+    });
+    attempt.agree(part.ranks(), op, digest);
+    detail::run_rank_scan(scan{enable_tensor<bare<A>>::data(a), enable_tensor<bare<B>>::data(b),
+                              enable_tensor<bare<H0>>::data(h0), enable_tensor<bare<H>>::data(h)},
+        layouts, axis, options.reverse, part, *state, attempt, policy);
+    attempt.agree(part.ranks(), op);
+}
+
+} // namespace detail
+
+/// Runs linear_recurrence along an axis of time that is divided among ranks: every rank has a part of a, b and
+/// h, and calls the function.
+///
+///     h of all ranks, joined = linear_recurrence(a of all ranks, b of all ranks, h0)
+///
+/// Shapes    as linear_recurrence; on each rank the axis of time has the length of its part, which may be 0,
+///           and the others are equal on all ranks. Every rank passes h0, which is used by the first rank in
+///           the direction of the recurrence.
+/// Types     those of linear_recurrence that are trivially copyable.
+/// Options   axis (0; negative: from the back), which is the divided one, reverse (false).
+/// Policy    as linear_recurrence, on the threads of a rank.
+/// Errors    as distributed_associative_scan_into.
+/// Order     that of linear_recurrence for the whole axis: the bits do not depend on the ranks.
+/// Cost      as distributed_associative_scan_into, with two numbers for an element.
+/// Aliasing  as linear_recurrence_into.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xt::xtensor<double, 1> const a = {0.5, 0.5, 0.5}, b = {1, 1, 1};
+/// auto h = xt::xtensor<double, 1>::from_shape({3});
+/// xloom::distributed_axis const time(alone, 3);
+/// xloom::distributed_linear_recurrence_into(a, b, 4.0, h, time);
+/// h; // = [3, 2.5, 2.25]
+/// ```
+template <class A, class B, class H0, class H, communicator C, class Policy = serial_policy>
+void distributed_linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h,
+    distributed_axis<C> const& part, linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_distributed_recurrence<A, B, H0, H, Policy>()) {
+        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a_tensor, b_tensor,
+            initial, h, part, options, policy);
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/distributed_scatter_nd.hpp ====
+// The ScatterND operator on data whose first axis is divided among ranks.
+
+// ==== xloom/run/indexed/rank_scatter.hpp ====
+// The execution of a ScatterND call over ranks: updates are sent to the owners of their slices, which apply
+// them in the order of ranks.
 
 // ==== xloom/run/indexed/scatter_run.hpp ====
 // The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
@@ -16959,73 +19530,130 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
 // ==== xloom/run/indexed/scatter_call.hpp ====
 // A call of ScatterND: the constructor checks the operands and options, before anything is written.
 
-// ==== xloom/run/indexed/broadcast_items.hpp ====
-// An operand of ScatterND whose items are broadcast to the shape of the updates.
+// ==== xloom/run/indexed/scatter_indices.hpp ====
+// The indices of a call of ScatterND or of its derivative, checked together with the shapes and the options.
+
+// ==== xloom/run/indexed/named_slices.hpp ====
+// The check of which slices the index tuples of a scatter name: whether twice, and in which order.
+
+// ==== xloom/kernel/repeated_offset.hpp ====
+// Searches for repeated and for descending offsets of index tuples.
+
+namespace xloom::kernel {
+
+/// The positions of two tuples.
+struct tuple_pair {
+    std::size_t earlier;
+    std::size_t later;
+};
+
+namespace detail {
+
+/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
+inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
+{
+    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
+        if (earlier != 0)
+            return tuple_pair{earlier - 1, i};
+        earlier = i + 1;
+    }
+    return std::nullopt;
+}
+
+/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
+inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
+{
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
+    named.reserve(read.count());
+    for_each_named(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    std::sort(named.begin(), named.end());
+    std::optional<tuple_pair> first;
+    for (std::size_t i = 1; i < named.size(); ++i)
+        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
+            first = tuple_pair{named[i - 1].second, named[i].second};
+    return first;
+}
+
+} // namespace detail
+
+/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
+/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
+/// tuple.
+inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+{
+    bool const are_few = read.count() < slices / 8;
+    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
+}
+
+/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
+/// dropped tuples.
+inline std::optional<tuple_pair> find_descent(offset_reader const& read)
+{
+    std::ptrdiff_t before = dropped_offset;
+    std::size_t earlier = 0;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        if (offset < before)
+            return tuple_pair{earlier, i};
+        before = offset;
+        earlier = i;
+    }
+    return std::nullopt;
+}
+
+} // namespace xloom::kernel
 
 namespace xloom::detail {
 
-/// Returns the layout of an operand, a tensor or a scalar, that is broadcast: axes that are repeated have
-/// stride 0. Requires that NumPy's rule allows it.
-template <class X>
-strided_layout broadcast_layout([[maybe_unused]] X const& operand, shape const& dims)
+/// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
+inline std::string describe_pair(kernel::tuple_pair const& pair, kernel::offset_reader const& read,
+    shape const& slices, shape const& front)
 {
-    strided_layout broadcast{dims, strides(dims.size(), 0)};
-    if constexpr (tensor<X>) {
-        strided_layout const own = detail::layout_of(operand);
-        std::size_t const added = dims.size() - own.dims.size();
-        for (std::size_t axis = 0; axis < own.dims.size(); ++axis)
-            if (own.dims[axis] != 1)
-                broadcast.strides[added + axis] = own.strides[axis];
+    std::vector<std::string> facts;
+    for (std::size_t const number : {pair.earlier, pair.later}) {
+        std::ptrdiff_t slice;
+        read(number, 1, &slice);
+        facts.push_back(concat("indices", unravel(number, front), " names slice ",
+            unravel(static_cast<std::size_t>(slice), slices)));
     }
-    return broadcast;
+    return join(facts);
 }
 
-/// The items of an operand that is broadcast, where they are.
-template <class X>
-class broadcast_items {
-public:
-    /// The first `front` axes of the updates' shape number the updates.
-    broadcast_items(X const& operand, shape const& updates, std::size_t front)
-        : layout_(detail::broadcast_layout(operand, updates)),
-          front_(front),
-          updates_(first_item(operand), {part(updates, 0, front), part(layout_.strides, 0, front)}, slice())
-    {}
-
-    kernel::broadcast_updates<item_t<X>> const& updates() const { return updates_; }
-
-    /// Returns the strides of the items of one update.
-    strides slice_strides() const { return slice().strides; }
-
-private:
-    static item_t<X> const* first_item(X const& operand)
-    {
-        if constexpr (tensor<X>)
-            return enable_tensor<X>::data(operand);
-        else
-            return std::addressof(operand);
-    }
-
-    template <class Axes>
-    static Axes part(Axes const& axes, std::size_t from, std::size_t to)
-    {
-        return Axes(axes.begin() + from, axes.begin() + to);
-    }
-
-    strided_layout slice() const
-    {
-        std::size_t const rank = layout_.dims.size();
-        return {part(layout_.dims, front_, rank), part(layout_.strides, front_, rank)};
-    }
-
-    strided_layout layout_;
-    std::size_t front_;
-    kernel::broadcast_updates<item_t<X>> updates_;
-};
+/// Requires that the slices that the tuples name comply with duplicates::error and, in debug builds, with
+/// the promises unique and sorted. `read` gives their positions in row-major order of the shape `slices`,
+/// and `front` is the shape of the indices without their last axis.
+///
+/// Errors    index_error: the first offending tuple, and the preceding one.
+inline void check_named_slices(std::string_view op, scatter_nd_options const& options,
+    kernel::offset_reader const& read, shape const& slices, shape const& front)
+{
+    if (options.duplicates == duplicates::error)
+        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
+            fail<index_error>(op, ": with duplicates::error a slice may be named once, but ",
+                describe_pair(*pair, read, slices, front), ". Choose duplicates::last.");
+#ifndef NDEBUG
+    if (options.unique)
+        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
+            fail<index_error>(op, ": indices must keep the promise options.unique, but ",
+                describe_pair(*pair, read, slices, front), ". Do not promise it.");
+    if (options.sorted)
+        if (auto const pair = kernel::find_descent(read))
+            fail<index_error>(op, ": indices must keep the promise options.sorted, but ",
+                describe_pair(*pair, read, slices, front), ". Do not promise it.");
+#endif
+}
 
 } // namespace xloom::detail
-
-// ==== xloom/run/indexed/scatter_indices.hpp ====
-// The indices of a call of ScatterND or of its derivative, checked together with the shapes and the options.
 
 namespace xloom::detail {
 
@@ -17107,46 +19735,103 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/indexed/scatter_updates.hpp ====
+// The updates of a scatter: contiguous in row-major order, or broadcast where they are.
+
+// ==== xloom/run/indexed/broadcast_items.hpp ====
+// An operand of ScatterND whose items are broadcast to the shape of the updates.
+
 namespace xloom::detail {
 
-/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
-template <class Indices, class Updates, bool IsBroadcast = false>
-class scatter_call : public scatter_indices<Indices>, public row_major_updates {
+/// Returns the layout of an operand, a tensor or a scalar, that is broadcast: axes that are repeated have
+/// stride 0. Requires that NumPy's rule allows it.
+template <class X>
+strided_layout broadcast_layout([[maybe_unused]] X const& operand, shape const& dims)
+{
+    strided_layout broadcast{dims, strides(dims.size(), 0)};
+    if constexpr (tensor<X>) {
+        strided_layout const own = detail::layout_of(operand);
+        std::size_t const added = dims.size() - own.dims.size();
+        for (std::size_t axis = 0; axis < own.dims.size(); ++axis)
+            if (own.dims[axis] != 1)
+                broadcast.strides[added + axis] = own.strides[axis];
+    }
+    return broadcast;
+}
+
+/// The items of an operand that is broadcast, where they are.
+template <class X>
+class broadcast_items {
+public:
+    /// The first `front` axes of the updates' shape number the updates.
+    broadcast_items(X const& operand, shape const& updates, std::size_t front)
+        : layout_(detail::broadcast_layout(operand, updates)),
+          front_(front),
+          updates_(first_item(operand), {part(updates, 0, front), part(layout_.strides, 0, front)}, slice())
+    {}
+
+    kernel::broadcast_updates<item_t<X>> const& updates() const { return updates_; }
+
+    /// Returns the strides of the items of one update.
+    strides slice_strides() const { return slice().strides; }
+
+private:
+    static item_t<X> const* first_item(X const& operand)
+    {
+        if constexpr (tensor<X>)
+            return enable_tensor<X>::data(operand);
+        else
+            return std::addressof(operand);
+    }
+
+    template <class Axes>
+    static Axes part(Axes const& axes, std::size_t from, std::size_t to)
+    {
+        return Axes(axes.begin() + from, axes.begin() + to);
+    }
+
+    strided_layout slice() const
+    {
+        std::size_t const rank = layout_.dims.size();
+        return {part(layout_.dims, front_, rank), part(layout_.strides, front_, rank)};
+    }
+
+    strided_layout layout_;
+    std::size_t front_;
+    kernel::broadcast_updates<item_t<X>> updates_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates or,
+/// if they are broadcast, another one; its first `front` axes number the updates.
+template <class Updates, bool IsBroadcast>
+class scatter_updates : public row_major_updates {
 public:
     using item = item_t<Updates>;
     static constexpr bool is_broadcast = false;
 
-    template <class Data>
-    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options, index_check when)
-        : scatter_indices<Indices>(
-              op, detail::shape_of(data), indices, detail::shape_of(updates), options, when),
-          updates_(updates)
-    {}
+    scatter_updates(Updates const& updates, shape const&, std::size_t) : items_(updates) {}
 
-    item const* updates() const { return updates_.data(); }
+    item const* updates() const { return items_.data(); }
 
 private:
-    row_major_items<Updates> updates_;
+    row_major_items<Updates> items_;
 };
 
-/// A call whose updates are broadcast.
-template <class Indices, class Updates>
-class scatter_call<Indices, Updates, true> : public scatter_indices<Indices> {
+template <class Updates>
+class scatter_updates<Updates, true> {
 public:
     using item = item_t<Updates>;
     static constexpr bool is_broadcast = true;
 
-    template <class Data>
-    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options, index_check when)
-        : scatter_call(op, data, indices, updates,
-              broadcast_shape(
-                  op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates)),
-              options, when)
+    scatter_updates(Updates const& updates, shape const& required, std::size_t front)
+        : items_(updates, required, front)
     {}
 
-    kernel::broadcast_updates<item> const& updates() const { return updates_.updates(); }
+    kernel::broadcast_updates<item> const& updates() const { return items_.updates(); }
 
     /// As row_major_updates.
     bool has_contiguous_updates() const
@@ -17154,17 +19839,45 @@ public:
         return updates().has_one_item() || updates().has_contiguous_items();
     }
 
-    strides update_strides(shape const&) const { return updates_.slice_strides(); }
+    strides update_strides(shape const&) const { return items_.slice_strides(); }
+
+private:
+    broadcast_items<Updates> items_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
+template <class Indices, class Updates, bool IsBroadcast = false>
+class scatter_call : public scatter_indices<Indices>, public scatter_updates<Updates, IsBroadcast> {
+public:
+    template <class Data>
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options, index_check when)
+        : scatter_call(op, data, indices, updates,
+              required_shape(
+                  op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates)),
+              options, when)
+    {}
 
 private:
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
         shape const& required, scatter_nd_options const& options, index_check when)
         : scatter_indices<Indices>(op, detail::shape_of(data), indices, required, options, when),
-          updates_(updates, required, detail::rank_of(indices) - 1)
+          scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices) - 1)
     {}
 
-    broadcast_items<Updates> updates_;
+    static shape required_shape(
+        std::string_view op, shape const& data, shape const& indices, shape const& updates)
+    {
+        if constexpr (IsBroadcast)
+            return broadcast_shape(op, data, indices, updates);
+        else
+            return updates;
+    }
 };
 
 } // namespace xloom::detail
@@ -17292,34 +20005,70 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
 
-/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
-/// back.
+/// Tracked slices of data, to which updates are applied once or several times. They must be contiguous: data
+/// of another layout is copied, and copied back by finish().
+template <class Sum, tensor Data>
+class tracked_scatter {
+    using T = item_t<Data>;
+
+public:
+    template <class Call>
+    tracked_scatter(Call const& call, Data& data, kernel::tracking const& rule)
+        : data_(data),
+          layout_(detail::layout_of(data)),
+          copy_(copy_unless_row_major()),
+          items_(copy_ ? copy_->data() : enable_tensor<Data>::data(data)),
+          slice_size_(call.slice_size()),
+          slices_(items_, call.slices(), slice_size_, rule)
+    {}
+
+    /// Applies the updates of a call on data of this shape.
+    template <class Call, class Reduce, class Policy>
+    void apply(Call const& call, Reduce& reduce, Policy const& policy)
+    {
+        strides const steps = row_major_strides(layout_.dims);
+        auto const tuples = call.tuples(steps);
+        kernel::offset_reader const read = call.reader(tuples, steps);
+        update_runner(read, call.options(), slice_size_, policy)(items_, call.updates(), slices_, reduce);
+    }
+
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        std::size_t const parts = parts_for(policy, slices_.slices() * slice_size_);
+        policy.for_each(parts, [&](std::size_t part) {
+            slices_.finish(begin_of_part(part, parts, slices_.slices()),
+                begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
+        });
+        if (copy_)
+            unpack_items(*copy_, enable_tensor<Data>::data(data_), layout_);
+    }
+
+private:
+    std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
+    {
+        std::optional<xt::xtensor<T, 1>> copy;
+        if (!is_row_major(layout_))
+            copy.emplace(pack_items<T>(enable_tensor<Data>::data(data_), layout_));
+        return copy;
+    }
+
+    Data& data_;
+    strided_layout layout_;
+    std::optional<xt::xtensor<T, 1>> copy_;
+    T* items_;
+    std::size_t slice_size_;
+    kernel::tracked_slices<T, Sum> slices_;
+};
+
+/// Applies updates to tracked slices.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
 void run_tracked(
     Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
 {
-    using T = item_t<Data>;
-    strided_layout const layout = detail::layout_of(data);
-    T* items = enable_tensor<Data>::data(data);
-    std::optional<xt::xtensor<T, 1>> copy;
-    if (!is_row_major(layout)) {
-        copy.emplace(pack_items<T>(items, layout));
-        items = copy->data();
-    }
-
-    strides const steps = row_major_strides(layout.dims);
-    auto const tuples = call.tuples(steps);
-    kernel::offset_reader const read = call.reader(tuples, steps);
-    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
-    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
-    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
-    policy.for_each(parts, [&](std::size_t part) {
-        slices.finish(begin_of_part(part, parts, slices.slices()),
-            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
-    });
-
-    if (copy)
-        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
+    tracked_scatter<Sum, Data> tracked(call, data, rule);
+    tracked.apply(call, reduce, policy);
+    tracked.finish(policy);
 }
 
 /// Applies updates to data of any layout. Returns false if an index is out of range.
@@ -17364,6 +20113,1054 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
         run_tracked<T>(call, data, rule, reduce, policy);
     else
         run_untracked(call, data, reduce, policy);
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Updates that a rank has received, as a call of ScatterND on its part of data.
+template <class T>
+class received_updates : public row_major_updates {
+public:
+    static constexpr bool is_broadcast = false;
+
+    received_updates(shape const& data, std::size_t width, scatter_nd_options const& options)
+        : data_(data),
+          width_(width),
+          options_(options),
+          here_({shape(data.begin(), data.begin() + width), {}})
+    {
+        options_.bounds = bounds::assume;
+    }
+
+    void reserve(std::size_t count) { here_.reserve(count); }
+    /// Takes updates of these slices. The updates must outlive their use.
+    void assign(std::span<std::size_t const> slices, T const* updates)
+    {
+        here_.assign(slices);
+        count_ = slices.size();
+        updates_ = updates;
+    }
+
+    scatter_nd_options const& options() const { return options_; }
+    std::size_t slices() const { return element_count(shape(data_.begin(), data_.begin() + width_)); }
+    std::size_t slice_size() const { return element_count(shape(data_.begin() + width_, data_.end())); }
+    bool is_empty() const { return count_ == 0 || slice_size() == 0 || slices() == 0; }
+    std::size_t first_slice_axis() const { return width_; }
+    T const* updates() const { return updates_; }
+
+    kernel::index_tuples<std::size_t> tuples(strides const& steps) const { return here_.tuples(steps); }
+    kernel::offset_reader reader(kernel::index_tuples<std::size_t> const& tuples, strides const&) const
+    {
+        return {tuples, bounds::assume};
+    }
+
+private:
+    shape data_;
+    std::size_t width_;
+    scatter_nd_options options_;
+    named_here here_;
+    std::size_t count_ = 0;
+    T const* updates_ = nullptr;
+};
+
+/// Applies received updates to this rank's part of data, in as many steps as they come.
+template <class Sum, tensor Data, class Reduce>
+class rank_updates {
+    using T = item_t<Data>;
+
+public:
+    rank_updates(received_updates<T> const& call, Data& data, Reduce& reduce) : data_(data), reduce_(reduce)
+    {
+        kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
+        if (!std::is_same_v<T, Sum> || needs_tracking(rule, replaces(reduce)))
+            tracked_.emplace(call, data, rule);
+    }
+
+    template <class Policy>
+    void apply(received_updates<T> const& call, Policy const& policy)
+    {
+        if (call.is_empty())
+            return;
+        if (tracked_)
+            tracked_->apply(call, reduce_, policy);
+        else
+            run_untracked(call, data_, reduce_, policy);
+    }
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        if (tracked_)
+            tracked_->finish(policy);
+    }
+
+private:
+    Data& data_;
+    Reduce& reduce_;
+    std::optional<tracked_scatter<Sum, Data>> tracked_{};
+};
+
+/// The updates of one rank that wait for their turn, by slice unless they all are there.
+struct waiting_updates {
+    std::size_t begin = 0;   ///< where they are in the buffer
+    std::size_t room = 0;    ///< for how many
+    std::size_t filled = 0;  ///< how many are there
+    std::size_t to_come = 0; ///< how many are not yet sent
+};
+
+/// The exchange of updates. Each owner has room for some updates of each rank, and applies what is there in
+/// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
+/// sent. If there is room for all, they need no order.
+///
+/// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own order,
+/// one rank after the other would send.
+template <class T>
+class update_exchange {
+public:
+    update_exchange(owned_tuples& tuples, T const* updates, std::size_t slice_size)
+        : tuples_(tuples), updates_(updates), slice_size_(slice_size)
+    {}
+
+    /// Allocates buffers for what other ranks send, and tells them whether it has to be in order.
+    template <communicator C>
+    void prepare(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, C const& ranks,
+        received_updates<T>& call, std::size_t width, rank_attempt& attempt)
+    {
+        std::size_t const bytes = (1 + width) * sizeof(std::size_t) + slice_size_ * sizeof(T);
+        std::size_t const capacity = buffer_bytes / 2 / bytes;
+        std::size_t all = 0, senders = 0;
+        for (std::size_t const count : incoming) {
+            all += count;
+            senders += count != 0 ? 1 : 0;
+        }
+        bool const has_room = all <= capacity;
+        waiting_.resize(incoming.size());
+        std::size_t const share = senders == 0 ? 0 : std::max<std::size_t>(capacity / senders, 1);
+        for (std::size_t rank = 0, begin = 0; rank < incoming.size(); ++rank) {
+            std::size_t const room = has_room ? incoming[rank] : (std::min)(incoming[rank], share);
+            waiting_[rank] = {begin, room, 0, incoming[rank]};
+            begin += room;
+            room_ = begin;
+        }
+        std::vector<unsigned char> needs_order(incoming.size());
+        unsigned char const mine = has_room ? 0 : 1;
+        for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+            exchange_values<unsigned char>(
+                ranks, destination, std::span(&mine, 1), source, std::span(&needs_order[source], 1));
+        });
+        to_send_.resize(incoming.size());
+        std::size_t most = 0;
+        for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
+            to_send_[rank] = tuples_.of(rank);
+            most = (std::max)(most, to_send_[rank].size());
+            if (needs_order[rank] != 0)
+                std::sort(to_send_[rank].begin(), to_send_[rank].end());
+        }
+        attempt([&] {
+            std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
+            slices_.resize(room_);
+            values_.resize({room_ * slice_size_});
+            sent_slices_.resize(sent);
+            sent_values_.resize({sent * slice_size_});
+            call.reserve(room_);
+        });
+    }
+
+    /// Exchanges all updates. apply(slices, values) is called for those that can be applied.
+    template <communicator C, class Apply>
+    void run(C const& ranks, Apply const& apply)
+    {
+        while (is_waiting()) {
+            for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+                exchange_room(ranks, destination, source);
+            });
+            apply_what_is_complete(apply);
+        }
+    }
+
+private:
+    bool is_waiting() const
+    {
+        return std::any_of(waiting_.begin(), waiting_.end(), [](waiting_updates const& each) {
+            return each.to_come != 0 || each.filled != 0;
+        }) || std::any_of(to_send_.begin(), to_send_.end(), [](auto const& each) { return !each.empty(); });
+    }
+
+    /// Sends updates to `destination`, as many as it has room for, and receives those of `source`.
+    template <communicator C>
+    void exchange_room(C const& ranks, std::size_t destination, std::size_t source)
+    {
+        waiting_updates& from = waiting_[source];
+        std::span<owned_tuple>& to = to_send_[destination];
+        std::size_t const in = (std::min)(from.room - from.filled, from.to_come);
+        std::size_t out = 0;
+        exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0), destination,
+            std::span(&out, to.empty() ? 0 : 1));
+        for (std::size_t i = 0; i < out; ++i) {
+            sent_slices_[i] = to[i].slice;
+            std::copy_n(
+                updates_ + to[i].number * slice_size_, slice_size_, sent_values_.data() + i * slice_size_);
+        }
+        std::size_t const end = from.begin + from.filled;
+        exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
+            std::span(slices_.data() + end, in));
+        exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
+            std::span(values_.data() + end * slice_size_, in * slice_size_));
+        to = to.subspan(out);
+        from.filled += in;
+        from.to_come -= in;
+    }
+
+    /// Applies the updates of slices for which no rank has more to come, and keeps the others.
+    template <class Apply>
+    void apply_what_is_complete(Apply const& apply)
+    {
+        std::size_t last_slice = (std::numeric_limits<std::size_t>::max)(), last_rank = waiting_.size();
+        for (std::size_t rank = 0; rank < waiting_.size(); ++rank) {
+            waiting_updates const& of = waiting_[rank];
+            if (of.to_come != 0 && slices_[of.begin + of.filled - 1] < last_slice) {
+                last_slice = slices_[of.begin + of.filled - 1];
+                last_rank = rank;
+            }
+        }
+        for (std::size_t rank = 0; rank < waiting_.size(); ++rank) {
+            waiting_updates& of = waiting_[rank];
+            auto const begin = slices_.begin() + static_cast<std::ptrdiff_t>(of.begin),
+                       end = begin + static_cast<std::ptrdiff_t>(of.filled);
+            auto const complete = last_rank == waiting_.size() ? end
+                                  : rank <= last_rank          ? std::upper_bound(begin, end, last_slice)
+                                                               : std::lower_bound(begin, end, last_slice);
+            auto const count = static_cast<std::size_t>(complete - begin);
+            T* const values = values_.data() + of.begin * slice_size_;
+            if (count != 0)
+                apply(std::span(slices_).subspan(of.begin, count), values);
+            std::copy(complete, end, begin);
+            std::copy(values + count * slice_size_, values + of.filled * slice_size_, values);
+            of.filled -= count;
+        }
+    }
+
+    owned_tuples& tuples_;
+    T const* updates_;
+    std::size_t slice_size_;
+    std::size_t room_ = 0;
+    std::vector<waiting_updates> waiting_{};
+    std::vector<std::span<owned_tuple>> to_send_{};
+    std::vector<std::size_t> slices_{}, sent_slices_{};
+    xt::xtensor<T, 1> values_{}, sent_values_{};
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_types.hpp ====
+// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
+
+// ==== xloom/run/indexed/updates_operand.hpp ====
+// The updates of ScatterND as a tensor or a scalar of data's element type, whether or not they are broadcast.
+
+// ==== xloom/core/exact_cast.hpp ====
+// Conversion of a built-in number to an element type where that keeps its value.
+
+namespace xloom::detail {
+
+/// True if a floating-point number, truncated, is in the range of an integer type.
+template <std::integral Int, std::floating_point Float>
+bool is_in_range(Float value)
+{
+    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+}
+
+/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
+/// double.
+template <builtin_number To, builtin_number From>
+bool is_exact(From value)
+{
+    if constexpr (std::integral<To> && std::integral<From>)
+        return std::in_range<To>(value);
+    else if constexpr (std::integral<To>)
+        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
+    else if constexpr (std::integral<From>)
+        return is_in_range<From>(static_cast<To>(value)) &&
+               static_cast<From>(static_cast<To>(value)) == value;
+    else
+        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
+}
+
+/// Returns the number as a To, or nothing if no To has its value.
+template <number To, builtin_number From>
+std::optional<To> exact_cast(From value)
+{
+    using computed = decltype(+std::declval<To const&>());
+    auto const promoted = +value;
+    if (!is_exact<computed>(promoted))
+        return std::nullopt;
+    auto const number = static_cast<computed>(promoted);
+    To const result = cast<To>(number);
+    bool const is_nan = number != number;
+    if (is_nan ? +result == +result : +result != number)
+        return std::nullopt;
+    return result;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/tensor/broadcast.hpp ====
+// The mark of an operand that is broadcast to the shape which the operator requires.
+
+namespace xloom {
+
+/// An operand that is to be broadcast; made by broadcast().
+template <class X>
+struct broadcast_operand {
+    X operand; ///< a scalar or a temporary by value, otherwise a reference
+};
+
+/// The type of broadcast. Why a function object: xt and xsimd have functions of this name, which
+/// argument-dependent lookup would find beside a function.
+struct broadcast_t {
+    template <class X>
+    constexpr auto operator()(X&& operand) const
+    {
+        using bare = std::remove_cvref_t<X>;
+        if constexpr (tensor<bare> || detail::lazy<bare>)
+            return broadcast_operand<std::conditional_t<std::is_lvalue_reference_v<X>, bare const&, bare>>{
+                std::forward<X>(operand)};
+        else
+            return broadcast_operand<bare>{std::forward<X>(operand)};
+    }
+};
+
+/// Marks updates of scatter_nd to be broadcast to the required shape by NumPy's rule: shapes are aligned at
+/// their last axes, where a length of 1 and a missing axis repeat the items. The items are not written out.
+///
+/// Shapes    a scalar, or a tensor of any layout.
+/// Types     data's element type. Where that is a number, a scalar may be a built-in number of another type
+///           with a value that both types have: broadcast(1) counts in float, too.
+/// Errors    of scatter_nd: shape_error: a shape that cannot be broadcast. type_error: data's element type
+///           does not have the value of a scalar.
+/// Cost      constant: variables are referred to, temporaries are moved in, scalars are copied.
+/// Source    NumPy, "Broadcasting".
+/// Example
+/// ```cpp
+/// xt::xtensor<std::int64_t, 1> counts = {0, 0, 0};
+/// xt::xtensor<int, 2> const bins = {{2}, {0}, {2}, {2}};
+/// xloom::scatter_nd_into(counts, bins, xloom::broadcast(1), xloom::reduce_add);
+/// counts; // = [1, 0, 3]
+/// ```
+inline constexpr broadcast_t broadcast{};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_broadcast = false;
+template <class X>
+inline constexpr bool is_broadcast<broadcast_operand<X>> = true;
+
+/// Returns the operand without the mark.
+template <class X>
+X const& unmarked(X const& operand)
+{
+    return operand;
+}
+template <class X>
+std::remove_reference_t<X> const& unmarked(broadcast_operand<X> const& marked)
+{
+    return marked.operand;
+}
+
+/// The type of an operand without the mark.
+template <class X>
+using unmarked_t = bare<decltype(detail::unmarked(std::declval<X const&>()))>;
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// True if updates are a number that is broadcast, and data has items of another type T.
+template <class Updates, class T>
+inline constexpr bool is_converted = is_broadcast<Updates> && builtin_number<unmarked_t<Updates>> &&
+                                     number<T> && !std::is_same_v<unmarked_t<Updates>, T>;
+
+template <std::floating_point Float>
+std::string describe_number(Float value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", static_cast<double>(value));
+    return text;
+}
+template <std::integral Int>
+std::string describe_number(Int value)
+{
+    return concat(value);
+}
+
+/// Returns updates without the mark of broadcast(), a number that is broadcast as a T.
+///
+/// Errors    type_error: no T has the value of that number.
+template <class T, class Updates>
+decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& updates)
+{
+    if constexpr (!is_converted<Updates, T>) {
+        return detail::unmarked(updates);
+    } else {
+        std::optional<T> const converted = exact_cast<T>(updates.operand);
+        if (!converted)
+            fail<type_error>(op,
+                ": a number that is broadcast must be one of data's element type, but it is ",
+                detail::describe_number(+updates.operand), " and data holds ", element_name<T>(),
+                ". Convert it first.");
+        return T(*converted);
+    }
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
+/// error of one sentence.
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
+consteval bool is_valid_scatter_nd()
+{
+    if constexpr (execution_policy<Reduce> || !execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                     "updates[, reduce][, options][, policy])");
+    else if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+        static_assert(never<Data>,
+            "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
+    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
+        static_assert(
+            never<Data>, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    else if constexpr (InPlace && !outlives_call<Data>)
+        static_assert(never<Data>,
+            "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    else if constexpr (!are_valid_scatter_nd_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> &&
+                       !is_converted<Updates, item_t<Data>>)
+        static_assert(
+            never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
+        static_assert(never<Reduce>,
+            "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item "
+            "for data's elements; strings can be joined only (reduce_add), complex numbers have no order");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// True if the types of a call of distributed_scatter_nd_into are valid, otherwise a compile-time error of
+/// one sentence.
+template <class Data, class Indices, class Updates, class Reduce, class Policy>
+consteval bool is_valid_distributed_scatter()
+{
+    if constexpr (is_broadcast<Updates>)
+        static_assert(never<Updates>, "xloom::distributed_scatter_nd_into: updates must be a tensor; "
+                                      "broadcast() is not distributed");
+    else if constexpr (!is_valid_scatter_nd<true, Data, Indices, Updates, Reduce, Policy>())
+        return false;
+    else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
+        static_assert(never<Data>, "xloom::distributed_scatter_nd_into: items are sent to other ranks as "
+                                   "bytes, so their type must be trivially copyable");
+    else
+        return true;
+    return false;
+}
+
+/// Requires that no slice is named twice, on any rank.
+///
+/// Errors    index_error, which `attempt` keeps.
+template <communicator C>
+void check_named_once(std::string_view op, owned_tuples& tuples, std::vector<std::size_t> const& incoming,
+    divided_data const& whole, distributed_axis<C> const& part, rank_attempt& attempt)
+{
+    std::size_t const at_once = std::max<std::size_t>(part.buffer_bytes() / 2 / sizeof(std::size_t), 1);
+    std::size_t most = 0, most_in = 0, most_out = 0;
+    for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
+        most_in = (std::max)(most_in, (std::min)(incoming[rank], at_once));
+        most_out = (std::max)(most_out, (std::min)(tuples.of(rank).size(), at_once));
+        most = (std::max)({most, incoming[rank], tuples.of(rank).size()});
+    }
+    std::vector<std::size_t> sent, received;
+    std::vector<bool> is_named;
+    attempt([&] {
+        sent.resize(most_out);
+        received.resize(most_in);
+        is_named.resize((part.end() - part.begin()) * whole.slices_of_row());
+    });
+    attempt.agree(part.ranks(), op);
+    for (std::size_t begin = 0; begin < most; begin += at_once)
+        for_each_partner(part.ranks(), [&](std::size_t destination, std::size_t source) {
+            auto const size_of = [&](std::size_t all) {
+                return (std::min)(all, begin + at_once) - (std::min)(all, begin);
+            };
+            auto const mine = tuples.of(destination);
+            std::size_t const out = size_of(mine.size()), in = size_of(incoming[source]);
+            for (std::size_t i = 0; i < out; ++i)
+                sent[i] = mine[begin + i].slice;
+            exchange_values<std::size_t>(
+                part.ranks(), destination, std::span(sent).first(out), source, std::span(received).first(in));
+            attempt([&] {
+                for (std::size_t const slice : std::span(received).first(in)) {
+                    if (is_named[slice])
+                        fail<index_error>(op,
+                            ": with duplicates::error a slice may be named once, but slice ",
+                            unravel(part.begin() * whole.slices_of_row() + slice, whole.indexed()),
+                            " is named several times, by rank ", source,
+                            " at last. Choose duplicates::last.");
+                    is_named[slice] = true;
+                }
+            });
+        });
+    attempt.agree(part.ranks(), op);
+}
+
+template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
+void distributed_scatter(Data& data, Indices const& indices, Updates const& updates, Reduce& reduce,
+    distributed_axis<C> const& part, scatter_nd_options const& options, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
+    using T = item_t<Data>;
+    rank_attempt attempt;
+    call_digest digest;
+    scatter_nd_options chosen = options;
+    divided_data whole{};
+    std::optional<owned_tuples> tuples;
+    std::optional<row_major_items<Updates>> items;
+    attempt([&] {
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(indices));
+        check_rank(op, "updates", detail::rank_of(updates));
+        memory_block const to = detail::memory_of(data);
+        shape const index_shape = detail::shape_of(indices);
+        check_not_scalar(op, "data", to.layout.dims);
+        check_not_scalar(op, "indices", index_shape);
+        chosen = options_with(op, reduce, options);
+        whole = check_divided_data(op, to.layout.dims, index_shape, part);
+        check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
+        checked_indices<Indices> const checked(
+            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
+        check_reduction<T, Reduce>(op, chosen);
+        check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
+        tuples.emplace(checked.reader(), whole, part);
+        items.emplace(updates);
+        digest = detail::digest_of(whole.whole, 0);
+        digest.add(whole.width).add(sizeof(T)).add(static_cast<std::uint64_t>(chosen.reduction));
+        digest.add(static_cast<std::uint64_t>(chosen.duplicates)).add(chosen.include_self);
+        digest.add(chosen.accumulate_in_float);
+    });
+    attempt.agree(part.ranks(), op, digest);
+    std::vector<std::size_t> const incoming = tuples->incoming(part.ranks());
+    if (chosen.duplicates == duplicates::error)
+        detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
+
+    received_updates<T> call(detail::shape_of(data), whole.width, chosen);
+    update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
+    auto const run = [&]<class Sum>(std::type_identity<Sum>) {
+        std::optional<rank_updates<Sum, Data, Reduce>> owned;
+        exchange.prepare(incoming, part.buffer_bytes(), part.ranks(), call, whole.width, attempt);
+        attempt([&] { owned.emplace(call, data, reduce); });
+        attempt.agree(part.ranks(), op);
+        exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
+            attempt([&] {
+                call.assign(slices, values);
+                owned->apply(call, policy);
+            });
+        });
+        attempt([&] { owned->finish(policy); });
+        attempt.agree(part.ranks(), op);
+    };
+    if (element_count(whole.slice()) == 0)
+        return;
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (chosen.accumulate_in_float && !replaces(reduce))
+            return run(std::type_identity<float>{});
+    run(std::type_identity<T>{});
+}
+
+} // namespace detail
+
+/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data, brings
+/// its own updates for any part, and calls the function.
+///
+///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
+///                                            updates of all ranks, joined)
+///
+/// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
+///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
+///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           axis, a negative one from its end. Updates are a tensor.
+/// Types     as scatter_nd_into, with items that are trivially copyable.
+/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
+/// Reduce    as scatter_nd; the same on all ranks.
+/// Policy    as scatter_nd, on the threads of a rank.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
+///           its rank, or option_error for calls that differ. What a callable throws on one rank propagates
+///           there, and is a rank_error on the others; data then holds the values written so far. Errors of
+///           the communicator propagate.
+/// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
+///           so the bits do not depend on the division of data, nor on that of the updates if their order is
+///           the same.
+/// Cost      every update is sent once, also if it is for this rank, and applied by the owner of its slice.
+///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
+///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
+///           for this rank's part, and for duplicates::error a bit per slice. If all updates for a part fit
+///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and come
+///           in turns. The latency of a turn is that of 3 R messages, for R ranks.
+/// Aliasing  as scatter_nd_into.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xt::xtensor<int, 1> data = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{2}, {0}, {2}};
+/// xt::xtensor<int, 1> const updates = {10, 20, 30};
+/// xloom::distributed_axis const rows(alone, 3);
+/// xloom::distributed_scatter_nd_into(data, indices, updates, xloom::reduce_add, rows);
+/// data; // = [21, 2, 43]
+/// ```
+template <class Data, class Indices, class Updates, class Reduce, communicator C,
+    class Policy = serial_policy>
+void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    distributed_axis<C> const& part, scatter_nd_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_distributed_scatter<Data, Indices, Updates,
+                      std::remove_reference_t<Reduce>, Policy>()) {
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        detail::distributed_scatter(data, index_tensor, update_tensor, reduce, part, options, policy);
+    }
+}
+
+/// Runs distributed_scatter_nd_into with options.reduction.
+template <class Data, class Indices, class Updates, communicator C, class Policy = serial_policy>
+void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
+    distributed_axis<C> const& part, scatter_nd_options const& options = {}, Policy const& policy = {})
+{
+    xloom::distributed_scatter_nd_into(
+        std::forward<Data>(data), indices, updates, options.reduction, part, options, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/gather_elements.hpp ====
+// The GatherElements operator: gathers items by their indices along one axis.
+
+// ==== xloom/run/indexed/elements_types.hpp ====
+// The requirements on the types of a call of gather_elements, scatter_elements and their variants in place,
+// with their compile-time errors.
+
+namespace xloom::detail {
+
+/// True if the types of a call of gather_elements are valid, otherwise a compile-time error of one sentence.
+template <class Data, class Indices, class Policy>
+consteval bool is_valid_gather_elements()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::gather_elements: the arguments are gather_elements(data, indices[, options][, policy])");
+    else if constexpr (!tensor<Data> && !lazy<Data>)
+        static_assert(never<Data>, "xloom::gather_elements: data must be a tensor");
+    else if constexpr (!are_valid_gather_elements_indices<Indices>())
+        return false;
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of gather_elements_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Data, class Indices, class Output, class Policy>
+consteval bool is_valid_gather_elements_into()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::gather_elements_into: the arguments are gather_elements_into("
+                                     "data, indices, output[, options][, policy])");
+    else if constexpr (!is_valid_gather_elements<Data, Indices, Policy>())
+        return false;
+    else if constexpr (!tensor<Output>)
+        static_assert(never<Output>, "xloom::gather_elements_into: output must be a tensor in memory");
+    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Data>>)
+        static_assert(never<Output>, "xloom::gather_elements_into: output must have data's element type");
+    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
+        static_assert(
+            never<Output>, "xloom::gather_elements_into: output is written, so it must not be const");
+    else if constexpr (!outlives_call<Output>)
+        static_assert(never<Output>, "xloom::gather_elements_into: output is written in place, so it must be a "
+                                     "variable or a view of one");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of scatter_elements (InPlace: scatter_elements_into) are valid, otherwise a
+/// compile-time error of one sentence.
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
+consteval bool is_valid_scatter_elements()
+{
+    if constexpr (execution_policy<Reduce> || !execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::scatter_elements: the arguments are scatter_elements(data, "
+                                     "indices, updates[, reduce][, options][, policy])");
+    else if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+        static_assert(never<Data>, "xloom::scatter_elements: data must be a tensor, and for "
+                                   "scatter_elements_into a tensor in memory");
+    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
+        static_assert(
+            never<Data>, "xloom::scatter_elements_into: data is updated in place, so it must not be const");
+    else if constexpr (InPlace && !outlives_call<Data>)
+        static_assert(never<Data>, "xloom::scatter_elements_into: data is updated in place, so it must be a "
+                                   "variable or a view of one");
+    else if constexpr (!are_valid_scatter_elements_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> &&
+                       !is_converted<Updates, item_t<Data>>)
+        static_assert(never<Updates>,
+            "xloom::scatter_elements: updates must have data's element type; convert them first");
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
+        static_assert(never<Reduce>,
+            "xloom::scatter_elements: the reduction must be callable as reduce(old item, update item) -> new "
+            "item for data's elements; strings can be joined only (reduce_add), complex numbers have no "
+            "order");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/gather_elements_call.hpp ====
+// A call of GatherElements: the constructor checks the operands, run() executes it.
+
+// ==== xloom/check/elements.hpp ====
+// Shape requirements of GatherElements and ScatterElements.
+
+// ==== xloom/gather_elements_options.hpp ====
+// The options of gather_elements and gather_elements_into.
+
+namespace xloom {
+
+/// Options of gather_elements.
+struct gather_elements_options {
+    std::int64_t axis = 0; ///< the axis of data that is indexed; negative: from the back
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
+///
+/// Errors    option_error: an axis out of range.
+constexpr std::size_t check_axis_option(
+    std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
+{
+    if (!is_axis(axis, dims.size()))
+        fail<option_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
+    return wrap_axis(axis, dims.size());
+}
+
+/// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
+/// counted from the front.
+///
+/// Errors    shape_error: rank 0; unequal ranks; an axis of indices that exceeds data's, except the indexed
+///           one.  option_error: an axis out of range.
+/// Source    ONNX GatherElements-13, ScatterElements-18, text.
+[[gnu::noinline]] constexpr std::size_t check_elements(
+    std::string_view op, shape const& data, shape const& indices, std::int64_t axis)
+{
+    check_not_scalar(op, "data", data);
+    check_not_scalar(op, "indices", indices);
+    if (indices.size() != data.size())
+        fail<shape_error>(op, ": indices must have data's rank, but indices is ", indices, " and data is ",
+            data, ". Reshape one of the two.");
+    std::size_t const indexed = check_axis_option(op, "data", data, axis);
+    for (std::size_t k = 0; k < data.size(); ++k)
+        if (k != indexed && indices[k] > data[k])
+            fail<shape_error>(op, ": indices must be no longer than data along every axis but the indexed "
+                                  "one, but axis ",
+                k, " has ", indices[k], " in indices ", indices, " and ", data[k], " in data ", data,
+                " (options.axis ", axis, "). Shorten indices.");
+    return indexed;
+}
+
+/// Checks the operands of GatherElements, whose output has the shape of indices, and returns the axis.
+///
+/// Errors    of check_elements; shape_error: a size that overflows.
+[[gnu::noinline]] constexpr std::size_t check_gather_elements(std::string_view op, shape const& data,
+    shape const& indices, gather_elements_options const& options, std::size_t item_bytes = 1)
+{
+    std::size_t const axis = check_elements(op, data, indices, options.axis);
+    if (!has_strides(indices, item_bytes))
+        fail<shape_error>(op,
+            ": the size of a result must fit in memory, but the output would have the shape ", indices,
+            ". Gather fewer items.");
+    return axis;
+}
+
+/// Checks the shape and the memory of GatherElements' output.
+///
+/// Errors    shape_error: output does not have the shape of indices. overlap_error: as check_gather_memory.
+[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
+    memory_block const& data, memory_block const& indices)
+{
+    if (output.layout.dims != indices.layout.dims)
+        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims,
+            ", but it is ", output.layout.dims, ". Give it that shape.");
+    check_gather_memory(op, output, data, indices);
+}
+
+/// Checks the operands of ScatterElements and returns the axis. `updates_shape` is that of indices, unless
+/// they are broadcast.
+///
+/// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a size
+///           that overflows. option_error: options that contradict each other.
+[[gnu::noinline]] constexpr std::size_t check_scatter_elements(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
+    scatter_nd_options const& options)
+{
+    std::size_t const indexed = check_elements(op, data, indices, axis);
+    if (is_broadcast && !can_broadcast(updates, indices))
+        fail<shape_error>(op, ": updates must broadcast to the shape of indices ", indices, ", but it is ",
+            updates, ". From the last axis on, give each the length there or 1.");
+    if (!is_broadcast && updates != indices)
+        fail<shape_error>(op, ": updates must have the shape of indices ", indices, ", but it is ", updates,
+            ". Give updates that shape, or pass broadcast(updates).");
+    check_scattered_sizes(op, data, indices);
+    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    return indexed;
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The checked operands of a GatherElements call.
+template <class Data, class Indices>
+class gather_elements_call {
+    using T = item_t<Data>;
+
+public:
+    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+        gather_elements_options const& options, index_check when)
+        : options_(options),
+          layout_(detail::layout_of(data)),
+          axis_(check_gather_elements(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
+          data_(enable_tensor<Data>::data(data)),
+          indices_(op, indices, {shape{layout_.dims[axis_]}, strides{layout_.strides[axis_]}}, axis_,
+              options.bounds, when, index_form::single),
+          output_shape_(indices_.front())
+    {}
+
+    shape const& output_shape() const { return output_shape_; }
+    bool may_drop() const { return options_.bounds == bounds::drop; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (indices_.rule() == bounds::check)
+            indices_.require_in_range();
+    }
+
+    /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
+    ///
+    /// Errors    index_error, with index_check::by_block.
+    template <class Policy>
+    void run(T* output, Policy const& policy) const
+    {
+        bool const is_empty = indices_.count() == 0 || element_count(layout_.dims) == 0;
+        strided_layout along{output_shape_, layout_.strides};
+        along.strides[axis_] = 0;
+        if (is_empty || !run_copies(indices_.reader(kernel::position_offsets(along)), data_, output,
+                            kernel::copy_contiguous_slices{1}, policy))
+            require_in_range();
+    }
+
+private:
+    gather_elements_options options_;
+    strided_layout layout_;
+    std::size_t axis_;
+    T const* data_;
+    checked_indices<Indices> indices_;
+    shape output_shape_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+template <class Data, class Indices, class Policy>
+auto gather_elements(
+    Data const& data, Indices const& indices, gather_elements_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_gather_elements<Data, Indices, Policy>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_elements";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, call, policy);
+    }
+}
+
+template <class Data, class Indices, class Output, class Policy>
+void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
+    gather_elements_options const& options, Policy const& policy)
+{
+    if constexpr (is_valid_gather_elements_into<Data, Indices, Output, Policy>()) {
+        static constexpr std::string_view op = "xloom::gather_elements_into";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check::before_use);
+        check_rank(op, "output", detail::rank_of(output));
+        check_gather_elements_output(op, detail::memory_of(output), detail::memory_of(source),
+            detail::memory_of(index_tensor));
+        gather_to(call, output, policy);
+    }
+}
+
+} // namespace detail
+
+/// Returns the items of data that indices name along one axis; the other axes keep their positions.
+///
+///     for i in ndindex(indices.shape):
+///         j = i
+///         j[axis] = indices[i]
+///         output[i] = data[j]
+///
+/// Shapes    data [d0 .. d(r-1)], r >= 1, and indices of the same rank, no longer than data along any axis
+///           but the indexed one; the output has the shape of indices. It is a container of data's family and
+///           rank. Any layout, lazy expressions too.
+/// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
+/// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
+/// Policy    serial, or one with threads (xloom/tbb.hpp).
+/// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
+/// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
+///           row-major.
+/// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const data = {{1, 2, 3}, {4, 5, 6}};
+/// xloom::gather_elements(data, xt::xtensor<int, 2>{{1, 0, 1}}); // = [[4, 2, 6]]
+/// xloom::gather_elements(data, xt::xtensor<int, 2>{{2, 0}, {-1, 1}}, {.axis = 1}); // = [[3, 1], [6, 5]]
+/// ```
+template <class Data, class Indices, class Policy = serial_policy>
+auto gather_elements(Data const& data, Indices const& indices, gather_elements_options const& options = {},
+    Policy const& policy = {})
+{
+    return detail::gather_elements(data, indices, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Data, class Indices, execution_policy Policy>
+auto gather_elements(Data const&, Indices const&, Policy const&, gather_elements_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_elements<Data, Indices, gather_elements_options>());
+    return detail::owned_t<Data>();
+}
+
+/// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
+/// values.
+///
+/// Cost      as gather_elements, and another pass over the indices with bounds::check.
+/// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
+///           output shares memory with data or indices, or its items share memory with each other.
+template <class Data, class Indices, class Output, class Policy = serial_policy>
+void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
+    gather_elements_options const& options = {}, Policy const& policy = {})
+{
+    detail::gather_elements_into(data, indices, std::forward<Output>(output), options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Data, class Indices, class Output, execution_policy Policy>
+void gather_elements_into(
+    Data const&, Indices const&, Output const&, Policy const&, gather_elements_options const& = {})
+{
+    static_cast<void>(
+        detail::is_valid_gather_elements_into<Data, Indices, Output, gather_elements_options>());
+}
+
+} // namespace xloom
+
+// ==== xloom/gather_nd_vjp.hpp ====
+// The derivative of GatherND: a scatter that adds the cotangent of each gathered slice to the slice of data
+// that it was read from.
+
+// ==== xloom/run/indexed/gather_vjp_call.hpp ====
+// A call of the derivative of GatherND: a scatter of ct to the slices that the gather read.
+
+// ==== xloom/check/gather_nd_vjp.hpp ====
+// Shape requirements of the derivative of GatherND.
+
+// ==== xloom/gather_nd_vjp_options.hpp ====
+// The options of gather_nd_vjp and gather_nd_vjp_into.
+
+namespace xloom {
+
+/// Options of gather_nd_vjp: those of gather_nd, and those of the scatter that its derivative is.
+struct gather_nd_vjp_options {
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
+    xloom::bounds bounds = xloom::bounds::check;
+    bool accumulate_in_float =
+        false;           ///< storage floats are rounded once, at the end, not after each addition
+    bool unique = false; ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false; ///< the caller guarantees that the slices are in row-major order
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Checks the operands of the derivative of GatherND: ct has the shape of GatherND's output.
+///
+/// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
+///           overflows.
+[[gnu::noinline]] constexpr void check_gather_nd_vjp(std::string_view op, shape const& ct, shape const& data,
+    shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
+{
+    shape const gathered = detail::check_gather_nd(
+        op, data, indices, {.batch_dims = options.batch_dims, .bounds = options.bounds});
+    if (ct != gathered)
+        detail::fail<shape_error>(op,
+            ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
+            gathered, ", but it is ", ct, " (data ", data, ", indices ", indices, "). Give it that shape.");
+    if (!has_strides(data, item_bytes))
+        detail::fail<shape_error>(op,
+            ": the size of a result must fit in memory, but d_data would have the shape ", data,
+            ". Reduce a dimension.");
+}
+
+/// Checks the memory of the derivative by data.
+///
+/// Errors    overlap_error: d_data shares memory with ct or indices, or two of its items do with each other.
+[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
+    std::string_view op, memory_block const& d_data, memory_block const& ct, memory_block const& indices)
+{
+    bool const overlaps_ct = overlap(d_data, ct), overlaps_indices = overlap(d_data, indices);
+    if (overlaps_ct || overlaps_indices)
+        detail::fail<overlap_error>(op,
+            ": d_data is written while ct and indices are read, but d_data overlaps ",
+            overlaps_ct && overlaps_indices ? "ct and indices"
+            : overlaps_ct                   ? "ct"
+                                            : "indices",
+            ". Give it memory of its own.");
+    detail::check_unique(op, "d_data", d_data.layout, "Write to a container.");
 }
 
 } // namespace xloom::detail
@@ -17436,7 +21233,7 @@ private:
             strides(steps.begin() + first, steps.begin() + last)};
     }
 
-    kernel::batch_offsets batch(strides const& steps) const
+    kernel::position_offsets batch(strides const& steps) const
     {
         strided_layout const axes = part_of_axes(steps, 0, first_);
         return {axes, indices_.count() == 0 ? 1 : indices_.count() / element_count(axes.dims)};
@@ -17477,25 +21274,6 @@ void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 // ==== xloom/run/indexed/gather_vjp_types.hpp ====
 // The requirements on the types of a call of gather_nd_vjp or gather_nd_vjp_into, with their compile-time
 // errors.
-
-// ==== xloom/core/differentiable.hpp ====
-// The concept of an element type that has gradients.
-
-namespace xloom::detail {
-
-/// A type with a remainder: the integers, bool and characters, the storage types of integers, and integers of
-/// other libraries.
-template <class T>
-concept integer_like = requires(T const& a) { a % a; };
-
-/// A type that has sums, products and quotients by a count, and whose T{} is zero: floating-point numbers,
-/// their complex numbers and storage types (float8_e8m0 has no zero), and user-defined scalars.
-template <class T>
-concept differentiable =
-    !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T> &&
-    std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-
-} // namespace xloom::detail
 
 namespace xloom::detail {
 
@@ -19666,7 +23444,7 @@ struct operator_history {
 template <class Op>
 inline constexpr std::array<operator_history, 0> histories{};
 
-/// An enumeration of operators: control_flow, indexing or recurrent.
+/// An enumeration of operators: control_flow, indexing, accumulation or recurrent.
 template <class Op>
 concept operator_kind = histories<Op>.size() > 0;
 
@@ -19689,7 +23467,7 @@ constexpr std::string_view name_of(Op op) noexcept
 
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Types     Op: control_flow, indexing or recurrent.
+/// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
@@ -19907,11 +23685,90 @@ constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
 
 } // namespace xloom
 
-// ==== xloom/infer/gather_nd.hpp ====
-// ONNX's type and shape inference of GatherND.
+// ==== xloom/infer/cumsum.hpp ====
+// ONNX's type and shape inference of CumSum, its versions by opset, and the element types T of its input.
+
+namespace xloom {
+
+/// The operators that combine the elements of an axis up to each of them.
+enum class accumulation { cumsum };
+
+namespace detail {
+
+inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
+
+template <>
+inline constexpr std::array<operator_history, 1> histories<accumulation>{{{"CumSum", cumsum_versions}}};
+
+} // namespace detail
+
+/// True if `op` accepts an input of this element type at this opset: numbers of 32 and 64 bits, from version
+/// 14 on float16 and bfloat16. The axis is int32 or int64 in every version.
+///
+/// Errors    option_error: the opset is older than the operator.
+/// Source    the schemas of ONNX 1.12.
+/// Example   tests/infer/cumsum.test.cpp
+constexpr bool is_allowed(accumulation op, std::int64_t opset, element_type element)
+{
+    std::int64_t const version = operator_version(op, opset);
+    switch (element) {
+    case element_type::uint32:
+    case element_type::uint64:
+    case element_type::int32:
+    case element_type::int64:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::float16:
+    case element_type::bfloat16:
+        return version >= 14;
+    default:
+        return false;
+    }
+}
+
+/// The attributes of CumSum that the inference reads.
+struct cumsum_attributes {
+    std::int64_t opset = latest_opset;
+};
+
+/// Infers the type of CumSum's output. `declared` is the type that the model declares, untyped if it declares
+/// none.
+///
+///     output = merge_type(x, declared)
+///
+/// Shapes    as x. The axis, an operand, is not read.
+/// Options   opset (latest_opset).
+/// Errors    type_error: x is not a tensor, or its element type is undefined; kind or element type of the
+///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
+///           opset.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of x is checked.
+/// Source    ONNX CumSum-11, 14. Element types are not checked; is_allowed checks that of x.
+/// Example
+/// ```cpp
+/// using element = xloom::element_type;
+/// auto const x = xloom::tensor_type(element::float_, {"N", 4});
+/// xloom::infer_cumsum(x, xloom::tensor_type(element::int32, {})); // = float[N, 4]
+/// ```
+constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] partial_type const& axis,
+    partial_type const& declared = untyped, cumsum_attributes const& attributes = {})
+{
+    static_cast<void>(operator_version(accumulation::cumsum, attributes.opset));
+    if (!x.is_tensor() || x.element() == element_type::undefined)
+        detail::fail<type_error>(
+            "xloom::infer_cumsum: x must be a tensor of a known element type, but x is ", x,
+            ". Give a tensor's type.");
+    return detail::merge_type({"infer_cumsum", "output"}, x, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/gather_elements.hpp ====
+// ONNX's type and shape inference of GatherElements.
 
 // ==== xloom/infer/indexing.hpp ====
-// The versions of ScatterND and GatherND by opset, and the element types T of their data.
+// The versions of ScatterND, GatherND, ScatterElements and GatherElements by opset, and the element types T of
+// their data.
 
 // ==== xloom/infer/type_lists.hpp ====
 // The versions of If, Loop and Scan by opset, and the types of their values (V).
@@ -20008,23 +23865,26 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
 
 namespace xloom {
 
-/// The operators that index slices.
-enum class indexing { scatter_nd, gather_nd };
+/// The operators that index slices or items.
+enum class indexing { scatter_nd, gather_nd, scatter_elements, gather_elements };
 
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
+inline constexpr std::array<std::int64_t, 4> scatter_elements_versions{11, 13, 16, 18};
+inline constexpr std::array<std::int64_t, 2> gather_elements_versions{11, 13};
 
 template <>
-inline constexpr std::array<operator_history, 2> histories<indexing>{
-    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions}}};
+inline constexpr std::array<operator_history, 4> histories<indexing>{
+    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions},
+        {"ScatterElements", scatter_elements_versions}, {"GatherElements", gather_elements_versions}}};
 
 } // namespace detail
 
-/// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
-/// first versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices
-/// are int64 in every version.
+/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first versions
+/// of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are int64 in every
+/// version, of ScatterElements and GatherElements also int32.
 ///
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
@@ -20047,8 +23907,89 @@ constexpr void require_data(std::string_view function, partial_type const& data)
             data, ". Give a tensor's type.");
 }
 
+/// Requires, if the rank of data is known, that data has the axis.
+constexpr void require_axis(std::string_view function, partial_type const& data, std::int64_t axis)
+{
+    if (data.shape().has_rank() && !is_axis(axis, data.shape().rank()))
+        fail<option_error>("xloom::", function,
+            ": an axis of a tensor of rank r must be in [-r, r - 1], but axis is ", axis, " and data is ",
+            data, ". Name an axis that the tensor has.");
+}
+
+/// True if ScatterND and ScatterElements, which have the same versions, have this reduction at this opset.
+constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
+{
+    std::int64_t const version = operator_version(op, opset);
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+    case reduction::mul:
+        return version >= 16;
+    case reduction::max:
+    case reduction::min:
+        return version >= 18;
+    default:
+        return false;
+    }
+}
+
+/// Requires that `op` has the reduction at this opset.
+constexpr void require_reduction(
+    std::string_view function, indexing op, std::int64_t opset, reduction kind)
+{
+    if (!detail::has_reduction(op, opset, kind))
+        fail<option_error>("xloom::", function,
+            ": ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but "
+            "reduction is ",
+            name_of(kind), " and opset is ", opset,
+            detail::has_reduction(op, latest_opset, kind) ? ". Use a newer opset." : ". Use one of these.");
+}
+
 } // namespace detail
 } // namespace xloom
+
+namespace xloom {
+
+/// The attributes of GatherElements that the inference reads.
+struct gather_elements_attributes {
+    std::int64_t opset = latest_opset;
+    std::int64_t axis = 0;
+};
+
+/// Infers the type of GatherElements' output. `declared` is the type that the model declares, untyped if it
+/// declares none.
+///
+///     output = merge_type(data.with_shape(indices.shape), declared)
+///
+/// Shapes    as indices, whose rank is not compared with data's.
+/// Options   opset (latest_opset).  axis (0).
+/// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
+///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
+///           opset; an axis that data, of a known rank, does not have.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data and the
+///           axis are checked.
+/// Source    ONNX GatherElements-11, 13. Element types are not checked; is_allowed checks that of data.
+/// Example
+/// ```cpp
+/// using element = xloom::element_type;
+/// auto const data = xloom::tensor_type(element::float_, {"N", 4});
+/// xloom::infer_gather_elements(data, xloom::tensor_type(element::int64, {"K", 4})); // = float[K, 4]
+/// ```
+constexpr partial_type infer_gather_elements(partial_type const& data, partial_type const& indices,
+    partial_type const& declared = untyped, gather_elements_attributes const& attributes = {})
+{
+    static_cast<void>(operator_version(indexing::gather_elements, attributes.opset));
+    detail::require_data("infer_gather_elements", data);
+    detail::require_axis("infer_gather_elements", data, attributes.axis);
+    return detail::merge_type(
+        {"infer_gather_elements", "output"}, data.with_shape(indices.shape()), declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/gather_nd.hpp ====
+// ONNX's type and shape inference of GatherND.
 
 namespace xloom {
 
@@ -21091,6 +25032,54 @@ constexpr type_list infer_scan(
 
 } // namespace xloom
 
+// ==== xloom/infer/scatter_elements.hpp ====
+// ONNX's type and shape inference of ScatterElements.
+
+namespace xloom {
+
+/// The attributes of ScatterElements that the inference reads.
+struct scatter_elements_attributes {
+    std::int64_t opset = latest_opset;
+    std::int64_t axis = 0;
+    xloom::reduction reduction = xloom::reduction::none;
+};
+
+/// Infers the type of ScatterElements' output. `declared` is the type that the model declares, untyped if it
+/// declares none.
+///
+///     output = merge_type(data, declared)
+///
+/// Shapes    as data. indices and updates are not read: their types may be wrong, or have a rank that data
+///           does not have.
+/// Options   opset (latest_opset).  axis (0).  reduction (none).
+/// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
+///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
+///           opset; an axis that data, of a known rank, does not have; a reduction that the opset does not
+///           have.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the axis
+///           and the reduction are checked.
+/// Source    ONNX ScatterElements-11, 13, 16, 18. Element types are not checked; is_allowed checks that of
+///           data.
+/// Example
+/// ```cpp
+/// using element = xloom::element_type;
+/// auto const data = xloom::tensor_type(element::float_, {"N", 4});
+/// auto const indices = xloom::tensor_type(element::int64, {"K", 4});
+/// xloom::infer_scatter_elements(data, indices, xloom::tensor_type(element::float_, {"K", 4})); // = float[N, 4]
+/// ```
+constexpr partial_type infer_scatter_elements(partial_type const& data,
+    [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
+    partial_type const& declared = untyped, scatter_elements_attributes const& attributes = {})
+{
+    detail::require_reduction(
+        "infer_scatter_elements", indexing::scatter_elements, attributes.opset, attributes.reduction);
+    detail::require_data("infer_scatter_elements", data);
+    detail::require_axis("infer_scatter_elements", data, attributes.axis);
+    return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
+}
+
+} // namespace xloom
+
 // ==== xloom/infer/scatter_nd.hpp ====
 // ONNX's type and shape inference of ScatterND.
 
@@ -21102,42 +25091,15 @@ struct scatter_nd_attributes {
     xloom::reduction reduction = xloom::reduction::none;
 };
 
-/// True if ScatterND has this reduction at this opset. ONNX does not have the mean.
+/// True if ScatterND, and ScatterElements, have this reduction at this opset. ONNX does not have the mean.
 ///
 /// Errors    option_error: the opset is older than ScatterND.
 /// Source    ONNX ScatterND-11, 13, 16, 18.
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
 {
-    std::int64_t const version = operator_version(indexing::scatter_nd, opset);
-    switch (kind) {
-    case reduction::none:
-        return true;
-    case reduction::add:
-    case reduction::mul:
-        return version >= 16;
-    case reduction::max:
-    case reduction::min:
-        return version >= 18;
-    default:
-        return false;
-    }
+    return detail::has_reduction(indexing::scatter_nd, opset, kind);
 }
-
-namespace detail {
-
-constexpr void require_reduction(scatter_nd_attributes const& attributes)
-{
-    if (!has_reduction(attributes.opset, attributes.reduction))
-        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and "
-                           "mul, from 18 on max and min, but "
-                           "reduction is ",
-            name_of(attributes.reduction), " and opset is ", attributes.opset,
-            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset."
-                                                              : ". Use one of these.");
-}
-
-} // namespace detail
 
 /// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
 /// declares none.
@@ -21164,487 +25126,10 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
     partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
-    detail::require_reduction(attributes);
+    detail::require_reduction(
+        "infer_scatter_nd", indexing::scatter_nd, attributes.opset, attributes.reduction);
     detail::require_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
-}
-
-} // namespace xloom
-
-// ==== xloom/linear_recurrence.hpp ====
-// Linear recurrences: a scan of affine maps, on one thread or several with the same bits.
-
-// ==== xloom/check/linear_recurrence.hpp ====
-// Shape requirements of linear recurrences.
-
-namespace xloom::detail {
-
-/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
-///
-/// Errors    shape_error
-inline void check_initial_state(
-    std::string_view op, scan_operand const& h0, shape const& dims, std::size_t axis)
-{
-    shape const expected = drop_axis(dims, axis);
-    if (!h0.dims().empty() && h0.dims() != expected)
-        fail<shape_error>(op, ": ", h0.name,
-            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
-            h0.dims(), ". Give it that shape.");
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/linear_recurrence_options.hpp ====
-// The options of linear_recurrence and its derivative.
-
-namespace xloom {
-
-/// Options of linear_recurrence.
-struct linear_recurrence_options {
-    std::int64_t axis = 0; ///< the axis of time; negative: from the back
-    bool reverse = false;  ///< from the end of the axis: h[t] = a[t] h[t+1] + b[t]
-};
-
-} // namespace xloom
-
-// ==== xloom/run/prefix/linear_recurrence_run.hpp ====
-// The run of a linear recurrence: a scan of affine maps.
-
-// ==== xloom/run/prefix/affine_access.hpp ====
-// How the kernels of parallel scans read the coefficients of linear recurrences and write their states.
-
-// ==== xloom/kernel/affine.hpp ====
-// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
-
-namespace xloom::kernel {
-
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target.
-template <class V>
-[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
-{
-    V product = a * b;
-#if defined(__FMA__)
-    asm("" : "+v"(product));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-    asm("" : "+m"(product));
-#endif
-    return product;
-}
-
-/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
-/// without the rules of C for infinities.
-template <class V>
-[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
-{
-    if constexpr (std::is_class_v<V>)
-        return static_cast<V>(a * b + c);
-    else
-        return kernel::rounded_product(a, b) + c;
-}
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product_plus(
-    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
-{
-    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
-    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
-    return {real + c.real(), imag + c.imag()};
-}
-
-template <class V>
-[[gnu::always_inline]] inline V product(V const& a, V const& b)
-{
-    return static_cast<V>(a * b);
-}
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
-        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
-}
-
-/// The map h -> a h + b. V is a number, or a vector of lanes.
-template <class V>
-struct affine_map {
-    V a, b;
-};
-
-/// The composition of affine maps: `first`, then `second`.
-struct compose {
-    template <class V>
-    [[gnu::always_inline]] affine_map<V> operator()(
-        affine_map<V> const& first, affine_map<V> const& second) const
-    {
-        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
-    }
-};
-
-/// The composition of affine maps, lane by lane.
-template <class T>
-    requires has_lanes<T>
-struct lane_compose {
-    using value_type = affine_map<T>;
-    using lanes = affine_map<lanes_t<T>>;
-
-    static constexpr std::size_t lane_count = kernel::lane_count<T>;
-
-    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
-    {
-        return compose{}(first, second);
-    }
-
-    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
-    {
-        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
-    }
-    [[gnu::always_inline]] static lanes last(lanes const& x)
-    {
-        return {last_lane<T>(x.a), last_lane<T>(x.b)};
-    }
-    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
-
-    /// Combines the last lane of every lower half with the upper half after it.
-    template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
-    {
-        lanes const combined = (*this)(
-            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
-        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
-    }
-};
-
-} // namespace xloom::kernel
-
-namespace xloom::detail {
-
-/// Recurrences item by item. The state before the first element is h0 of each sequence.
-template <class T>
-struct affine_access {
-    strip_items<T const> a, b, h0;
-    strip_items<T> h;
-
-    using C = compute_t<T>;
-    using map = kernel::affine_map<C>;
-
-    static constexpr bool has_initial() { return true; }
-    map initial(std::size_t c) const { return {C{}, static_cast<C>(h0(0, c))}; }
-    map read(std::size_t t, std::size_t c) const
-    {
-        return {static_cast<C>(a(t, c)), static_cast<C>(b(t, c))};
-    }
-    void write(std::size_t t, std::size_t c, map const& value) const { h(t, c) = static_cast<T>(value.b); }
-};
-
-/// Recurrences in vectors, whose lanes are neighbours. If neighbours begin with the same h0, its stride is 0.
-template <class T>
-struct affine_lane_access {
-    strip_items<T const> a, b, h0;
-    strip_items<T> h;
-
-    using map = kernel::affine_map<kernel::lanes_t<T>>;
-
-    map initial(std::size_t c) const
-    {
-        kernel::lanes_t<T> const zero{};
-        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : kernel::load_lanes(h0.lanes(0, c))};
-    }
-    map read(std::size_t t, std::size_t c) const
-    {
-        return {kernel::load_lanes(a.lanes(t, c)), kernel::load_lanes(b.lanes(t, c))};
-    }
-    void write(std::size_t t, std::size_t c, map const& value) const
-    {
-        kernel::store_lanes(h.lanes(t, c), value.b);
-    }
-};
-
-/// A recurrence whose items are consecutive.
-template <class T, bool Reverse>
-struct affine_consecutive_access {
-    consecutive_items<T const, Reverse> a, b;
-    consecutive_items<T, Reverse> h;
-    T h0;
-
-    using map = kernel::affine_map<kernel::lanes_t<T>>;
-
-    kernel::affine_map<T> initial(std::size_t) const { return {T{}, h0}; }
-    map load(std::size_t i) const { return {a.load(i), b.load(i)}; }
-    map load_first(std::size_t i, std::size_t items) const
-    {
-        return {a.load_first(i, items), b.load_first(i, items)};
-    }
-    void store(std::size_t i, map const& value) const { h.store(i, value.b); }
-    void store_first(std::size_t i, map const& value, std::size_t items) const
-    {
-        h.store_first(i, value.b, items);
-    }
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// An operand of any layout.
-template <class T>
-struct strided_operand {
-    T* data;
-    strided_layout layout;
-};
-
-/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
-template <class T>
-struct recurrence_operands {
-    strided_operand<T const> a, b, h0;
-    strided_operand<T> h;
-
-    sequences<4> along(std::size_t axis, bool reverse) const
-    {
-        return {{a.layout, b.layout, h0.layout, h.layout}, axis, reverse};
-    }
-};
-
-template <class T, class Run>
-void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
-{
-    using map = kernel::affine_map<compute_t<T>>;
-    using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
-    auto const& time = all.time();
-    auto const& beside = all.beside();
-    run(begin, all.neighbours(), kernel::strip_width<map>,
-        [&](auto const& at, std::size_t length, std::size_t width) {
-            return strip({},
-                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
-                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
-                length, width, false);
-        });
-}
-
-template <class T, class Run>
-std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using map = kernel::affine_map<kernel::lanes_t<T>>;
-    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
-    constexpr std::size_t count = kernel::lane_count<T>;
-    std::size_t const whole = all.neighbours() / count * count;
-    auto const& time = all.time();
-    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
-        return strip({},
-            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-            length, width / count, false);
-    });
-    return whole;
-}
-
-template <bool Reverse, class T, class Run>
-void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using access = affine_consecutive_access<T, Reverse>;
-    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
-        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
-            false);
-    });
-}
-
-/// True if a, b and h follow each other with this step.
-inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
-{
-    return steps[0] == step && steps[1] == step && steps[3] == step;
-}
-
-/// Runs recurrences along an axis. Requires operands of one shape.
-template <class T, class Policy>
-void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
-{
-    sequences<4> const all = of.along(axis, reverse);
-    if (all.length() == 0 || all.count() == 0)
-        return;
-    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
-    std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>) {
-        if (kernel::has_masked_lanes || run.is_long()) {
-            if (detail::are_consecutive_states(all.time(), 1))
-                return detail::run_consecutive<false>(of, all, run);
-            if (detail::are_consecutive_states(all.time(), -1))
-                return detail::run_consecutive<true>(of, all, run);
-        }
-        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
-        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
-            done = detail::run_neighbours(of, all, run);
-    }
-    detail::run_items(of, all, done, run);
-}
-
-/// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
-inline strided_layout layout_in_time(strided_layout const& h0, shape const& dims, std::size_t axis)
-{
-    if (h0.dims.empty())
-        return {dims, strides(dims.size(), 0)};
-    return {dims, insert_axis(h0.strides, axis, std::ptrdiff_t{0})};
-}
-
-} // namespace xloom::detail
-
-namespace xloom {
-
-namespace detail {
-
-/// A tensor with elements of type T, or a number.
-template <class H0, class T>
-inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
-template <class H0, class T>
-    requires(tensor<H0> || lazy<bare<H0>>)
-inline constexpr bool is_initial_state<H0, T> = std::same_as<item_t<H0>, T>;
-
-/// True if the types of a call of linear_recurrence are valid, otherwise a compile-time error of one
-/// sentence.
-template <class A, class B, class H0, class Policy>
-consteval bool is_valid_linear_recurrence()
-{
-    if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>, "xloom::linear_recurrence: the arguments are linear_recurrence(a, b, "
-                                     "h0[, options][, policy])");
-    else if constexpr (!(tensor<A> || lazy<bare<A>>) || !(tensor<B> || lazy<bare<B>>))
-        static_assert(never<A>,
-            "xloom::linear_recurrence: a and b must be tensors with at least one axis; wrap "
-            "a std::vector by xt::adapt");
-    else if constexpr (!std::same_as<item_t<A>, item_t<B>> || !is_initial_state<H0, item_t<A>>)
-        static_assert(
-            never<B>, "xloom::linear_recurrence: a, b and h0 must have one element type; convert them first");
-    else if constexpr (!differentiable<item_t<A>>)
-        static_assert(never<A>, "xloom::linear_recurrence: the elements must be floating-point or complex "
-                                "numbers, or user-defined scalars with +, * and /");
-    else
-        return true;
-    return false;
-}
-
-template <class A, class B, class H0, class H, class Policy>
-consteval bool is_valid_linear_recurrence_into()
-{
-    if constexpr (!is_valid_linear_recurrence<A, B, H0, Policy>())
-        return false;
-    else if constexpr (!tensor<H> || !outlives_call<H> || !is_writable<std::remove_reference_t<H>>::value)
-        static_assert(never<H>, "xloom::linear_recurrence_into: h is written, so it must be a tensor that is "
-                                "a variable, not const");
-    else if constexpr (!std::same_as<item_t<H>, item_t<A>>)
-        static_assert(never<H>, "xloom::linear_recurrence_into: h must have the element type of a and b");
-    else
-        return true;
-    return false;
-}
-
-template <class T, class X>
-strided_operand<T> operand_of(X& x)
-{
-    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
-}
-
-/// Returns a number as a tensor of rank 0, or a tensor of the caller as it is.
-template <class T, class H0>
-decltype(auto) initial_state(H0 const& h0)
-{
-    if constexpr (tensor<H0>)
-        return (h0);
-    else if constexpr (lazy<H0>)
-        return owned_t<H0>(h0);
-    else
-        return xt::xtensor<T, 0>(static_cast<T>(h0));
-}
-
-/// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.
-template <class A, class B, class H0, class H, class Policy>
-void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
-    linear_recurrence_options const& options, Policy const& policy)
-{
-    using T = item_t<A>;
-    detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
-    scan_operand const initial{"h0", detail::memory_of(h0)};
-    std::array<scan_operand, 3> const operands{
-        {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
-    shape const& dims = operands[0].dims();
-    std::size_t const axis = check_scanned_axis(op, operands, options.axis);
-    check_initial_state(op, initial, dims, axis);
-    check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
-    check_no_overlap(op, operands[2], initial);
-    strided_operand<T const> first = detail::operand_of<T const>(h0);
-    first.layout = layout_in_time(first.layout, dims, axis);
-    detail::run_recurrences<T>(
-        {detail::operand_of<T const>(a), detail::operand_of<T const>(b), first, detail::operand_of<T>(h)},
-        axis, options.reverse, policy);
-}
-
-} // namespace detail
-
-/// Computes the linear recurrence h[t] = a[t] h[t-1] + b[t] into the caller's h, for any number of sequences.
-///
-///     for t in range(T):
-///         h[t] = a[t] * h[t-1] + b[t]            # h[-1] = h0
-///
-/// It is what associative_scan computes of the maps h -> a h + b, and applies to h0. Filters, discounted
-/// returns and the states of models such as Mamba, minGRU and RG-LRU are such recurrences.
-///
-/// Shapes    a, b and h of one shape, rank >= 1, any layout, a and b lazy expressions too; h0 a number, or a
-///           tensor of that shape without the axis of time.
-/// Types     float, double, long double, their complex numbers, storage floats (computed in float, each h[t]
-///           rounded once), user-defined scalars. All operands have one type.
-/// Options   axis (0; negative: from the back), reverse (false).
-/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
-/// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
-/// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
-///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
-///           the operations of their type.
-/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
-/// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
-/// Differs   from the serial loop: products of up to 256 successive a are formed, which may overflow where h
-///           itself does not, for example if h is 0 and all |a| > 1.
-/// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 1> const a = {0.5, 0.5, 0.5}, b = {1, 1, 1};
-/// auto h = xt::xtensor<double, 1>::from_shape({3});
-/// xloom::linear_recurrence_into(a, b, 4.0, h);
-/// h; // = [3, 2.5, 2.25]
-/// ```
-template <class A, class B, class H0, class H, class Policy = serial_policy>
-void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h,
-    linear_recurrence_options const& options = {}, Policy const& policy = {})
-{
-    if constexpr (detail::is_valid_linear_recurrence_into<A, B, H0, H, Policy>()) {
-        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
-        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
-        detail::run_linear_recurrence(
-            "xloom::linear_recurrence_into", a_tensor, b_tensor, initial, h, options, policy);
-    }
-}
-
-/// Returns the states of linear_recurrence_into, of the shape of b.
-///
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 2> const a = {{2, 0}, {2, 0}}, b = {{1, 1}, {1, 1}};
-/// xloom::linear_recurrence(a, b, xt::xtensor<double, 1>{0, 5}); // = [[1, 1], [3, 1]]
-/// xloom::linear_recurrence(a, b, 0.0, {.reverse = true}); // = [[3, 1], [1, 1]]
-/// ```
-template <class A, class B, class H0, class Policy = serial_policy>
-auto linear_recurrence(A const& a, B const& b, H0 const& h0, linear_recurrence_options const& options = {},
-    Policy const& policy = {})
-{
-    detail::owned_t<B> h;
-    if constexpr (detail::is_valid_linear_recurrence<A, B, H0, Policy>()) {
-        static constexpr std::string_view op = "xloom::linear_recurrence";
-        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
-        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
-        detail::check_rank(op, "b", detail::rank_of(b_tensor));
-        h = enable_tensor<detail::owned_t<B>>::make(detail::shape_of(b_tensor));
-        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, policy);
-    }
-    return h;
 }
 
 } // namespace xloom
@@ -24692,6 +28177,1566 @@ private:
 
 } // namespace xloom
 
+// ==== xloom/numpy.hpp ====
+// NumPy's functions on indices under their names: take, compress, take_along_axis, put_along_axis, at, bincount.
+
+// ==== xloom/along_axis.hpp ====
+// NumPy's take_along_axis and put_along_axis: items by their indices along one axis, broadcast along the
+// others.
+
+// ==== xloom/check/along_axis.hpp ====
+// Shape requirements of NumPy's take_along_axis and put_along_axis.
+
+// ==== xloom/along_axis_options.hpp ====
+// The options of take_along_axis and put_along_axis.
+
+namespace xloom {
+
+/// Options of take_along_axis and put_along_axis.
+struct along_axis_options {
+    std::int64_t axis = -1; ///< the axis that is indexed; negative: from the back
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// The axis that indices name, counted from the front, and the shape of the indexed items.
+struct along_axis_shape {
+    std::size_t axis;
+    shape dims;
+};
+
+/// Broadcasts the axes of x and of indices to each other, except the indexed one, which is that of indices.
+///
+/// Errors    shape_error: rank 0; unequal ranks; axes of other lengths, none of which is 1; a size that
+///           overflows.  option_error: an axis out of range.
+/// Source    NumPy, take_along_axis.
+[[gnu::noinline]] constexpr along_axis_shape check_along_axis(std::string_view op, shape const& x,
+    shape const& indices, along_axis_options const& options, std::size_t item_bytes)
+{
+    if (x.empty() || indices.size() != x.size())
+        fail<shape_error>(op, ": x and indices must have one rank, at least 1, but x is ", x,
+            " and indices is ", indices, ". Give each as many axes.");
+    along_axis_shape result{check_axis_option(op, "x", x, options.axis), indices};
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        if (k == result.axis)
+            continue;
+        if (x[k] != indices[k] && x[k] != 1 && indices[k] != 1)
+            fail<shape_error>(op, ": x and indices must be equally long along every axis but the indexed one, "
+                                  "or one of them 1, but axis ",
+                k, " has ", x[k], " in x ", x, " and ", indices[k], " in indices ", indices,
+                " (options.axis ", options.axis, "). Give it one length.");
+        result.dims[k] = indices[k] == 1 ? x[k] : indices[k];
+    }
+    if (!has_strides(result.dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but x[indices] would have the shape ",
+            result.dims, ". Name fewer items.");
+    return result;
+}
+
+/// Requires that values can be broadcast to the shape of the indexed items.
+///
+/// Errors    shape_error.
+[[gnu::noinline]] constexpr void check_values(std::string_view op, shape const& values, shape const& dims)
+{
+    if (!can_broadcast(values, dims))
+        fail<shape_error>(op, ": values must broadcast to the shape of x[indices] ", dims, ", but it is ",
+            values, ". From the last axis on, give each the length there or 1.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/along_axis_types.hpp ====
+// The requirements on the types of a call of take_along_axis or put_along_axis, with their compile-time
+// errors.
+
+namespace xloom::detail {
+
+/// True if the types of a call of take_along_axis are valid, otherwise a compile-time error of one sentence.
+template <class X, class Indices, class Policy>
+consteval bool is_valid_take_along_axis()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::take_along_axis: the arguments are take_along_axis(x, indices[, options][, policy])");
+    else if constexpr (!tensor<X> && !lazy<X>)
+        static_assert(never<X>, "xloom::take_along_axis: x must be a tensor");
+    else if constexpr (!are_valid_take_along_axis_indices<Indices>())
+        return false;
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of put_along_axis are valid, otherwise a compile-time error of one sentence.
+template <class X, class Indices, class Values, class Policy>
+consteval bool is_valid_put_along_axis()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::put_along_axis: the arguments are put_along_axis(x, indices, "
+                                     "values[, options][, policy])");
+    else if constexpr (!tensor<X>)
+        static_assert(never<X>, "xloom::put_along_axis: x must be a tensor in memory");
+    else if constexpr (!is_writable<std::remove_reference_t<X>>::value)
+        static_assert(never<X>, "xloom::put_along_axis: x is written, so it must not be const");
+    else if constexpr (!outlives_call<X>)
+        static_assert(never<X>,
+            "xloom::put_along_axis: x is written in place, so it must be a variable or a view of one");
+    else if constexpr (!are_valid_put_along_axis_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<Values>, item_t<X>> &&
+                       !is_converted<broadcast_operand<Values>, item_t<X>>)
+        static_assert(
+            never<Values>, "xloom::put_along_axis: values must have x's element type; convert them first");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/axis_scatter_call.hpp ====
+// A call of a scatter whose indices are single ones, along one axis: ScatterElements and NumPy's ufunc.at.
+
+// ==== xloom/check/at.hpp ====
+// Shape requirements of NumPy's ufunc.at.
+
+namespace xloom::detail {
+
+/// Checks the shapes and options of ufunc.at, and returns the shape to which updates are broadcast:
+/// indices.shape ++ x.shape[1:].
+///
+/// Errors    shape_error: x has rank 0; over max_rank; updates cannot be broadcast to that shape; a size that
+///           overflows. option_error: options that contradict each other.
+/// Source    NumPy, ufunc.at.
+[[gnu::noinline]] constexpr shape check_at(std::string_view op, shape const& x, shape const& indices,
+    shape const& updates, scatter_nd_options const& options)
+{
+    if (x.empty())
+        fail<shape_error>(
+            op, ": x must have at least one axis, but it has the shape []. Give it an axis of length 1.");
+    check_rank(op, "x[indices]", indices.size() + x.size() - 1);
+    shape const expected = joined(indices, x, 1);
+    if (!can_broadcast(updates, expected))
+        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ",
+            expected, ", but it is ", updates, " (x ", x, ", indices ", indices,
+            "). From the last axis on, give each the length there or 1.");
+    check_scattered_sizes(op, x, expected);
+    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    return expected;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/scatter_elements_options.hpp ====
+// The options of scatter_elements and scatter_elements_into.
+
+namespace xloom {
+
+/// Options of scatter_elements.
+struct scatter_elements_options {
+    std::int64_t axis = 0; ///< the axis of data that is indexed; negative: from the back
+    xloom::reduction reduction = xloom::reduction::none;
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
+    bool include_self = true;         ///< false: the first update of an item replaces its old value
+    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;              ///< the caller guarantees that no item is indexed twice
+    bool sorted = false;              ///< the caller guarantees that the items are in row-major order
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// The checked indices of a scatter along one axis, as run_scatter_nd reads them from a call.
+template <class Indices>
+class axis_scatter_indices {
+public:
+    using index = item_t<Indices>;
+
+    /// Indices of `axis`. An update is a slice of the axes of data from `first_slice_axis` on. If that is not
+    /// 1, the position of an index is that of its slice along the axes that no index names.
+    axis_scatter_indices(std::string_view op, shape const& data, Indices const& indices, std::size_t axis,
+        std::size_t first_slice_axis, scatter_nd_options const& options, index_check when)
+        : op_(op),
+          options_(options),
+          data_shape_(data),
+          axis_(axis),
+          first_slice_axis_(first_slice_axis),
+          indices_(op, indices, {shape{data[axis]}, strides{row_major_strides(named_axes())[axis]}}, axis,
+              options.bounds, when, index_form::single)
+    {
+        check_named_slices(op, options, reader(), named_axes(), indices_.front());
+    }
+
+    std::string_view op() const { return op_; }
+    scatter_nd_options const& options() const { return options_; }
+    std::size_t slices() const { return element_count(named_axes()); }
+    std::size_t slice_size() const
+    {
+        return element_count(shape(data_shape_.begin() + first_slice_axis_, data_shape_.end()));
+    }
+    std::size_t first_slice_axis() const { return first_slice_axis_; }
+    /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
+    bool is_empty() const { return indices_.count() == 0 || element_count(data_shape_) == 0; }
+
+    /// False if readers check the indices, by block.
+    bool is_checked() const { return indices_.rule() != bounds::check; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (!is_checked())
+            indices_.require_in_range();
+    }
+
+    kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
+
+    /// Returns the indices for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
+
+    /// Returns a reader of the slices' positions in row-major order.
+    kernel::offset_reader reader() const
+    {
+        return indices_.reader(positions(row_major_strides(named_axes())));
+    }
+
+    /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
+    kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const& steps) const
+    {
+        return {tuples, indices_.rule(), positions(steps)};
+    }
+
+private:
+    /// Returns the lengths of the axes that name a slice.
+    shape named_axes() const { return shape(data_shape_.begin(), data_shape_.begin() + first_slice_axis_); }
+
+    kernel::position_offsets positions(strides const& steps) const
+    {
+        if (first_slice_axis_ == 1)
+            return {};
+        strided_layout along{indices_.front(), steps};
+        along.strides[axis_] = 0;
+        return kernel::position_offsets(along);
+    }
+
+    std::string_view op_;
+    scatter_nd_options options_;
+    shape data_shape_;
+    std::size_t axis_;
+    std::size_t first_slice_axis_;
+    checked_indices<Indices> indices_;
+};
+
+/// Returns the options that ScatterElements has in common with ScatterND.
+constexpr scatter_nd_options common_options(scatter_elements_options const& options)
+{
+    return {.reduction = options.reduction,
+        .bounds = options.bounds,
+        .duplicates = options.duplicates,
+        .include_self = options.include_self,
+        .accumulate_in_float = options.accumulate_in_float,
+        .unique = options.unique,
+        .sorted = options.sorted};
+}
+
+/// The checked operands of a ScatterElements call.
+template <class Indices, class Updates, bool IsBroadcast>
+class scatter_elements_call : public axis_scatter_indices<Indices>,
+                              public scatter_updates<Updates, IsBroadcast> {
+public:
+    template <class Data>
+    scatter_elements_call(std::string_view op, Data const& data, Indices const& indices,
+        Updates const& updates, scatter_nd_options const& options, index_check when, std::int64_t axis)
+        : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices,
+              check_scatter_elements(op, detail::shape_of(data), detail::shape_of(indices),
+                  detail::shape_of(updates), IsBroadcast, axis, options),
+              detail::rank_of(data), options, when),
+          scatter_updates<Updates, IsBroadcast>(updates, detail::shape_of(indices), detail::rank_of(indices))
+    {}
+};
+
+/// The checked operands of a call of ufunc.at: indices of slices along the first axis.
+template <class Indices, class Updates, bool IsBroadcast>
+class at_call : public axis_scatter_indices<Indices>, public scatter_updates<Updates, IsBroadcast> {
+public:
+    template <class Data>
+    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options, index_check when)
+        : at_call(op, data, indices, updates,
+              check_at(op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates),
+                  options),
+              options, when)
+    {}
+
+private:
+    template <class Data>
+    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        shape const& required, scatter_nd_options const& options, index_check when)
+        : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices, 0, 1, options, when),
+          scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices))
+    {}
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter.hpp ====
+// A scatter in place, into a copy of data, or into data that is moved in.
+
+// ==== xloom/run/indexed/scatter_copy.hpp ====
+// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
+// updates.
+
+// ==== xloom/kernel/scatter_rows.hpp ====
+// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
+
+// ==== xloom/kernel/updates_by_slice.hpp ====
+// The updates of a scatter, stably sorted by slice.
+
+namespace xloom::kernel {
+
+/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
+/// end(slice)).
+///
+/// Cost: a number for each slice and each update; offsets are read twice.
+class updates_by_slice {
+public:
+    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
+    updates_by_slice(offset_reader const& read, std::size_t slices)
+        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
+          numbers_(ends_.get() + slices)
+    {
+        std::fill_n(ends_.get(), slices, std::size_t{0});
+        for_each_named(read, 0, read.count(),
+            [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
+        for (std::size_t slice = 0; slice < slices; ++slice) {
+            std::size_t const count = ends_[slice];
+            ends_[slice] = count_;
+            count_ += count;
+        }
+        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
+        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+            numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
+        });
+    }
+
+    std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
+    std::size_t end(std::size_t slice) const { return ends_[slice]; }
+
+    /// Returns the update at a position, the last one for positions past the end. Requires at least one
+    /// update.
+    std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
+
+private:
+    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
+    std::size_t* numbers_;
+    std::size_t count_ = 0;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
+/// for each one computed.
+///
+/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
+/// other.
+template <class T, class Reduce>
+void apply_to_row(
+    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
+{
+    constexpr std::size_t line = elements_per_cache_line<T>;
+    std::size_t i = 0;
+    for (; i + line <= count; i += line) {
+        __builtin_prefetch(next_update + i, 0, 2);
+        T items[line];
+        for (std::size_t j = 0; j < line; ++j)
+            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
+        for (std::size_t j = 0; j < line; ++j)
+            to[i + j] = items[j];
+    }
+    for (; i < count; ++i)
+        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
+}
+
+} // namespace detail
+
+/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
+/// updates applied. Allocates nothing.
+template <class T, class Reduce>
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
+    T const* updates, T* output, std::size_t size, Reduce& reduce)
+{
+    constexpr auto keep = [](T item, T const&) { return item; };
+    for (std::size_t slice = from; slice < to; ++slice) {
+        T const* old = data + slice * size;
+        T* const row = output + slice * size;
+        if (order.first(slice) == order.end(slice))
+            detail::apply_to_row(old, old, old, row, size, keep);
+        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
+            kernel::with_reduction<T>(reduce, [&](auto& function) {
+                detail::apply_to_row(old, updates + order.number(i) * size,
+                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
+            });
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
+/// items, row-major, no fixed shape.
+template <class Data, class Reduce>
+inline constexpr bool can_fuse =
+    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
+    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+
+/// True if a count or a sum must be kept for each slice from one update to the next.
+template <class T, class Reduce>
+bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
+{
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
+    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
+}
+
+/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
+/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
+template <class Data, class Reduce, class Policy>
+index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
+{
+    using T = item_t<Data>;
+    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
+                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
+        bool const is_defined =
+            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
+            !is_tracked<T>(options, reduce))
+            return index_check::by_block;
+    }
+    return index_check::before_use;
+}
+
+/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
+/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
+/// of `threads` has at least 8 slices.
+template <class Call>
+bool is_fusing_worthwhile(Call const& call, std::size_t threads)
+{
+    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
+    std::size_t const slices = call.slices(), updates = call.tuples().count;
+    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
+           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
+}
+
+/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
+template <class T, class Call, class Reduce, class Policy>
+void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const slices = call.slices(), size = call.slice_size();
+    kernel::updates_by_slice const order(call.reader(), slices);
+    std::size_t const parts = parts_for(policy, slices * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slices),
+                          end = begin_of_part(part + 1, parts, slices);
+        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
+    });
+}
+
+/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
+/// its items, nor if strides of 0, which a copy keeps, repeat an item.
+template <tensor Data>
+bool is_copied(Data const& data, owned_t<Data> const& copy)
+{
+    if constexpr (is_always_row_major<owned_t<Data>>)
+        return true;
+    else
+        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
+}
+
+/// Returns a copy of data whose items share no memory with data or with each other.
+template <tensor Data>
+owned_t<Data> copy_of(std::string_view op, Data const& data)
+{
+    using result_type = owned_t<Data>;
+    result_type copy(data);
+    if (is_copied(data, copy))
+        return copy;
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
+        result_type made = enable_tensor<result_type>::make(shape_of(data));
+        copy_items(data, made);
+        return made;
+    }
+    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
+                            "type refer to data's items or "
+                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+}
+
+/// Returns the result in newly allocated memory; data is not changed.
+template <class Call, tensor Data, class Reduce, class Policy>
+owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
+        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
+            is_fusing_worthwhile(call, policy.concurrency())) {
+            call.require_in_range();
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
+            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+                reduce, policy);
+            return result;
+        }
+    owned_t<Data> result = copy_of(call.op(), data);
+    if (call.is_checked())
+        run_scatter_nd(call, result, reduce, policy);
+    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
+        call.require_in_range();
+    return result;
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
+/// may be a view.
+template <class Data>
+inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
+                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+
+/// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
+/// result last, so that no error loses it. Call<Indices, Updates, IsBroadcast> checks the operands: its
+/// constructor has the parameters of scatter_call's, and `more`.
+template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
+    class Reduce, class Policy, class... More>
+auto scatter(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce,
+    scatter_nd_options const& options, Policy const& policy, More const&... more)
+{
+    if constexpr (lazy<bare<Data>>) {
+        return detail::scatter<false, Call>(
+            op, owned_t<Data>(data), indices, updates, reduce, options, policy, more...);
+    } else {
+        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "updates", detail::rank_of(update_tensor));
+        scatter_nd_options const chosen = options_with(op, reduce, options);
+        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
+        index_check when = index_check::before_use;
+        if constexpr (is_copying)
+            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
+        Call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const call(
+            op, data, index_tensor, update_tensor, chosen, when, more...);
+        check_reduction<item_t<Data>, Reduce>(op, chosen);
+        if constexpr (is_copying) {
+            return scattered_copy(call, data, reduce, policy);
+        } else {
+            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
+                detail::memory_of(update_tensor));
+            run_scatter_nd(call, data, reduce, policy);
+            if constexpr (!InPlace)
+                return owned_t<Data>(std::move(data));
+        }
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/tensor/strided_items.hpp ====
+// A tensor that refers to the items of another one in a layout of its own.
+
+namespace xloom {
+
+namespace detail {
+
+/// A non-owning tensor of any strides, 0 included. T is const for inputs.
+template <class T>
+struct strided_items {
+    T* first;
+    strided_layout layout;
+};
+
+} // namespace detail
+
+template <class T>
+struct enable_tensor<detail::strided_items<T>> {
+    using value_type = std::remove_const_t<T>;
+    static constexpr std::size_t rank = dynamic_rank;
+
+    static T* data(detail::strided_items<T> const& items) { return items.first; }
+    static auto const& shape(detail::strided_items<T> const& items) { return items.layout.dims; }
+    static auto const& strides(detail::strided_items<T> const& items) { return items.layout.strides; }
+};
+
+namespace detail {
+
+/// Returns a pointer to the first item of a tensor or of a scalar.
+template <class X>
+auto* first_of_items(X& operand)
+{
+    if constexpr (tensor<X>)
+        return enable_tensor<bare<X>>::data(operand);
+    else
+        return std::addressof(operand);
+}
+
+/// Returns the layout of a tensor; that of a scalar has no axes.
+template <class X>
+strided_layout layout_of_operand([[maybe_unused]] X const& operand)
+{
+    if constexpr (tensor<X>)
+        return detail::layout_of(operand);
+    else
+        return {};
+}
+
+/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
+/// broadcast.
+template <class X>
+bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
+{
+    if constexpr (tensor<X>)
+        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
+               is_row_major(detail::layout_of(operand));
+    else
+        return false;
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// Returns a view of items in which axes of length 1 are repeated. The axis that is indexed keeps its length.
+template <class T>
+strided_items<T> repeated_along(T* items, strided_layout layout, along_axis_shape const& to)
+{
+    for (std::size_t k = 0; k < layout.dims.size(); ++k)
+        if (k != to.axis && layout.dims[k] != to.dims[k]) {
+            layout.dims[k] = to.dims[k];
+            layout.strides[k] = 0;
+        }
+    return {items, layout};
+}
+
+template <class X, class Indices, class Policy>
+auto take_along_axis(
+    X const& x, Indices const& indices, along_axis_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_take_along_axis<X, Indices, Policy>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        using T = item_t<X>;
+        static constexpr std::string_view op = "xloom::take_along_axis";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
+        check_rank(op, "x", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        strided_layout const layout = detail::layout_of(source),
+                             index_layout = detail::layout_of_operand(index_tensor);
+        along_axis_shape const named =
+            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
+        auto const index_items =
+            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(op, items,
+            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
+    }
+}
+
+template <class X, class Indices, class Values, class Policy>
+void put_along_axis(X&& x, Indices const& indices, Values const& values, along_axis_options const& options,
+    Policy const& policy)
+{
+    if constexpr (is_valid_put_along_axis<X, Indices, Values, Policy>()) {
+        using T = item_t<X>;
+        static constexpr std::string_view op = "xloom::put_along_axis";
+        broadcast_operand<Values const&> const marked{values};
+        auto const& operand = detail::operand_of<T>(op, marked);
+        auto const [index_tensor, value_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
+        check_rank(op, "x", detail::rank_of(x));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "values", detail::rank_of(value_tensor));
+        strided_layout const layout = detail::layout_of(x),
+                             index_layout = detail::layout_of_operand(index_tensor);
+        along_axis_shape const named =
+            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        check_values(op, detail::shape_of(value_tensor), named.dims);
+        auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
+        auto const index_items =
+            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
+        check_scatter_overlap(op, detail::memory_of(x), detail::memory_of(index_tensor),
+            detail::memory_of(value_tensor));
+        auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
+            scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
+                IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
+                index_check::before_use, options.axis);
+            run_scatter_nd(call, items, reduce_none, policy);
+        };
+        if (is_row_major_of(value_tensor, named.dims)) // read faster than what is broadcast
+            run(std::false_type());
+        else
+            run(std::true_type());
+    }
+}
+
+} // namespace detail
+
+/// Returns the items of x that indices name along one axis; the other axes keep their positions.
+///
+///     output[o, i, n] = x[o, indices[o, i, n], n]
+///
+/// Shapes    x and indices of one rank >= 1; along every axis but the indexed one they are equally long, or one
+///           of them is 1 and repeated. The output has the lengths of both together, and the family and rank of
+///           x. Any layout, lazy expressions too.
+/// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
+/// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
+/// Policy    serial, or one with threads (xloom/tbb.hpp).
+/// Errors    shape_error, option_error (axis), index_error (all offending positions, after broadcasting, and
+///           values).
+/// Cost      as gather_elements; a copy of indices that are repeated.
+/// Differs   from NumPy: there is no axis=None; flatten x.
+/// Source    numpy.take_along_axis.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{10, 30, 20}, {60, 40, 50}};
+/// xt::xtensor<int, 2> const order = {{0, 2, 1}, {1, 2, 0}};
+/// xloom::take_along_axis(x, order); // = [[10, 20, 30], [40, 50, 60]]
+/// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
+/// ```
+template <class X, class Indices, class Policy = serial_policy>
+auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {},
+    Policy const& policy = {})
+{
+    return detail::take_along_axis(x, indices, options, policy);
+}
+
+/// Writes values to the items of x that indices name along one axis, in place.
+///
+///     x[o, indices[o, i, n], n] = values[o, i, n]
+///
+/// Shapes    x and indices as in take_along_axis; x is the caller's variable, or a view of one, of any layout.
+///           values of a shape that broadcasts to that of take_along_axis' output, or a number.
+/// Types     x and values of one type, any; a number may be one of another type with a value that both types
+///           have.
+/// Options   axis (-1, the last). bounds (check).
+/// Policy    as scatter_elements.
+/// Errors    before the first write, as take_along_axis; type_error (of a number); overlap_error: x shares memory
+///           with indices or values, or its items with each other.
+/// Order     row-major: of several values of an item the last one is written.
+/// Cost      as scatter_elements_into with broadcast(values); a copy of indices that are repeated.
+/// Source    numpy.put_along_axis.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> x = {{10, 30, 20}, {60, 40, 50}};
+/// xloom::put_along_axis(x, xt::xtensor<int, 2>{{1}, {0}}, 99);
+/// x; // = [[10, 99, 20], [99, 40, 50]]
+/// ```
+template <class X, class Indices, class Values, class Policy = serial_policy>
+void put_along_axis(X&& x, Indices const& indices, Values const& values,
+    along_axis_options const& options = {}, Policy const& policy = {})
+{
+    detail::put_along_axis(std::forward<X>(x), indices, values, options, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/at.hpp ====
+// NumPy's ufunc.at: an operation on the slices that indices name, duplicates applied in order.
+
+// ==== xloom/run/indexed/at_types.hpp ====
+// The requirements on the types of a call of at, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// True if the types of a call of at are valid, otherwise a compile-time error of one sentence.
+template <class X, class Op, class Indices, class Updates, class Policy>
+consteval bool is_valid_at()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
+    else if constexpr (!tensor<X>)
+        static_assert(never<X>, "xloom::at: x must be a tensor in memory");
+    else if constexpr (!is_writable<std::remove_reference_t<X>>::value)
+        static_assert(never<X>, "xloom::at: x is updated in place, so it must not be const");
+    else if constexpr (!outlives_call<X>)
+        static_assert(
+            never<X>, "xloom::at: x is updated in place, so it must be a variable or a view of one");
+    else if constexpr (!are_valid_at_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<X>> &&
+                       !is_converted<broadcast_operand<Updates>, item_t<X>>)
+        static_assert(
+            never<Updates>, "xloom::at: updates must have x's element type; convert them first");
+    else if constexpr (!is_named<Op> && !reduces_items<Op, item_t<X>>)
+        static_assert(never<Op>,
+            "xloom::at: the operation must be callable as op(old item, update item) -> new item for x's "
+            "elements; strings can be joined only (reduce_add), complex numbers have no order");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// Runs ufunc.at; updates that need not be broadcast are read faster.
+template <class X, class Op, class Indices, class Updates, class Policy>
+void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
+    Policy const& policy)
+{
+    static constexpr std::string_view name = "xloom::at";
+    check_rank(name, "x", detail::rank_of(x));
+    if constexpr (tensor<Updates> && !lazy<Indices>) {
+        check_rank(name, "indices", detail::rank_of(indices));
+        shape const dims = detail::shape_of(x);
+        std::size_t const rank = detail::rank_of(indices) + dims.size();
+        if (!dims.empty() && rank <= max_rank + 1 &&
+            is_row_major_of(updates, joined(detail::shape_of(indices), dims, 1))) {
+            detail::scatter<true, at_call>(name, x, indices, updates, op, options, policy);
+            return;
+        }
+    }
+    detail::scatter<true, at_call>(name, x, indices, broadcast(updates), op, options, policy);
+}
+
+} // namespace detail
+
+/// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
+/// np.add.at(x, indices, updates) is at(x, reduce_add, indices, updates).
+///
+///     for i in ndindex(indices.shape):                            # in row-major order
+///         x[indices[i]] = op(x[indices[i]], updates[i])
+///
+/// Shapes    x [d0 .. d(r-1)], r >= 1, of any layout: the caller's variable, or a view of one; indices of any
+///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:], or
+///           a number. They are not written out.
+/// Types     x and updates of one type, any; a number may be one of another type with a value that both types
+///           have. indices of any integer type. A negative index counts from the end.
+/// Operator  a reduction (reduction::add), reduce_add, reduce_mul, reduce_max, reduce_min, or any callable
+///           op(old item, update item) -> new item.
+/// Options   those of scatter_nd, without the reduction.
+/// Policy    as scatter_nd.
+/// Errors    before the first write, as scatter_nd_into.
+/// Order     row-major: every duplicate counts.
+/// Cost      as scatter_nd_into with broadcast(updates).
+/// Aliasing  x must share no memory with indices or updates.
+/// Differs   from NumPy: one array of indices; tuples of several are scatter_nd_into's.
+/// Source    numpy.ufunc.at.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> x = {1, 2, 3};
+/// xt::xtensor<int, 1> const indices = {0, 0, -1};
+/// xloom::at(x, xloom::reduce_add, indices, 10);
+/// x; // = [21, 2, 13]
+/// xloom::at(x, [](int old, int update) { return old - update; }, indices, xt::xtensor<int, 1>{1, 2, 3});
+/// x; // = [18, 2, 10]
+/// ```
+template <class X, class Op, class Indices, class Updates, class Policy = serial_policy>
+void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_at<X, std::remove_reference_t<Op>, Indices, Updates, Policy>())
+        detail::at(x, op, indices, updates, options, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/bincount.hpp ====
+// NumPy's bincount: the number of occurrences, or the sum of the weights, of each non-negative integer.
+
+// ==== xloom/bincount_options.hpp ====
+// The options of bincount.
+
+namespace xloom {
+
+/// Options of bincount.
+struct bincount_options {
+    std::size_t minlength = 0; ///< the minimum number of bins
+};
+
+} // namespace xloom
+
+// ==== xloom/run/indexed/bincount_call.hpp ====
+// A call of bincount: the checked integers, and the execution on threads.
+
+// ==== xloom/kernel/bin_counts.hpp ====
+// Counts of equal non-negative integers.
+
+namespace xloom::kernel {
+
+/// The least and the largest of some integers.
+template <std::integral Index>
+struct index_range {
+    Index least;
+    Index largest;
+};
+
+/// Requires count > 0.
+template <std::integral Index>
+index_range<Index> range_of(Index const* x, std::size_t count)
+{
+    Index least = x[0], largest = x[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        least = x[i] < least ? x[i] : least;
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    return {least, largest};
+}
+
+/// The last bin of as many as may fit in memory.
+inline constexpr std::uintmax_t largest_bin =
+    static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / sizeof(std::int64_t) - 1;
+
+/// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the integers,
+/// block by block; up to twice as many bins as are needed.
+///
+/// Why several tables while there are few bins: equal neighbours would wait for each other's sums.
+class bin_counts {
+public:
+    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts are
+    /// then unspecified.
+    template <std::integral Index>
+    bool add(Index const* x, std::size_t count)
+    {
+        for (std::size_t first = 0; first < count; first += block) {
+            std::size_t const size = (std::min)(block, count - first);
+            index_range<Index> const range = kernel::range_of(x + first, size);
+            if (range.least < Index{} || static_cast<std::uintmax_t>(range.largest) > largest_bin)
+                return false;
+            reserve(static_cast<std::size_t>(range.largest) + 1);
+            count_block(x + first, size);
+        }
+        return true;
+    }
+
+    /// Returns the number of bins up to the largest integer.
+    std::size_t bins() const { return bins_; }
+
+    /// Adds the counts to those of `bins()` bins.
+    void add_to(std::int64_t* counts) const
+    {
+        for (std::vector<std::int64_t> const& table : tables_)
+            for (std::size_t bin = 0; bin < (std::min)(bins_, table.size()); ++bin)
+                counts[bin] += table[bin];
+    }
+
+private:
+    static constexpr std::size_t block = 2048;
+    static constexpr std::size_t most_in_tables = 1024;
+
+    void reserve(std::size_t bins)
+    {
+        bins_ = (std::max)(bins_, bins);
+        if (bins <= tables_[0].size())
+            return;
+        std::size_t const room = (std::max)(bins, 2 * tables_[0].size());
+        tables_[0].resize(room);
+        for (std::size_t i = 1; room <= most_in_tables && i < tables_.size(); ++i)
+            tables_[i].resize(room);
+    }
+
+    template <std::integral Index>
+    void count_block(Index const* x, std::size_t count)
+    {
+        std::int64_t* const a = tables_[0].data();
+        std::size_t i = 0;
+        if (tables_[0].size() <= most_in_tables) {
+            std::int64_t *const b = tables_[1].data(), *const c = tables_[2].data(),
+                                *const d = tables_[3].data();
+            for (; i + 4 <= count; i += 4) {
+                ++a[static_cast<std::size_t>(x[i])];
+                ++b[static_cast<std::size_t>(x[i + 1])];
+                ++c[static_cast<std::size_t>(x[i + 2])];
+                ++d[static_cast<std::size_t>(x[i + 3])];
+            }
+        }
+        for (; i < count; ++i)
+            ++a[static_cast<std::size_t>(x[i])];
+    }
+
+    std::array<std::vector<std::int64_t>, 4> tables_{};
+    std::size_t bins_ = 0;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The integers of a bincount, in row-major order.
+template <class X>
+class bincount_call {
+public:
+    using index = item_t<X>;
+
+    /// Errors    shape_error: x has not one axis.
+    bincount_call(std::string_view op, X const& x, std::size_t minlength)
+        : op_(op), count_(checked_count(op, x)), items_(x), minlength_(minlength)
+    {}
+
+    std::size_t count() const { return count_; }
+
+    /// Returns the number of bins, from the largest integer.
+    ///
+    /// Errors    index_error: a negative integer.  shape_error: more bins than fit in memory.
+    std::size_t bins() const
+    {
+        if (count_ == 0)
+            return minlength_;
+        kernel::index_range<index> const range = kernel::range_of(items_.data(), count_);
+        if (range.least < index{})
+            fail_negative();
+        require_bins(range.largest);
+        return (std::max)(static_cast<std::size_t>(range.largest) + 1, minlength_);
+    }
+
+    /// Returns the counts.
+    ///
+    /// Errors    as bins().
+    template <class Policy>
+    xt::xtensor<std::int64_t, 1> run(Policy const& policy) const
+    {
+        std::size_t const parts = parts_for(policy, count_);
+        if (parts > 1) {
+            std::size_t const all = bins();
+            if (all <= count_ / parts)
+                return run_on_threads(all, parts, policy);
+        }
+        kernel::bin_counts counts;
+        if (!counts.add(items_.data(), count_))
+            static_cast<void>(bins()); // throws
+        xt::xtensor<std::int64_t, 1> result = zeros((std::max)(counts.bins(), minlength_));
+        counts.add_to(result.data());
+        return result;
+    }
+
+private:
+    static std::size_t checked_count(std::string_view op, X const& x)
+    {
+        shape const dims = detail::shape_of(x);
+        if (dims.size() != 1)
+            fail<shape_error>(op, ": x must have one axis, but its shape is ", dims, ". Flatten it.");
+        return dims[0];
+    }
+
+    static xt::xtensor<std::int64_t, 1> zeros(std::size_t bins)
+    {
+        auto result = xt::xtensor<std::int64_t, 1>::from_shape({bins});
+        std::fill_n(result.data(), bins, std::int64_t{0});
+        return result;
+    }
+
+    void require_bins(index largest) const
+    {
+        if (static_cast<std::uintmax_t>(largest) > kernel::largest_bin)
+            fail<shape_error>(op_, ": the size of a result must fit in memory, but x holds ", largest,
+                ", which would be the last bin. Count smaller integers.");
+    }
+
+    template <class Policy>
+    xt::xtensor<std::int64_t, 1> run_on_threads(
+        std::size_t bins, std::size_t parts, Policy const& policy) const
+    {
+        std::vector<kernel::bin_counts> counts(parts);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = begin_of_part(part, parts, count_);
+            counts[part].add(items_.data() + begin, begin_of_part(part + 1, parts, count_) - begin);
+        });
+        xt::xtensor<std::int64_t, 1> result = zeros(bins);
+        for (kernel::bin_counts const& each : counts)
+            each.add_to(result.data());
+        return result;
+    }
+
+    [[noreturn]] void fail_negative() const
+    {
+        fact_list facts;
+        for (std::size_t i = 0; i < count_; ++i)
+            if (items_.data()[i] < index{})
+                facts.add("x[", i, "] is ", items_.data()[i]);
+        fail<index_error>(op_, ": the integers that are counted must not be negative, but ", facts,
+            ". Add an offset to all.");
+    }
+
+    std::string_view op_;
+    std::size_t count_;
+    row_major_items<X> items_;
+    std::size_t minlength_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>) && holds_indices<X>;
+
+/// True if the types of a call of bincount are valid, otherwise a compile-time error of one sentence.
+template <class X, class Policy>
+consteval bool is_valid_bincount()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
+    else if constexpr (!is_countable_operand<X>)
+        static_assert(never<X>, "xloom::bincount: x must be a tensor of integers");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of bincount with weights are valid, otherwise a compile-time error of one
+/// sentence.
+template <class X, class Weights, class Policy>
+consteval bool is_valid_weighted_bincount()
+{
+    if constexpr (!is_valid_bincount<X, Policy>())
+        return false;
+    else if constexpr ((!tensor<Weights> && !lazy<Weights>) || !number<item_t<Weights>>)
+        static_assert(never<Weights>, "xloom::bincount: weights must be a tensor of numbers");
+    else
+        return true;
+    return false;
+}
+
+/// Returns weights as double, in memory.
+template <class Weights>
+xt::xtensor<double, 1> doubles_of(Weights const& weights)
+{
+    row_major_items<Weights> const items(weights);
+    std::size_t const count = element_count(detail::shape_of(weights));
+    auto result = xt::xtensor<double, 1>::from_shape({count});
+    for (std::size_t i = 0; i < count; ++i)
+        result.data()[i] = static_cast<double>(+items.data()[i]);
+    return result;
+}
+
+/// Adds each weight to its bin, in order.
+template <class X, class Weights, class Policy>
+xt::xtensor<double, 1> weighted_bincount(
+    std::string_view op, X const& x, Weights const& weights, std::size_t bins, Policy const& policy)
+{
+    if constexpr (!std::is_same_v<item_t<Weights>, double>) {
+        return detail::weighted_bincount(op, x, doubles_of(weights), bins, policy);
+    } else {
+        auto sums = xt::xtensor<double, 1>::from_shape({bins});
+        std::fill_n(sums.data(), bins, 0.0);
+        detail::scatter<true, at_call>(
+            op, sums, x, broadcast(weights), reduce_add, {.bounds = bounds::assume}, policy);
+        return sums;
+    }
+}
+
+template <class Weights>
+concept not_bincount_options = !std::is_same_v<bare<Weights>, bincount_options>;
+
+} // namespace detail
+
+/// Counts the occurrences of each non-negative integer: counts[i] is how often x holds i.
+///
+/// Shapes    x [n], of any layout; the result [max(max(x) + 1, minlength)].
+/// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
+/// Options   minlength (0): the minimum number of bins.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), which are used if there are fewer bins than integers for
+///           each.
+/// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
+///           offending positions and values).
+/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few, for
+///           each thread.
+/// Source    numpy.bincount.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {0, 1, 1, 3, 2, 1};
+/// xloom::bincount(x); // = [1, 3, 1, 1]
+/// xloom::bincount(x, {.minlength = 6}); // = [1, 3, 1, 1, 0, 0]
+/// xloom::bincount(x, xt::xtensor<double, 1>{0.5, 1, 1, 2, 3, 4}); // = [0.5, 6, 3, 2]
+/// ```
+template <class X, class Policy = serial_policy>
+xt::xtensor<std::int64_t, 1> bincount(
+    X const& x, bincount_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_bincount<X, Policy>()) {
+        static constexpr std::string_view op = "xloom::bincount";
+        auto const [items] = detail::evaluated_inputs(std::tie(x));
+        detail::check_rank(op, "x", detail::rank_of(items));
+        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
+        return call.run(policy);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
+///
+/// Shapes    x [n] and weights [n]; the result as bincount's.
+/// Types     weights of any real numbers, which are converted to double; the result is an xt::xtensor<double, 1>.
+/// Errors    as bincount; shape_error: weights has another shape than x.
+/// Order     that of x: the same bits with any number of threads.
+/// Cost      two passes over x; a copy of weights that are not double.
+template <class X, detail::not_bincount_options Weights, class Policy = serial_policy>
+xt::xtensor<double, 1> bincount(
+    X const& x, Weights const& weights, bincount_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_weighted_bincount<X, Weights, Policy>()) {
+        static constexpr std::string_view op = "xloom::bincount";
+        auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));
+        detail::check_rank(op, "x", detail::rank_of(items));
+        detail::check_rank(op, "weights", detail::rank_of(weight_items));
+        shape const dims = detail::shape_of(weight_items);
+        if (dims != detail::shape_of(items))
+            detail::fail<shape_error>(op, ": weights must have the shape of x ", detail::shape_of(items),
+                ", but it is ", dims, ". Give each integer a weight.");
+        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
+        return detail::weighted_bincount(op, items, weight_items, call.bins(), policy);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/take.hpp ====
+// NumPy's take and compress: slices of an axis by their indices, or by a mask.
+
+// ==== xloom/run/indexed/take_call.hpp ====
+// A call of take: slices of data at the same indices of one axis, for every position along the axes before it.
+
+// ==== xloom/check/take.hpp ====
+// Shape requirements of NumPy's take and compress.
+
+namespace xloom::detail {
+
+/// Returns the shape of take's output, x.shape[:axis] ++ indices.shape ++ x.shape[axis + 1:].
+///
+/// Errors    shape_error: over max_rank; a size that overflows.
+[[gnu::noinline]] constexpr shape check_take(std::string_view op, shape const& x, shape const& indices,
+    std::size_t axis, std::size_t item_bytes = 1)
+{
+    check_rank(op, "the output", x.size() - 1 + indices.size());
+    shape dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
+    for (std::size_t const dim : indices)
+        dims.push_back(dim);
+    dims = joined(dims, x, axis + 1);
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op,
+            ": the size of a result must fit in memory, but the output would have the shape ", dims,
+            ". Take fewer items.");
+    return dims;
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The checked operands of a take along an axis of items of the given layout.
+template <class T, class Indices>
+class take_call {
+public:
+    take_call(std::string_view op, T const* data, strided_layout const& layout, Indices const& indices,
+        std::size_t axis, bounds rule, index_check when)
+        : layout_(layout),
+          output_shape_(check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T))),
+          axis_(axis),
+          data_(data),
+          may_drop_(rule == bounds::drop),
+          indices_(op, indices, {shape{layout.dims[axis]}, strides{layout.strides[axis]}}, axis, rule, when,
+              index_form::single)
+    {}
+
+    shape const& output_shape() const { return output_shape_; }
+    bool may_drop() const { return may_drop_; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (indices_.rule() == bounds::check)
+            indices_.require_in_range();
+    }
+
+    /// Writes the output's items in row-major order to `output`.
+    ///
+    /// Errors    index_error, with index_check::by_block.
+    template <class Policy>
+    void run(T* output, Policy const& policy) const
+    {
+        strided_layout const outer = part_of_layout(0, axis_),
+                             slice = part_of_layout(axis_ + 1, layout_.dims.size());
+        std::size_t const count = indices_.count();
+        bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
+        if (is_empty)
+            return require_in_range();
+        if (element_count(outer.dims) == 1) {
+            if (!run_gather(indices_.reader(), slice, data_, output, policy))
+                require_in_range();
+            return;
+        }
+        std::vector<std::ptrdiff_t> offsets(count);
+        if (!indices_.reader()(0, count, offsets.data()))
+            return require_in_range();
+        std::size_t const size = element_count(slice.dims);
+        if (is_row_major(slice))
+            run_copies_of(outer, offsets, kernel::copy_contiguous_slices{size}, output, policy);
+        else
+            run_copies_of(outer, offsets,
+                kernel::copy_strided_slices{
+                    {slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
+                output, policy);
+    }
+
+private:
+    strided_layout part_of_layout(std::size_t first, std::size_t last) const
+    {
+        return {shape(layout_.dims.begin() + static_cast<std::ptrdiff_t>(first),
+                    layout_.dims.begin() + static_cast<std::ptrdiff_t>(last)),
+            strides(layout_.strides.begin() + static_cast<std::ptrdiff_t>(first),
+                layout_.strides.begin() + static_cast<std::ptrdiff_t>(last))};
+    }
+
+    /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them all.
+    template <class Copy, class Policy>
+    void run_copies_of(strided_layout const& outer, std::vector<std::ptrdiff_t> const& offsets,
+        Copy const& copy, T* output, Policy const& policy) const
+    {
+        kernel::offset_map const first_of(outer);
+        std::size_t const count = offsets.size(), all = element_count(outer.dims) * count;
+        std::size_t const parts = parts_for(policy, all * copy.size);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const end = begin_of_part(part + 1, parts, all);
+            for (std::size_t at = begin_of_part(part, parts, all); at < end;) {
+                std::size_t const position = at / count, from = at % count,
+                                  size = (std::min)(count - from, end - at);
+                T const* const data = data_ + first_of(position);
+                auto const run = [&]<bool MayDrop>(std::bool_constant<MayDrop>) {
+                    copy(kernel::offset_block<T const, MayDrop>{
+                             offsets.data() + from, at, size, data, copy.size},
+                        data, output);
+                };
+                may_drop_ ? run(std::true_type()) : run(std::false_type());
+                at += size;
+            }
+        });
+    }
+
+    strided_layout layout_;
+    shape output_shape_;
+    std::size_t axis_;
+    T const* data_;
+    bool may_drop_;
+    checked_indices<Indices> indices_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/take_options.hpp ====
+// The options of take and of compress.
+
+namespace xloom {
+
+/// Options of take.
+struct take_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+/// Options of compress.
+struct compress_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+};
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// True if the types of a call of take<Rank> are valid, otherwise a compile-time error of one sentence.
+template <std::size_t Rank, class X, class Indices, class Policy>
+consteval bool is_valid_take()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(
+            never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
+    else if constexpr (!tensor<X> && !lazy<X>)
+        static_assert(never<X>, "xloom::take: x must be a tensor");
+    else if constexpr (!are_valid_take_indices<Indices>())
+        return false;
+    else if constexpr (Rank == dynamic_rank && !has_every_rank<X>)
+        static_assert(never<X>, "xloom::take: x is a container of your own with a static rank, so name the "
+                                "output's: take<Rank>(...)");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of compress<Rank> are valid, otherwise a compile-time error of one sentence.
+template <std::size_t Rank, class Mask, class X, class Policy>
+consteval bool is_valid_compress()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(
+            never<Policy>, "xloom::compress: the arguments are compress(mask, x[, options][, policy])");
+    else if constexpr ((!tensor<Mask> && !lazy<Mask>) || !std::is_same_v<item_t<Mask>, bool>)
+        static_assert(never<Mask>, "xloom::compress: mask must be a tensor of bool");
+    else if constexpr (!tensor<X> && !lazy<X>)
+        static_assert(never<X>, "xloom::compress: x must be a tensor");
+    else if constexpr (Rank == dynamic_rank && !has_every_rank<X>)
+        static_assert(never<X>, "xloom::compress: x is a container of your own with a static rank, so name "
+                                "the output's: compress<Rank>(...)");
+    else
+        return true;
+    return false;
+}
+
+/// Takes slices of x, a tensor in memory, at `indices`, a tensor or a number.
+template <std::size_t Rank, class X, class Indices, class Policy>
+auto take_of(std::string_view op, X const& x, Indices const& indices, std::optional<std::int64_t> axis,
+    bounds rule, Policy const& policy)
+{
+    using T = item_t<X>;
+    strided_layout layout = detail::layout_of(x);
+    T const* items = enable_tensor<X>::data(x);
+    std::optional<xt::xtensor<T, 1>> flat;
+    if (!axis) {
+        if (!is_row_major(layout)) {
+            flat.emplace(pack_items(items, layout));
+            items = flat->data();
+        }
+        layout = {shape{element_count(layout.dims)}, strides{1}};
+    }
+    std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
+    take_call<T, Indices> const call(
+        op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
+    return gathered<Rank, X>(op, call, policy);
+}
+
+template <std::size_t Rank, class X, class Indices, class Policy>
+auto take(X const& x, Indices const& indices, take_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_take<Rank, X, Indices, Policy>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::take";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
+        check_rank(op, "x", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        return detail::take_of<Rank>(op, source, index_tensor, options.axis, options.bounds, policy);
+    }
+}
+
+/// Returns the positions of true items of a mask.
+///
+/// Errors    shape_error: a mask that has not one axis.  index_error: one at or beyond `length`.
+template <class Mask>
+std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mask, std::size_t length)
+{
+    strided_layout const layout = detail::layout_of(mask);
+    if (layout.dims.size() != 1)
+        fail<shape_error>(
+            op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
+    bool const* const items = enable_tensor<Mask>::data(mask);
+    std::vector<std::int64_t> positions(layout.dims[0]);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < layout.dims[0]; ++i) {
+        positions[count] = static_cast<std::int64_t>(i);
+        count += items[static_cast<std::ptrdiff_t>(i) * layout.strides[0]] ? 1 : 0;
+    }
+    if (count != 0 && static_cast<std::size_t>(positions[count - 1]) >= length)
+        fail<index_error>(op, ": mask must be false beyond the end of the axis, but mask[",
+            positions[count - 1], "] is true and the axis has the length ", length, ". Shorten it.");
+    positions.resize(count);
+    return positions;
+}
+
+template <std::size_t Rank, class Mask, class X, class Policy>
+auto compress(Mask const& mask, X const& x, compress_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_compress<Rank, Mask, X, Policy>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::compress";
+        auto const [bits, source] = detail::evaluated_inputs(std::tie(mask, x));
+        check_rank(op, "mask", detail::rank_of(bits));
+        check_rank(op, "x", detail::rank_of(source));
+        shape const dims = detail::shape_of(source);
+        std::size_t const length = options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)]
+                                                : element_count(dims);
+        std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
+        strided_items<std::int64_t const> const indices{
+            positions.data(), {shape{positions.size()}, strides{1}}};
+        return detail::take_of<Rank>(op, source, indices, options.axis, bounds::assume, policy);
+    }
+}
+
+} // namespace detail
+
+/// Returns the slices of x at the indices of one axis, or the items of the flattened x.
+///
+///     output = x.shape[:axis] ++ indices.shape ++ x.shape[axis + 1:]
+///     output[o, i, n] = x[o, indices[i], n]
+///
+/// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output is
+///           an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
+/// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
+/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip'); with
+///           drop, dropped slices are T{}.
+/// Policy    serial, or one with threads (xloom/tbb.hpp).
+/// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
+/// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that is
+///           not row-major; with axes of x before the indexed one an integer for each index.
+/// Differs   from NumPy: there is no mode='wrap'.
+/// Source    numpy.take, ONNX Gather.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xloom::take(x, xt::xtensor<int, 1>{5, 0, -2}); // = [6, 1, 5]
+/// xloom::take(x, xt::xtensor<int, 1>{2, 0}, {.axis = 1}); // = [[3, 1], [6, 4]]
+/// xloom::take<1>(x, -1, {.axis = 0}); // = [4, 5, 6]
+/// ```
+template <std::size_t Rank = dynamic_rank, class X, class Indices, class Policy = serial_policy>
+auto take(X const& x, Indices const& indices, take_options const& options = {}, Policy const& policy = {})
+{
+    return detail::take<Rank>(x, indices, options, policy);
+}
+
+/// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
+///
+/// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false there.
+///           The output as take's.
+/// Options   axis (none: x is flattened in row-major order).
+/// Policy    serial, or one with threads (xloom/tbb.hpp).
+/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the end.
+/// Cost      as take; an integer for each item of mask.
+/// Source    numpy.compress.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
+/// xt::xtensor<bool, 1> const mask = {false, true, true};
+/// xloom::compress(mask, x, {.axis = 0}); // = [[3, 4], [5, 6]]
+/// xloom::compress(mask, x); // = [2, 3]
+/// ```
+template <std::size_t Rank = dynamic_rank, class Mask, class X, class Policy = serial_policy>
+auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Policy const& policy = {})
+{
+    return detail::compress<Rank>(mask, x, options, policy);
+}
+
+} // namespace xloom
+
 // ==== xloom/packed_matrix.hpp ====
 // Products with a constant matrix, on the kernel of the recurrent operators.
 
@@ -25670,8 +30715,8 @@ namespace xloom {
 ///
 /// Shapes    segment_ids [N], num_segments = S; the result [S + 1].
 /// Types     any integers; the result has std::int64_t.
-/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one before
-///           it. Reductions by ids in any order are those of scatter_nd.
+/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one
+///           before it. Reductions by ids in any order are those of scatter_nd.
 /// Cost      one pass over the ids, and over the result, which is allocated.
 /// Source    tf.RaggedTensor.from_value_rowids; the offsets of torch.nn.EmbeddingBag, with the end.
 /// Example
@@ -27127,7 +32172,8 @@ inline void check_segment_states(
             ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
 }
 
-/// Requires that operands that are written share no memory with row_splits, which are read segment by segment.
+/// Requires that operands that are written share no memory with row_splits, which are read segment by
+/// segment.
 ///
 /// Errors    overlap_error
 inline void check_splits_overlap(std::string_view op, memory_block const& splits, std::string_view name,
@@ -27974,475 +33020,145 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 
 } // namespace xloom
 
+// ==== xloom/scatter_elements.hpp ====
+// The ScatterElements operator: writes updates to, or reduces them into, items that indices name along one
+// axis.
+
+namespace xloom {
+
+namespace detail {
+
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
+auto scatter_elements(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
+    Reduce& reduce, scatter_elements_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_scatter_elements<InPlace, Data, Indices, Updates, Reduce, Policy>())
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    else
+        return scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates, reduce,
+            common_options(options), policy, options.axis);
+}
+
+/// An argument before the options: a reduction, or a mistake.
+template <class F>
+concept not_elements_options = !std::is_same_v<bare<F>, scatter_elements_options>;
+
+inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elements",
+                                  scatter_elements_into_name = "xloom::scatter_elements_into";
+
+} // namespace detail
+
+/// Copies data and writes updates to, or reduces them into, the items that indices name along one axis; the
+/// other axes keep their positions. Data that is moved in is not copied.
+///
+///     output = data
+///     for i in ndindex(indices.shape):                            # in row-major order
+///         j = i
+///         j[axis] = indices[i]
+///         output[j] = reduce(output[j], updates[i])
+///
+/// Shapes    data [d0 .. d(r-1)], r >= 1, and indices of the same rank, no longer than data along any axis
+///           but the indexed one; updates of the shape of indices, or broadcast(updates) of a shape that
+///           broadcasts to it; the result as data. Any layout.
+/// Types     as scatter_nd.
+/// Options   axis (0; negative: from the back); the others as in scatter_nd, for single items.
+/// Reduce    as scatter_nd: instead of options.reduction a reduction, or any callable.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), as scatter_nd for single items.
+/// Errors    before the first write, as scatter_nd; option_error also of an axis out of range.
+/// Order     row-major; with reduction::none the last of several updates of an item takes effect (unspecified
+///           in ONNX).
+/// Cost      as scatter_nd for single items.
+/// Aliasing  data that is moved in must share no memory with indices or updates.
+/// Source    ONNX ScatterElements-11 to 18, Scatter-9; infer_scatter_elements has ONNX's own shape rule.
+///           PyTorch's scatter and scatter_reduce.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 2> const indices = {{0, 0}, {-1, 1}};
+/// xt::xtensor<int, 2> const updates = {{10, 20}, {30, 40}};
+/// xloom::scatter_elements(x, indices, updates, {.axis = 1}); // = [[20, 2, 3], [4, 40, 30]]
+/// xloom::scatter_elements(x, indices, updates, xloom::reduce_add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
+/// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
+/// ```
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_elements_options const& options = {}, Policy const& policy = {})
+{
+    return detail::scatter_elements<false>(detail::scatter_elements_name, std::forward<Data>(data), indices,
+        updates, options.reduction, options, policy);
+}
+
+/// Runs scatter_elements with a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
+    class Policy = serial_policy>
+auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_elements_options const& options = {}, Policy const& policy = {})
+{
+    return detail::scatter_elements<false>(detail::scatter_elements_name, std::forward<Data>(data), indices,
+        updates, reduce, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
+template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
+    execution_policy Policy>
+auto scatter_elements(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+{
+    static_cast<void>(detail::is_valid_scatter_elements<false, Data, Indices, Updates, Policy, Policy>());
+    return detail::owned_t<Data>();
+}
+
+/// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
+///
+/// Errors    as scatter_elements, before the first write; overlap_error also if items of data share memory,
+///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
+/// Cost      as scatter_elements without the copy of data; nothing else is allocated.
+/// Aliasing  data must share no memory with indices or updates.
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_elements_options const& options = {}, Policy const& policy = {})
+{
+    detail::scatter_elements<true>(detail::scatter_elements_into_name, std::forward<Data>(data), indices,
+        updates, options.reduction, options, policy);
+}
+
+/// Runs scatter_elements_into with a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
+    class Policy = serial_policy>
+void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_elements_options const& options = {}, Policy const& policy = {})
+{
+    detail::scatter_elements<true>(detail::scatter_elements_into_name, std::forward<Data>(data), indices,
+        updates, reduce, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
+template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
+    execution_policy Policy>
+void scatter_elements_into(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+{
+    static_cast<void>(detail::is_valid_scatter_elements<true, Data, Indices, Updates, Policy, Policy>());
+}
+
+} // namespace xloom
+
 // ==== xloom/scatter_nd.hpp ====
 // The ScatterND operator: writes updates to, or reduces them into, the slices that indices name.
 
-// ==== xloom/run/indexed/scatter_copy.hpp ====
-// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
-// updates.
-
-// ==== xloom/kernel/scatter_rows.hpp ====
-// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
-
-// ==== xloom/kernel/updates_by_slice.hpp ====
-// The updates of a scatter, stably sorted by slice.
-
-namespace xloom::kernel {
-
-/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
-/// end(slice)).
-///
-/// Cost: a number for each slice and each update; offsets are read twice.
-class updates_by_slice {
-public:
-    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
-    updates_by_slice(offset_reader const& read, std::size_t slices)
-        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
-          numbers_(ends_.get() + slices)
-    {
-        std::fill_n(ends_.get(), slices, std::size_t{0});
-        for_each_named(read, 0, read.count(),
-            [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
-        for (std::size_t slice = 0; slice < slices; ++slice) {
-            std::size_t const count = ends_[slice];
-            ends_[slice] = count_;
-            count_ += count;
-        }
-        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
-        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
-            numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
-        });
-    }
-
-    std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
-    std::size_t end(std::size_t slice) const { return ends_[slice]; }
-
-    /// Returns the update at a position, the last one for positions past the end. Requires at least one
-    /// update.
-    std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
-
-private:
-    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
-    std::size_t* numbers_;
-    std::size_t count_ = 0;
-};
-
-} // namespace xloom::kernel
-
-namespace xloom::kernel {
-
-namespace detail {
-
-/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
-/// for each one computed.
-///
-/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
-/// other.
-template <class T, class Reduce>
-void apply_to_row(
-    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
-{
-    constexpr std::size_t line = elements_per_cache_line<T>;
-    std::size_t i = 0;
-    for (; i + line <= count; i += line) {
-        __builtin_prefetch(next_update + i, 0, 2);
-        T items[line];
-        for (std::size_t j = 0; j < line; ++j)
-            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
-        for (std::size_t j = 0; j < line; ++j)
-            to[i + j] = items[j];
-    }
-    for (; i < count; ++i)
-        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
-}
-
-} // namespace detail
-
-/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
-/// updates applied. Allocates nothing.
-template <class T, class Reduce>
-void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
-    T const* updates, T* output, std::size_t size, Reduce& reduce)
-{
-    constexpr auto keep = [](T item, T const&) { return item; };
-    for (std::size_t slice = from; slice < to; ++slice) {
-        T const* old = data + slice * size;
-        T* const row = output + slice * size;
-        if (order.first(slice) == order.end(slice))
-            detail::apply_to_row(old, old, old, row, size, keep);
-        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
-            kernel::with_reduction<T>(reduce, [&](auto& function) {
-                detail::apply_to_row(old, updates + order.number(i) * size,
-                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
-            });
-    }
-}
-
-} // namespace xloom::kernel
-
-namespace xloom::detail {
-
-/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
-/// items, row-major, no fixed shape.
-template <class Data, class Reduce>
-inline constexpr bool can_fuse =
-    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
-    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
-
-/// True if a count or a sum must be kept for each slice from one update to the next.
-template <class T, class Reduce>
-bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
-{
-    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
-    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
-}
-
-/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
-/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
-template <class Data, class Reduce, class Policy>
-index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
-{
-    using T = item_t<Data>;
-    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
-                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
-        bool const is_defined =
-            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
-        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
-            !is_tracked<T>(options, reduce))
-            return index_check::by_block;
-    }
-    return index_check::before_use;
-}
-
-/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
-/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
-/// of `threads` has at least 8 slices.
-template <class Call>
-bool is_fusing_worthwhile(Call const& call, std::size_t threads)
-{
-    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
-    std::size_t const slices = call.slices(), updates = call.tuples().count;
-    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
-           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
-}
-
-/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
-template <class T, class Call, class Reduce, class Policy>
-void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
-{
-    std::size_t const slices = call.slices(), size = call.slice_size();
-    kernel::updates_by_slice const order(call.reader(), slices);
-    std::size_t const parts = parts_for(policy, slices * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slices),
-                          end = begin_of_part(part + 1, parts, slices);
-        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
-    });
-}
-
-/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
-/// its items, nor if strides of 0, which a copy keeps, repeat an item.
-template <tensor Data>
-bool is_copied(Data const& data, owned_t<Data> const& copy)
-{
-    if constexpr (is_always_row_major<owned_t<Data>>)
-        return true;
-    else
-        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
-}
-
-/// Returns a copy of data whose items share no memory with data or with each other.
-template <tensor Data>
-owned_t<Data> copy_of(std::string_view op, Data const& data)
-{
-    using result_type = owned_t<Data>;
-    result_type copy(data);
-    if (is_copied(data, copy))
-        return copy;
-    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
-        result_type made = enable_tensor<result_type>::make(shape_of(data));
-        copy_items(data, made);
-        return made;
-    }
-    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
-                            "type refer to data's items or "
-                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
-}
-
-/// Returns the result in newly allocated memory; data is not changed.
-template <class Call, tensor Data, class Reduce, class Policy>
-owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
-{
-    using T = item_t<Data>;
-    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
-        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
-            is_fusing_worthwhile(call, policy.concurrency())) {
-            call.require_in_range();
-            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
-                reduce, policy);
-            return result;
-        }
-    owned_t<Data> result = copy_of(call.op(), data);
-    if (call.is_checked())
-        run_scatter_nd(call, result, reduce, policy);
-    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
-        call.require_in_range();
-    return result;
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/run/indexed/scatter_types.hpp ====
-// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
-
-// ==== xloom/run/indexed/updates_operand.hpp ====
-// The updates of ScatterND as a tensor or a scalar of data's element type, whether or not they are broadcast.
-
-// ==== xloom/core/exact_cast.hpp ====
-// Conversion of a built-in number to an element type where that keeps its value.
-
-namespace xloom::detail {
-
-/// True if a floating-point number, truncated, is in the range of an integer type.
-template <std::integral Int, std::floating_point Float>
-bool is_in_range(Float value)
-{
-    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
-    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
-}
-
-/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
-/// double.
-template <builtin_number To, builtin_number From>
-bool is_exact(From value)
-{
-    if constexpr (std::integral<To> && std::integral<From>)
-        return std::in_range<To>(value);
-    else if constexpr (std::integral<To>)
-        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
-    else if constexpr (std::integral<From>)
-        return is_in_range<From>(static_cast<To>(value)) &&
-               static_cast<From>(static_cast<To>(value)) == value;
-    else
-        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
-}
-
-/// Returns the number as a To, or nothing if no To has its value.
-template <number To, builtin_number From>
-std::optional<To> exact_cast(From value)
-{
-    using computed = decltype(+std::declval<To const&>());
-    auto const promoted = +value;
-    if (!is_exact<computed>(promoted))
-        return std::nullopt;
-    auto const number = static_cast<computed>(promoted);
-    To const result = cast<To>(number);
-    bool const is_nan = number != number;
-    if (is_nan ? +result == +result : +result != number)
-        return std::nullopt;
-    return result;
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/tensor/broadcast.hpp ====
-// The mark of an operand that is broadcast to the shape which the operator requires.
-
-namespace xloom {
-
-/// An operand that is to be broadcast; made by broadcast().
-template <class X>
-struct broadcast_operand {
-    X operand; ///< a scalar or a temporary by value, otherwise a reference
-};
-
-/// The type of broadcast. Why a function object: xt and xsimd have functions of this name, which
-/// argument-dependent lookup would find beside a function.
-struct broadcast_t {
-    template <class X>
-    constexpr auto operator()(X&& operand) const
-    {
-        using bare = std::remove_cvref_t<X>;
-        if constexpr (tensor<bare> || detail::lazy<bare>)
-            return broadcast_operand<std::conditional_t<std::is_lvalue_reference_v<X>, bare const&, bare>>{
-                std::forward<X>(operand)};
-        else
-            return broadcast_operand<bare>{std::forward<X>(operand)};
-    }
-};
-
-/// Marks updates of scatter_nd to be broadcast to the required shape by NumPy's rule: shapes are aligned at
-/// their last axes, where a length of 1 and a missing axis repeat the items. The items are not written out.
-///
-/// Shapes    a scalar, or a tensor of any layout.
-/// Types     data's element type. Where that is a number, a scalar may be a built-in number of another type
-///           with a value that both types have: broadcast(1) counts in float, too.
-/// Errors    of scatter_nd: shape_error: a shape that cannot be broadcast. type_error: data's element type
-///           does not have the value of a scalar.
-/// Cost      constant: variables are referred to, temporaries are moved in, scalars are copied.
-/// Source    NumPy, "Broadcasting".
-/// Example
-/// ```cpp
-/// xt::xtensor<std::int64_t, 1> counts = {0, 0, 0};
-/// xt::xtensor<int, 2> const bins = {{2}, {0}, {2}, {2}};
-/// xloom::scatter_nd_into(counts, bins, xloom::broadcast(1), xloom::reduce_add);
-/// counts; // = [1, 0, 3]
-/// ```
-inline constexpr broadcast_t broadcast{};
-
-namespace detail {
-
-template <class X>
-inline constexpr bool is_broadcast = false;
-template <class X>
-inline constexpr bool is_broadcast<broadcast_operand<X>> = true;
-
-/// Returns the operand without the mark.
-template <class X>
-X const& unmarked(X const& operand)
-{
-    return operand;
-}
-template <class X>
-std::remove_reference_t<X> const& unmarked(broadcast_operand<X> const& marked)
-{
-    return marked.operand;
-}
-
-/// The type of an operand without the mark.
-template <class X>
-using unmarked_t = bare<decltype(detail::unmarked(std::declval<X const&>()))>;
-
-} // namespace detail
-} // namespace xloom
-
-namespace xloom::detail {
-
-/// True if updates are a number that is broadcast, and data has items of another type T.
-template <class Updates, class T>
-inline constexpr bool is_converted = is_broadcast<Updates> && builtin_number<unmarked_t<Updates>> &&
-                                     number<T> && !std::is_same_v<unmarked_t<Updates>, T>;
-
-template <std::floating_point Float>
-std::string describe_number(Float value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.15g", static_cast<double>(value));
-    return text;
-}
-template <std::integral Int>
-std::string describe_number(Int value)
-{
-    return concat(value);
-}
-
-/// Returns updates without the mark of broadcast(), a number that is broadcast as a T.
-///
-/// Errors    type_error: no T has the value of that number.
-template <class T, class Updates>
-decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& updates)
-{
-    if constexpr (!is_converted<Updates, T>) {
-        return detail::unmarked(updates);
-    } else {
-        std::optional<T> const converted = exact_cast<T>(updates.operand);
-        if (!converted)
-            fail<type_error>(op,
-                ": a number that is broadcast must be one of data's element type, but it is ",
-                detail::describe_number(+updates.operand), " and data holds ", element_name<T>(),
-                ". Convert it first.");
-        return T(*converted);
-    }
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// A callable reduce(old item, update item) that returns the new item.
-template <class Reduce, class T>
-concept reduces_items =
-    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
-
-/// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
-/// error of one sentence.
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
-consteval bool is_valid_scatter_nd()
-{
-    if constexpr (execution_policy<Reduce> || !execution_policy<Policy>)
-        static_assert(never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
-                                     "updates[, reduce][, options][, policy])");
-    else if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
-        static_assert(never<Data>,
-            "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
-    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
-        static_assert(
-            never<Data>, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
-    else if constexpr (InPlace && !outlives_call<Data>)
-        static_assert(never<Data>,
-            "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
-    else if constexpr (!are_valid_scatter_nd_indices<Indices>())
-        return false;
-    else if constexpr (!std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> &&
-                       !is_converted<Updates, item_t<Data>>)
-        static_assert(
-            never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
-    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
-        static_assert(never<Reduce>,
-            "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item "
-            "for data's elements; strings can be joined only (reduce_add), complex numbers have no order");
-    else
-        return true;
-    return false;
-}
-
-} // namespace xloom::detail
-
 namespace xloom {
 
 namespace detail {
 
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
-/// may be a view.
-template <class Data>
-inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
-                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
-
-/// Runs ScatterND in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
     Reduce& reduce, scatter_nd_options const& options, Policy const& policy)
 {
-    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce, Policy>()) {
+    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce, Policy>())
         return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else if constexpr (lazy<bare<Data>>) {
-        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, options, policy);
-    } else {
-        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
-        check_rank(op, "data", detail::rank_of(data));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "updates", detail::rank_of(update_tensor));
-        scatter_nd_options const chosen = options_with(op, reduce, options);
-        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
-        index_check when = index_check::before_use;
-        if constexpr (is_copying)
-            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const
-            call(op, data, index_tensor, update_tensor, chosen, when);
-        check_reduction<item_t<Data>, Reduce>(op, chosen);
-        if constexpr (is_copying) {
-            return scattered_copy(call, data, reduce, policy);
-        } else {
-            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
-                detail::memory_of(update_tensor));
-            run_scatter_nd(call, data, reduce, policy);
-            if constexpr (!InPlace)
-                return owned_t<Data>(std::move(data));
-        }
-    }
+    else
+        return scatter<InPlace, scatter_call>(
+            op, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
 /// An argument before the options: a reduction, or a mistake.
@@ -29836,8 +34552,8 @@ private:
     }
 };
 
-/// Combines contiguous numbers into the total of a sequence; the groups are vectors. `Ops` combines vectors of
-/// lanes (lane_reduction).
+/// Combines contiguous numbers into the total of a sequence; the groups are vectors. `Ops` combines vectors
+/// of lanes (lane_reduction).
 template <class Ops>
 struct contiguous_total {
     using value_type = typename Ops::value_type;
@@ -30293,8 +35009,8 @@ struct segment_scan_options {
 
 namespace xloom::detail {
 
-/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each segment;
-/// make as for whole_axis.
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each
+/// segment; make as for whole_axis.
 template <class Sequences, class Policy>
 struct each_segment {
     Sequences const& all;
@@ -30581,6 +35297,159 @@ struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : 
 
 } // namespace xtl
 
+// ==== xloom/thread_ranks.hpp ====
+// Ranks as threads of one process: the model of a communicator that tests and first steps use.
+
+namespace xloom {
+
+namespace detail {
+
+/// The messages between ranks that are threads. A sender waits until its bytes have been copied.
+class thread_exchange {
+public:
+    explicit thread_exchange(std::size_t size) : size_(size), posted_(size * size), has_ended_(size) {}
+
+    std::size_t size() const noexcept { return size_; }
+
+    void exchange(std::size_t rank, std::size_t destination, std::span<std::byte const> sent,
+        std::size_t source, std::span<std::byte> received)
+    {
+        std::unique_lock lock(mutex_);
+        message& out = posted_[rank * size_ + destination];
+        withdrawal const when_left{out};
+        if (!sent.empty()) {
+            out = {sent, true};
+            changed_.notify_all();
+        }
+        if (!received.empty()) {
+            message& in = posted_[source * size_ + rank];
+            wait(lock, source, [&] { return in.is_waiting; });
+            if (in.bytes.size() != received.size())
+                fail<rank_error>("xloom::thread_ranks: rank ", rank, " expects ", received.size(),
+                    " bytes of rank ", source, ", which sends ", in.bytes.size(),
+                    ". All ranks must make the same calls.");
+            std::copy(in.bytes.begin(), in.bytes.end(), received.begin());
+            in.is_waiting = false;
+            changed_.notify_all();
+        }
+        if (!sent.empty())
+            wait(lock, destination, [&] { return !out.is_waiting; });
+    }
+
+    /// Ends the waiting of others for a rank.
+    void end(std::size_t rank)
+    {
+        std::lock_guard const lock(mutex_);
+        has_ended_[rank] = true;
+        changed_.notify_all();
+    }
+
+private:
+    struct message {
+        std::span<std::byte const> bytes{};
+        bool is_waiting = false;
+    };
+
+    /// Withdraws a message that nobody has received when its sender fails.
+    struct withdrawal {
+        message& sent;
+        ~withdrawal() { sent.is_waiting = false; }
+    };
+
+    template <class Condition>
+    void wait(std::unique_lock<std::mutex>& lock, std::size_t other, Condition const& condition)
+    {
+        changed_.wait(lock, [&] { return condition() || has_ended_[other]; });
+        if (!condition())
+            fail<rank_error>("xloom::thread_ranks: rank ", other, " has ended, for which another rank waits");
+    }
+
+    std::size_t size_;
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
+    std::vector<message> posted_; ///< by source and destination
+    std::vector<bool> has_ended_;
+};
+
+} // namespace detail
+
+/// The communicator that run_ranks gives to each of its threads. Copies are the same rank.
+///
+/// Errors    rank_error: the other rank has ended, or makes another call.
+class thread_rank {
+public:
+    thread_rank(detail::thread_exchange& all, std::size_t rank) noexcept : all_(&all), rank_(rank) {}
+
+    std::size_t rank() const noexcept { return rank_; }
+    std::size_t size() const noexcept { return all_->size(); }
+
+    void exchange(std::size_t destination, std::span<std::byte const> sent, std::size_t source,
+        std::span<std::byte> received) const
+    {
+        all_->exchange(rank_, destination, sent, source, received);
+    }
+
+    void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const
+    {
+        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
+            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
+        });
+    }
+
+private:
+    detail::thread_exchange* all_;
+    std::size_t rank_;
+};
+
+/// Calls f(communicator) on `size` threads, each of which is a rank.
+///
+/// Errors    what the first rank to fail has thrown, after all have ended. A rank that waits for one that has
+///           ended throws rank_error, so none waits forever.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const numbers = {1, 2, 3, 4};
+/// xt::xtensor<int, 1> sums = xt::zeros<int>({4});
+/// xloom::run_ranks(2, [&](auto const& ranks) {
+///     xloom::distributed_axis const halves(ranks, 2);
+///     auto const mine = xt::range(halves.begin(), halves.end());
+///     auto y = xt::view(sums, mine);
+///     xloom::distributed_associative_scan_into(xloom::reduce_add, xt::view(numbers, mine), y, halves);
+/// });
+/// sums; // = [1, 3, 6, 10]
+/// ```
+template <class F>
+void run_ranks(std::size_t size, F const& f)
+{
+    detail::thread_exchange all(size);
+    std::exception_ptr first;
+    std::mutex mutex;
+    auto const run = [&](std::size_t rank) {
+        thread_rank const ranks(all, rank);
+#ifdef __cpp_exceptions
+        try {
+            f(ranks);
+        } catch (...) {
+            std::lock_guard const lock(mutex);
+            if (!first)
+                first = std::current_exception();
+        }
+#else
+        f(ranks);
+#endif
+        all.end(rank);
+    };
+    {
+        std::vector<std::jthread> threads;
+        threads.reserve(size);
+        for (std::size_t rank = 0; rank < size; ++rank)
+            threads.emplace_back(run, rank);
+    }
+    if (first)
+        std::rethrow_exception(first);
+}
+
+} // namespace xloom
+
 #ifdef XLOOM_USE_TBB
 
 // ==== xloom/tbb.hpp ====
@@ -30639,6 +35508,141 @@ private:
     std::size_t concurrency_;
     std::shared_ptr<tbb::task_arena> arena_;
 };
+
+} // namespace xloom
+#endif
+#ifdef XLOOM_USE_MPI
+
+// ==== xloom/mpi.hpp ====
+// Ranks that are processes of MPI (Debian: libopenmpi-dev or libmpich-dev; compile with mpicxx).
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <utility>
+
+// Not the bindings for C++, which MPI has withdrawn; compilers warn about them.
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+namespace xloom {
+
+/// A communicator of MPI. It has a duplicate of the caller's, so that its messages are never taken for those
+/// of others, and is moved, not copied. The constructor and the destructor are collective. Bytes beyond
+/// `most_bytes` are sent in several messages, so their number may exceed 2^31.
+///
+/// Errors    rank_error: with the text of MPI, if that returns an error; by its default a rank that dies ends
+///           all others.
+class mpi_communicator {
+public:
+    explicit mpi_communicator(MPI_Comm all = MPI_COMM_WORLD, std::size_t most_bytes = std::size_t{1} << 30)
+        : most_bytes_(std::clamp<std::size_t>(most_bytes, 1, INT_MAX))
+    {
+        require(MPI_Comm_dup(all, &mine_));
+        require(MPI_Comm_set_errhandler(mine_, MPI_ERRORS_RETURN));
+        int rank = 0, size = 0;
+        require(MPI_Comm_rank(mine_, &rank));
+        require(MPI_Comm_size(mine_, &size));
+        rank_ = static_cast<std::size_t>(rank);
+        size_ = static_cast<std::size_t>(size);
+    }
+    mpi_communicator(mpi_communicator&& other) noexcept
+        : most_bytes_(other.most_bytes_),
+          mine_(std::exchange(other.mine_, MPI_COMM_NULL)),
+          rank_(other.rank_),
+          size_(other.size_)
+    {}
+    mpi_communicator& operator=(mpi_communicator&&) = delete;
+    ~mpi_communicator()
+    {
+        int is_finalized = 0;
+        MPI_Finalized(&is_finalized);
+        if (mine_ != MPI_COMM_NULL && is_finalized == 0 && std::uncaught_exceptions() == 0)
+            MPI_Comm_free(&mine_);
+    }
+
+    std::size_t rank() const noexcept { return rank_; }
+    std::size_t size() const noexcept { return size_; }
+
+    void exchange(std::size_t destination, std::span<std::byte const> sent, std::size_t source,
+        std::span<std::byte> received) const
+    {
+        while (!sent.empty() || !received.empty()) {
+            auto const out = sent.first((std::min)(sent.size(), most_bytes_));
+            auto const in = received.first((std::min)(received.size(), most_bytes_));
+            require(MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE,
+                out.empty() ? MPI_PROC_NULL : static_cast<int>(destination), 0, in.data(),
+                static_cast<int>(in.size()), MPI_BYTE, in.empty() ? MPI_PROC_NULL : static_cast<int>(source),
+                0, mine_, MPI_STATUS_IGNORE));
+            sent = sent.subspan(out.size());
+            received = received.subspan(in.size());
+        }
+    }
+
+    void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const
+    {
+        if (mine.size() <= most_bytes_ / size_)
+            return require(MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(),
+                static_cast<int>(mine.size()), MPI_BYTE, mine_));
+        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
+            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
+        });
+    }
+
+private:
+    static void require(int result)
+    {
+        if (result == MPI_SUCCESS)
+            return;
+        char text[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        MPI_Error_string(result, text, &length);
+        detail::fail<rank_error>(
+            "xloom::mpi_communicator: ", std::string_view(text, static_cast<std::size_t>(length)));
+    }
+
+    std::size_t most_bytes_;
+    MPI_Comm mine_ = MPI_COMM_NULL;
+    std::size_t rank_ = 0;
+    std::size_t size_ = 0;
+};
+
+/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init and MPI_Finalize. A rank whose f
+/// throws prints the error and ends all ranks by MPI_Abort, since others may wait for it. It is the body of a
+/// main function.
+///
+/// Errors    rank_error: MPI does not start.
+template <class F>
+void run_mpi_ranks(F const& f)
+{
+    if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS)
+        detail::fail<rank_error>("xloom::run_mpi_ranks: MPI_Init failed");
+#ifdef __cpp_exceptions
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    try {
+        f(mpi_communicator());
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "rank %d ends all ranks: %s\n", rank, error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    } catch (...) {
+        std::fprintf(stderr, "rank %d ends all ranks: an exception that is no std::exception\n", rank);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+#else
+    f(mpi_communicator());
+#endif
+    MPI_Finalize();
+}
 
 } // namespace xloom
 #endif

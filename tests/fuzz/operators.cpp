@@ -14,8 +14,10 @@ bool try_operator(std::span<unsigned char const> bytes)
         return try_scatter_nd(rest);
     case 3:
         return try_gather_nd(rest);
-    default:
+    case 4:
         return try_attn_lstm(rest);
+    default:
+        return try_prefix(rest);
     }
 }
 

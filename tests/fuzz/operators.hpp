@@ -14,9 +14,10 @@ bool try_loop(decoder bytes);
 bool try_scatter_nd(decoder bytes);
 bool try_gather_nd(decoder bytes);
 bool try_attn_lstm(decoder bytes);
+bool try_prefix(decoder bytes);
 
 /// The first byte tells the operator, one of so many.
-inline constexpr std::size_t operator_count = 5;
+inline constexpr std::size_t operator_count = 6;
 bool try_operator(std::span<unsigned char const> bytes);
 
 } // namespace fuzz
