@@ -55,8 +55,9 @@ int main(int argc, char** argv)
 {
     for (std::size_t const bins : {256, 100'000})
         for (bool const is_skewed : {false, true})
-            add_case(std::string("bincount/i64/x:10000000/bins:") + std::to_string(bins) +
-                         (is_skewed ? "/skewed" : ""),
+            add_case(
+                std::string("bincount/i64/x:10000000/bins:") + std::to_string(bins) +
+                    (is_skewed ? "/skewed" : ""),
                 [=] { return make(10'000'000, bins, is_skewed); },
                 std::vector<series<count_operands>>{
                     {"hand", hand}, {"xloom", xloom_serial}, {"xloom_tbb2", xloom_tbb}});

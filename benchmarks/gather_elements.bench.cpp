@@ -98,15 +98,19 @@ elements_operands<Rank> make(std::array<std::size_t, Rank> const& dims, std::siz
 
 int main(int argc, char** argv)
 {
-    add_case("gather_elements/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
-        std::vector<series<vectors>>{
-            {"hand", hand_items}, {"xloom", xloom_into<vectors>}, {.impl = "onnxruntime", .model = model<vectors>}});
+    add_case(
+        "gather_elements/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
+        std::vector<series<vectors>>{{"hand", hand_items}, {"xloom", xloom_into<vectors>},
+            {.impl = "onnxruntime", .model = model<vectors>}});
     for (std::size_t const columns : {10, 1000})
         for (std::size_t const axis : {0, 1}) {
             std::size_t const rows = 1'000'000 / columns;
-            add_case("gather_elements/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
-                         "/axis:" + std::to_string(axis),
-                [=] { return make<2>({rows, columns}, axis); },
+            add_case(
+                "gather_elements/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
+                    "/axis:" + std::to_string(axis),
+                [=] {
+                    return make<2>({rows, columns}, axis);
+                },
                 std::vector<series<matrices>>{{"hand", axis == 0 ? hand_first_axis : hand_last_axis},
                     {"xloom", xloom_into<matrices>}, {.impl = "onnxruntime", .model = model<matrices>}});
         }

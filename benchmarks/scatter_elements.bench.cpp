@@ -52,9 +52,8 @@ void hand_last_axis(matrices& o)
     require_indices(o.indices, length);
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < length; ++j)
-            o.y.data()[i * length +
-                       static_cast<std::size_t>(wrapped(o.indices.data()[i * length + j], length))] +=
-                o.updates.data()[i * length + j];
+            o.y.data()[i * length + static_cast<std::size_t>(wrapped(o.indices.data()[i * length + j],
+                                        length))] += o.updates.data()[i * length + j];
 }
 
 void hand_first_axis(matrices& o)
@@ -85,7 +84,8 @@ void copying(Operands& o)
 template <class Operands>
 onnx_graph model(Operands& o)
 {
-    return model_of({.op = "ScatterElements", .attributes = {{"axis", o.axis}, {"reduction", std::string("add")}}},
+    return model_of(
+        {.op = "ScatterElements", .attributes = {{"axis", o.axis}, {"reduction", std::string("add")}}},
         {bound("data", o.data), bound("indices", o.indices), bound("updates", o.updates)},
         {bound("output", o.y)});
 }
@@ -95,8 +95,8 @@ elements_operands<Rank> make(std::array<std::size_t, Rank> const& dims, std::siz
 {
     using tensor = xt::xtensor<float, Rank>;
     tensor const data = made_up<tensor>(dims);
-    elements_operands<Rank> o{data, xt::xtensor<std::int64_t, Rank>::from_shape(dims), made_up<tensor>(dims), data,
-        0, static_cast<std::int64_t>(axis)};
+    elements_operands<Rank> o{data, xt::xtensor<std::int64_t, Rank>::from_shape(dims), made_up<tensor>(dims),
+        data, 0, static_cast<std::int64_t>(axis)};
     std::mt19937 random(1);
     for (std::int64_t& index : o.indices.storage())
         index = static_cast<std::int64_t>(random() % dims[axis]);
@@ -108,19 +108,22 @@ elements_operands<Rank> make(std::array<std::size_t, Rank> const& dims, std::siz
 
 int main(int argc, char** argv)
 {
-    add_case("scatter_elements/add/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
+    add_case(
+        "scatter_elements/add/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
         std::vector<series<vectors>>{{"hand", copying<vectors, hand_items>},
             {"xloom", copying<vectors, xloom_in_place<vectors>>}, {"xloom_at", copying<vectors, xloom_at>},
             {.impl = "onnxruntime", .model = model<vectors>}});
     for (std::size_t const columns : {10, 1000})
         for (std::size_t const axis : {0, 1}) {
             std::size_t const rows = 1'000'000 / columns;
-            add_case("scatter_elements/add/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
-                         "/axis:" + std::to_string(axis),
-                [=] { return make<2>({rows, columns}, axis); },
-                std::vector<series<matrices>>{
-                    {"hand", axis == 0 ? copying<matrices, hand_first_axis>
-                                       : copying<matrices, hand_last_axis>},
+            add_case(
+                "scatter_elements/add/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
+                    "/axis:" + std::to_string(axis),
+                [=] {
+                    return make<2>({rows, columns}, axis);
+                },
+                std::vector<series<matrices>>{{"hand", axis == 0 ? copying<matrices, hand_first_axis>
+                                                                 : copying<matrices, hand_last_axis>},
                     {"xloom", copying<matrices, xloom_in_place<matrices>>},
                     {.impl = "onnxruntime", .model = model<matrices>}});
         }

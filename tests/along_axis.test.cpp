@@ -24,8 +24,8 @@ struct random_case {
     textbook::array<std::int64_t> indices;
     textbook::dims named; ///< the shape of the named items
 
-    random_case(textbook::dims const& shape, textbook::dims const& index_shape, textbook::dims const& value_shape,
-        std::size_t axis)
+    random_case(textbook::dims const& shape, textbook::dims const& index_shape,
+        textbook::dims const& value_shape, std::size_t axis)
         : named(index_shape)
     {
         std::mt19937 random(static_cast<unsigned>(10 * shape.size() + axis));
@@ -42,7 +42,8 @@ struct random_case {
 };
 
 /// The position in x of each named item: axes of length 1 are repeated.
-textbook::dims position_in(textbook::array<int> const& x, textbook::dims position, std::int64_t index, std::size_t axis)
+textbook::dims position_in(
+    textbook::array<int> const& x, textbook::dims position, std::int64_t index, std::size_t axis)
 {
     position = textbook::element_position(position, index, axis, x.shape);
     for (std::size_t k = 0; k < position.size(); ++k)
@@ -91,8 +92,10 @@ TEST_CASE("every rank and axis; x, indices and values are broadcast")
         check_random_case({3, 4, 5}, {1, 1, 1}, {1}, axis);
         check_random_case<columns>({3, 4, 5}, {1, 1, 1}, {}, axis);
         check_random_case({1, 1, 1}, {2, 3, 4}, {2, 3, 4}, axis);
-        check_random_case({2, 1, 4}, axis == 0 ? textbook::dims{6, 3, 1} : axis == 1 ? textbook::dims{1, 6, 4}
-                                                                                     : textbook::dims{2, 3, 6},
+        check_random_case({2, 1, 4},
+            axis == 0   ? textbook::dims{6, 3, 1}
+            : axis == 1 ? textbook::dims{1, 6, 4}
+                        : textbook::dims{2, 3, 6},
             {}, axis);
     }
     check_random_case({4, 600}, {4, 600}, {4, 600}, 1);
@@ -103,8 +106,7 @@ TEST_CASE("threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
         for (std::size_t const threads : {2, 5}) {
-            check_random_case<any_rank>(
-                {30, 40, 50}, {30, 40, 50}, {40, 1}, axis, jthread_policy{threads});
+            check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, jthread_policy{threads});
             check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, jthread_policy{threads});
         }
 }
@@ -129,7 +131,8 @@ TEST_CASE("errors, before anything is written")
     matrix x = {{1, 2, 3}, {4, 5, 6}};
     matrix const before = x;
     CHECK_THROWS_WITH_AS(take_along_axis(x, xt::xtensor<int, 1>{0}),
-        "xloom::take_along_axis: x and indices must have one rank, at least 1, but x is [2, 3] and indices is "
+        "xloom::take_along_axis: x and indices must have one rank, at least 1, but x is [2, 3] and indices "
+        "is "
         "[1]. Give each as many axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(take_along_axis(x, matrix{{0}, {0}, {0}}),
@@ -139,7 +142,8 @@ TEST_CASE("errors, before anything is written")
         shape_error);
     CHECK_THROWS_AS(take_along_axis(x, matrix{{0}}, {.axis = 2}), option_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {3}}, 0),
-        "xloom::put_along_axis: an index into an axis of length d must be in [-d, d - 1], but indices[1, 0] is "
+        "xloom::put_along_axis: an index into an axis of length d must be in [-d, d - 1], but indices[1, 0] "
+        "is "
         "3 (axis 1 of length 3). Correct it, or choose bounds::drop or bounds::clip.",
         index_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {1}}, xt::xtensor<int, 1>{1, 2, 3}),

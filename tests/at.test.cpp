@@ -22,8 +22,7 @@ using indices_of_any_rank = xt::xarray<std::int64_t>;
 
 template <class Data, class Op, class Policy = serial_policy>
 void check_random_case(textbook::dims const& shape, textbook::dims const& index_shape,
-    textbook::dims const& update_shape, Op const& op, int (*expected_op)(int, int),
-    Policy const& policy = {})
+    textbook::dims const& update_shape, Op const& op, int (*expected_op)(int, int), Policy const& policy = {})
 {
     std::mt19937 random(static_cast<unsigned>(shape.size() + 10 * index_shape.size()));
     auto const data = random_items<int>(random, shape);
@@ -93,7 +92,8 @@ TEST_CASE("errors, before anything is written")
     matrix x = {{1, 2, 3}, {4, 5, 6}};
     matrix const before = x;
     CHECK_THROWS_WITH_AS(at(x, reduce_add, vector{0, 1}, vector{1, 2}),
-        "xloom::at: updates must broadcast to the shape indices.shape ++ x.shape[1:] = [2, 3], but it is [2] (x "
+        "xloom::at: updates must broadcast to the shape indices.shape ++ x.shape[1:] = [2, 3], but it is [2] "
+        "(x "
         "[2, 3], indices [2]). From the last axis on, give each the length there or 1.",
         shape_error);
     CHECK_THROWS_WITH_AS(at(x, reduce_add, vector{0, 2}, 1),

@@ -48,7 +48,8 @@ void check_random_case(textbook::dims const& data_shape, textbook::dims const& i
     CAPTURE(data_shape.size());
     CAPTURE(axis);
     auto const rank = static_cast<std::int64_t>(data_shape.size());
-    for (std::int64_t const named : {static_cast<std::int64_t>(axis), static_cast<std::int64_t>(axis) - rank}) {
+    for (std::int64_t const named :
+        {static_cast<std::int64_t>(axis), static_cast<std::int64_t>(axis) - rank}) {
         auto const result = to_array(
             gather_elements(to_tensor<Data>(data), to_tensor<Indices>(indices), {.axis = named}, policy));
         CHECK(result.items == expected.items);
@@ -128,7 +129,8 @@ TEST_CASE("layouts: column-major, views, lazy expressions, containers of one's o
         check_random_case<int, columns, column_indices>({3, 4, 5}, {2, 4, 5}, axis);
         check_random_case<int, user::grid<int, 3>, column_indices>({3, 4, 5}, {3, 3, 4}, axis);
     }
-    auto const reversed = xt::strided_view(data, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::all()});
+    auto const reversed =
+        xt::strided_view(data, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::all()});
     CHECK(gather_elements(reversed, index_matrix{{0, 1, 2}}) == matrix{{7, 5, 3}});
     CHECK(gather_elements(data + data, index_matrix{{0, 1, 2}}) == matrix{{2, 10, 18}});
     CHECK(gather_elements(data, index_matrix{{0, 1, 2}} - 1) == matrix{{7, 2, 6}});
@@ -143,7 +145,8 @@ TEST_CASE("indices out of range are dropped or clipped")
     index_matrix const outside = {{3, 0, -4}, {-1, 100, 1}};
     CHECK(gather_elements(data, outside, {.bounds = bounds::drop}) == matrix{{0, 2, 0}, {7, 0, 6}});
     CHECK(gather_elements(data, outside, {.bounds = bounds::clip}) == matrix{{7, 2, 3}, {7, 8, 6}});
-    CHECK(gather_elements(data, outside, {.axis = 1, .bounds = bounds::drop}) == matrix{{0, 1, 0}, {6, 0, 5}});
+    CHECK(
+        gather_elements(data, outside, {.axis = 1, .bounds = bounds::drop}) == matrix{{0, 1, 0}, {6, 0, 5}});
     matrix output = {{-1, -1, -1}, {-1, -1, -1}};
     gather_elements_into(data, outside, output, {.bounds = bounds::drop});
     CHECK(output == matrix{{-1, 2, -1}, {7, -1, 6}});

@@ -56,7 +56,8 @@ void check_case(random_case<T> const& operands, std::size_t axis, Reduce const& 
     auto const indices = to_tensor<indices_of_any_rank>(operands.indices);
     auto const updates = to_tensor<Data>(operands.updates);
     CAPTURE(axis);
-    CHECK(to_array(scatter_elements(data, indices, updates, reduce, options, policy)).items == expected.items);
+    CHECK(
+        to_array(scatter_elements(data, indices, updates, reduce, options, policy)).items == expected.items);
     CHECK(to_array(data).items == operands.data.items);
     scatter_elements_into(data, indices, updates, reduce, options, policy);
     CHECK(to_array(data).items == expected.items);
@@ -70,8 +71,10 @@ void check_every_reduction(
     check_case<T, Data>(operands, axis, reduction::none, [](T, T update) { return update; });
     check_case<T, Data>(operands, axis, reduction::add, [](T old, T update) { return T(old + update); });
     check_case<T, Data>(operands, axis, reduction::mul, [](T old, T update) { return T(old * update); });
-    check_case<T, Data>(operands, axis, reduction::max, [](T old, T update) { return old < update ? update : old; });
-    check_case<T, Data>(operands, axis, reduction::min, [](T old, T update) { return update < old ? update : old; });
+    check_case<T, Data>(
+        operands, axis, reduction::max, [](T old, T update) { return old < update ? update : old; });
+    check_case<T, Data>(
+        operands, axis, reduction::min, [](T old, T update) { return update < old ? update : old; });
     auto const last_minus_old = [](T old, T update) { return T(update - old); };
     check_case<T, Data>(operands, axis, last_minus_old, last_minus_old);
 }
@@ -227,7 +230,8 @@ TEST_CASE("threads give the bits of serial")
         auto const index_tensor = to_tensor<indices_of_any_rank>(operands.indices);
         auto const update_tensor = to_tensor<xt::xarray<float>>(operands.updates);
         for (reduction const kind : {reduction::none, reduction::add, reduction::mean}) {
-            scatter_elements_options const options{.axis = static_cast<std::int64_t>(axis), .reduction = kind};
+            scatter_elements_options const options{
+                .axis = static_cast<std::int64_t>(axis), .reduction = kind};
             auto const expected = scatter_elements(data, index_tensor, update_tensor, options);
             for (std::size_t const threads : {2, 3, 8})
                 CHECK(scatter_elements(data, index_tensor, update_tensor, options, jthread_policy{threads}) ==

@@ -90,7 +90,8 @@ TEST_CASE("take: indices out of range")
     CHECK(take(x, outside, {.axis = 1, .bounds = bounds::clip}) == any_rank{{3, 1, 1}, {6, 4, 4}});
     CHECK(take(x, outside, {.axis = 1, .bounds = bounds::drop}) == any_rank{{0, 1, 0}, {0, 4, 0}});
     CHECK_THROWS_WITH_AS(take(x, outside, {.axis = 1}),
-        "xloom::take: an index into an axis of length d must be in [-d, d - 1], but indices[0] is 3 (axis 1 of "
+        "xloom::take: an index into an axis of length d must be in [-d, d - 1], but indices[0] is 3 (axis 1 "
+        "of "
         "length 3) and indices[2] is -4 (axis 1 of length 3). Correct it, or choose bounds::drop or "
         "bounds::clip.",
         index_error);
@@ -99,7 +100,8 @@ TEST_CASE("take: indices out of range")
         "the shape [2, 3]. Name an axis that the tensor has.",
         option_error);
     CHECK_THROWS_WITH_AS(take<2>(x, 0, {.axis = 1}),
-        "xloom::take: the output must have the requested rank, but its shape is [2] and the requested rank is "
+        "xloom::take: the output must have the requested rank, but its shape is [2] and the requested rank "
+        "is "
         "2. Request 1.",
         shape_error);
     auto const empty = xt::xtensor<int, 2>::from_shape({2, 0});
@@ -122,7 +124,8 @@ TEST_CASE("compress: an axis, flattened, masks of other lengths")
 TEST_CASE("compress: errors")
 {
     CHECK_THROWS_WITH_AS(compress(mask_of{true, false, false, true}, x, {.axis = 1}),
-        "xloom::compress: mask must be false beyond the end of the axis, but mask[3] is true and the axis has "
+        "xloom::compress: mask must be false beyond the end of the axis, but mask[3] is true and the axis "
+        "has "
         "the length 3. Shorten it.",
         index_error);
     CHECK_THROWS_WITH_AS(compress(xt::xtensor<bool, 2>{{true}}, x),

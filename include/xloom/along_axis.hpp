@@ -45,8 +45,8 @@ auto take_along_axis(
         auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(op, items,
-            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(
+            op, items, index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
         return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
     }
 }
@@ -72,8 +72,8 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
         auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        check_scatter_overlap(op, detail::memory_of(x), detail::memory_of(index_tensor),
-            detail::memory_of(value_tensor));
+        check_scatter_overlap(
+            op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
         auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
             scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
                 IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
@@ -112,8 +112,8 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 /// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
 /// ```
 template <class X, class Indices, class Policy = serial_policy>
-auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {},
-    Policy const& policy = {})
+auto take_along_axis(
+    X const& x, Indices const& indices, along_axis_options const& options = {}, Policy const& policy = {})
 {
     return detail::take_along_axis(x, indices, options, policy);
 }

@@ -14,15 +14,15 @@ namespace xloom {
 namespace detail {
 
 template <class X>
-inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>) && holds_indices<X>;
+inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>)&&holds_indices<X>;
 
 /// True if the types of a call of bincount are valid, otherwise a compile-time error of one sentence.
 template <class X, class Policy>
 consteval bool is_valid_bincount()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>,
-            "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
+        static_assert(
+            never<Policy>, "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
     else if constexpr (!is_countable_operand<X>)
         static_assert(never<X>, "xloom::bincount: x must be a tensor of integers");
     else

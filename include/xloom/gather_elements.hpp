@@ -40,8 +40,8 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
         gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
             op, source, index_tensor, options, index_check::before_use);
         check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(op, detail::memory_of(output), detail::memory_of(source),
-            detail::memory_of(index_tensor));
+        check_gather_elements_output(
+            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }
 }

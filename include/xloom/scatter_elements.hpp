@@ -78,15 +78,15 @@ template <class Data, class Indices, class Updates, detail::not_elements_options
 auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_elements_options const& options = {}, Policy const& policy = {})
 {
-    return detail::scatter_elements<false>(detail::scatter_elements_name, std::forward<Data>(data), indices,
-        updates, reduce, options, policy);
+    return detail::scatter_elements<false>(
+        detail::scatter_elements_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
 /// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
     execution_policy Policy>
-auto scatter_elements(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+auto scatter_elements(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
+    scatter_elements_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_elements<false, Data, Indices, Updates, Policy, Policy>());
     return detail::owned_t<Data>();
@@ -119,8 +119,8 @@ void scatter_elements_into(Data&& data, Indices const& indices, Updates const& u
 /// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
     execution_policy Policy>
-void scatter_elements_into(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+void scatter_elements_into(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
+    scatter_elements_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_elements<true, Data, Indices, Updates, Policy, Policy>());
 }

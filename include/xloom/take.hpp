@@ -22,8 +22,7 @@ template <std::size_t Rank, class X, class Indices, class Policy>
 consteval bool is_valid_take()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(
-            never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
+        static_assert(never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
     else if constexpr (!tensor<X> && !lazy<X>)
         static_assert(never<X>, "xloom::take: x must be a tensor");
     else if constexpr (!are_valid_take_indices<Indices>())
@@ -72,8 +71,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
         layout = {shape{element_count(layout.dims)}, strides{1}};
     }
     std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
-    take_call<T, Indices> const call(
-        op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
+    take_call<T, Indices> const call(op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
     return gathered<Rank, X>(op, call, policy);
 }
 
@@ -99,8 +97,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 {
     strided_layout const layout = detail::layout_of(mask);
     if (layout.dims.size() != 1)
-        fail<shape_error>(
-            op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
+        fail<shape_error>(op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
     bool const* const items = enable_tensor<Mask>::data(mask);
     std::vector<std::int64_t> positions(layout.dims[0]);
     std::size_t count = 0;
@@ -126,8 +123,8 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
-        std::size_t const length = options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)]
-                                                : element_count(dims);
+        std::size_t const length =
+            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};

@@ -75,7 +75,8 @@ int main()
 #elif CASE == 17
     xloom::at(data, xloom::reduce_add, 0, 1);
 #elif CASE == 18
-    xloom::at(output, [](std::string const&) { return 0; }, 0, 1);
+    xloom::at(
+        output, [](std::string const&) { return 0; }, 0, 1);
 #elif CASE == 19
     xloom::bincount(data);
 #elif CASE == 20

@@ -41,24 +41,29 @@ void refuse(std::string const& text, Indices const& indices, std::int64_t axis =
 
 TEST_CASE("shapes, axes and indices that do not fit together")
 {
-    refuse<shape_error>("indices must have data's rank, but indices is [1] and data is [2, 3]. Reshape one of "
-                        "the two.",
+    refuse<shape_error>(
+        "indices must have data's rank, but indices is [1] and data is [2, 3]. Reshape one of "
+        "the two.",
         xt::xtensor<std::int64_t, 1>{0});
-    refuse<shape_error>("indices must be no longer than data along every axis but the indexed one, but axis 1 "
-                        "has 4 in indices [1, 4] and 3 in data [2, 3] (options.axis 0). Shorten indices.",
+    refuse<shape_error>(
+        "indices must be no longer than data along every axis but the indexed one, but axis 1 "
+        "has 4 in indices [1, 4] and 3 in data [2, 3] (options.axis 0). Shorten indices.",
         index_matrix{{0, 0, 0, 0}});
     refuse<shape_error>("data and indices must have at least one axis, but indices has the shape []. Give it "
                         "an axis of length 1.",
         std::int64_t{0});
-    refuse<option_error>("an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is 2 and data "
-                         "has the shape [2, 3]. Name an axis that the tensor has.",
+    refuse<option_error>(
+        "an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is 2 and data "
+        "has the shape [2, 3]. Name an axis that the tensor has.",
         index_matrix{{0}}, 2);
-    refuse<index_error>("an index into an axis of length d must be in [-d, d - 1], but indices[0, 1] is 2 (axis "
-                        "0 of length 2) and indices[1, 0] is -3 (axis 0 of length 2). Correct it, or choose "
-                        "bounds::drop or bounds::clip.",
+    refuse<index_error>(
+        "an index into an axis of length d must be in [-d, d - 1], but indices[0, 1] is 2 (axis "
+        "0 of length 2) and indices[1, 0] is -3 (axis 0 of length 2). Correct it, or choose "
+        "bounds::drop or bounds::clip.",
         index_matrix{{0, 2}, {-3, 1}});
-    refuse<index_error>("an index into an axis of length d must be in [-d, d - 1], but indices[0, 1] is 3 (axis "
-                        "1 of length 3). Correct it, or choose bounds::drop or bounds::clip.",
+    refuse<index_error>(
+        "an index into an axis of length d must be in [-d, d - 1], but indices[0, 1] is 3 (axis "
+        "1 of length 3). Correct it, or choose bounds::drop or bounds::clip.",
         index_matrix{{0, 3}}, -1);
 }
 
@@ -84,12 +89,14 @@ TEST_CASE("updates, outputs, options, memory")
         "xloom::scatter_elements_into: with duplicates::error a slice may be named once, but indices[0, 0] "
         "names slice [0, 0] and indices[1, 0] names slice [0, 0]. Choose duplicates::last.",
         index_error);
-    CHECK_THROWS_AS(scatter_elements_into(x, indices, xt::strided_view(x, {xt::range(0, 1), xt::range(0, 2)})),
+    CHECK_THROWS_AS(
+        scatter_elements_into(x, indices, xt::strided_view(x, {xt::range(0, 1), xt::range(0, 2)})),
         overlap_error);
     CHECK(x == data);
     matrix output = {{1, 2, 3}};
     CHECK_THROWS_WITH_AS(gather_elements_into(data, indices, output),
-        "xloom::gather_elements_into: output must have the shape of indices [1, 2], but it is [1, 3]. Give it "
+        "xloom::gather_elements_into: output must have the shape of indices [1, 2], but it is [1, 3]. Give "
+        "it "
         "that shape.",
         shape_error);
     CHECK_THROWS_AS(gather_elements_into(x, index_matrix{{0, 0, 0}, {0, 0, 0}}, x), overlap_error);

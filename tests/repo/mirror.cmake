@@ -11,7 +11,9 @@ cmake_minimum_required(VERSION 3.22)
 # What lies elsewhere: the file, and a word of it.
 set(elsewhere
   "test tbb | tests/scatter_nd_threads.test.cpp | tbb_policy"
+  "test numpy | tests/compile_fail/elements.cpp | xloom/numpy.hpp"
   "test xloom | tests/consumers/main.cpp | xloom/xloom.hpp"
+  "benchmark at | benchmarks/scatter_elements.bench.cpp | xloom::at"
   "benchmark gru_cell | benchmarks/small_cells.bench.cpp | gru_cell"
   "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
   "benchmark loop_vjp_into | benchmarks/scan_vjp.bench.cpp | loop_forward_into"
@@ -30,6 +32,9 @@ set(elsewhere
 
 # What there is not, and why.
 set(exceptions
+  "benchmark along_axis | gather_elements and scatter_elements, on broadcast views"
+  "benchmark numpy | includes only"
+  "benchmark take | gather_nd with single indices"
   "benchmark adolc | an adapter, whose time is that of ADOL-C"
   "benchmark cumulative | associative_scan with reduce_add"
   "benchmark check_vjp | a tool for tests"
@@ -44,9 +49,13 @@ set(exceptions
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example associative_scan | docs/parallel_scans.md has calls of a few lines"
-  "example cumulative | as associative_scan"
   "example linear_recurrence | docs/parallel_scans.md has calls of a few lines"
   "example linear_recurrence_vjp | as linear_recurrence"
+  "example along_axis | docs/from_numpy.md has calls of a few lines"
+  "example at | as along_axis"
+  "example bincount | as along_axis"
+  "example numpy | as along_axis"
+  "example take | as along_axis"
   "example adolc | the examples do without ADOL-C"
   "example gru_cell | as lstm_cell in examples/voice_activity, with one state"
   "example gru_backward | as examples/delayed_echo, with other names"

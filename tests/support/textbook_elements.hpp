@@ -20,7 +20,8 @@ array<T> gather_elements(array<T> const& data, array<std::int64_t> const& indice
     array<T> output{indices.shape, {}};
     for (std::size_t i = 0; i < indices.items.size(); ++i)
         output.items.push_back(data.items[flat_of(
-            element_position(position_of(i, indices.shape), indices.items[i], axis, data.shape), data.shape)]);
+            element_position(position_of(i, indices.shape), indices.items[i], axis, data.shape),
+            data.shape)]);
     return output;
 }
 
@@ -66,8 +67,7 @@ array<T> take(array<T> const& data, array<std::int64_t> const& indices, std::siz
             for (std::size_t n = 0; n < size_of(inner); ++n) {
                 auto const length = static_cast<std::int64_t>(data.shape[axis]);
                 auto const from_front = static_cast<std::size_t>(index < 0 ? index + length : index);
-                output.items.push_back(
-                    data.items[(o * data.shape[axis] + from_front) * size_of(inner) + n]);
+                output.items.push_back(data.items[(o * data.shape[axis] + from_front) * size_of(inner) + n]);
             }
     return output;
 }

@@ -30,15 +30,17 @@ struct along_axis_shape {
         if (k == result.axis)
             continue;
         if (x[k] != indices[k] && x[k] != 1 && indices[k] != 1)
-            fail<shape_error>(op, ": x and indices must be equally long along every axis but the indexed one, "
-                                  "or one of them 1, but axis ",
+            fail<shape_error>(op,
+                ": x and indices must be equally long along every axis but the indexed one, "
+                "or one of them 1, but axis ",
                 k, " has ", x[k], " in x ", x, " and ", indices[k], " in indices ", indices,
                 " (options.axis ", options.axis, "). Give it one length.");
         result.dims[k] = indices[k] == 1 ? x[k] : indices[k];
     }
     if (!has_strides(result.dims, item_bytes))
-        fail<shape_error>(op, ": the size of a result must fit in memory, but x[indices] would have the shape ",
-            result.dims, ". Name fewer items.");
+        fail<shape_error>(op,
+            ": the size of a result must fit in memory, but x[indices] would have the shape ", result.dims,
+            ". Name fewer items.");
     return result;
 }
 

@@ -22,8 +22,9 @@ namespace xloom::detail {
     check_rank(op, "x[indices]", indices.size() + x.size() - 1);
     shape const expected = joined(indices, x, 1);
     if (!can_broadcast(updates, expected))
-        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ",
-            expected, ", but it is ", updates, " (x ", x, ", indices ", indices,
+        fail<shape_error>(op,
+            ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ", expected, ", but it is ",
+            updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
     check_scattered_sizes(op, x, expected);
     check_first_of_duplicates(op, options.duplicates, options.reduction);

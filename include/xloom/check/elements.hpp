@@ -38,8 +38,9 @@ constexpr std::size_t check_axis_option(
     std::size_t const indexed = check_axis_option(op, "data", data, axis);
     for (std::size_t k = 0; k < data.size(); ++k)
         if (k != indexed && indices[k] > data[k])
-            fail<shape_error>(op, ": indices must be no longer than data along every axis but the indexed "
-                                  "one, but axis ",
+            fail<shape_error>(op,
+                ": indices must be no longer than data along every axis but the indexed "
+                "one, but axis ",
                 k, " has ", indices[k], " in indices ", indices, " and ", data[k], " in data ", data,
                 " (options.axis ", axis, "). Shorten indices.");
     return indexed;
@@ -62,12 +63,12 @@ constexpr std::size_t check_axis_option(
 /// Checks the shape and the memory of GatherElements' output.
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: as check_gather_memory.
-[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
-    memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_gather_elements_output(
+    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != indices.layout.dims)
-        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims,
-            ", but it is ", output.layout.dims, ". Give it that shape.");
+        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
+            output.layout.dims, ". Give it that shape.");
     check_gather_memory(op, output, data, indices);
 }
 

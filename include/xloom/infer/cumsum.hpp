@@ -77,9 +77,8 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
 {
     static_cast<void>(operator_version(accumulation::cumsum, attributes.opset));
     if (!x.is_tensor() || x.element() == element_type::undefined)
-        detail::fail<type_error>(
-            "xloom::infer_cumsum: x must be a tensor of a known element type, but x is ", x,
-            ". Give a tensor's type.");
+        detail::fail<type_error>("xloom::infer_cumsum: x must be a tensor of a known element type, but x is ",
+            x, ". Give a tensor's type.");
     return detail::merge_type({"infer_cumsum", "output"}, x, declared);
 }
 

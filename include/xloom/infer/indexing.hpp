@@ -86,8 +86,7 @@ constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
 }
 
 /// Requires that `op` has the reduction at this opset.
-constexpr void require_reduction(
-    std::string_view function, indexing op, std::int64_t opset, reduction kind)
+constexpr void require_reduction(std::string_view function, indexing op, std::int64_t opset, reduction kind)
 {
     if (!detail::has_reduction(op, opset, kind))
         fail<option_error>("xloom::", function,

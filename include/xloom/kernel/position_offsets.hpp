@@ -24,9 +24,8 @@ public:
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
     position_offsets(strided_layout const& batch, std::size_t per_entry)
-        : position_offsets(
-              {insert_axis(batch.dims, batch.dims.size(), per_entry),
-                  insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
+        : position_offsets({insert_axis(batch.dims, batch.dims.size(), per_entry),
+              insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
     /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
@@ -90,7 +89,8 @@ private:
         return offset;
     }
 
-    static void add_to_row(std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+    static void add_to_row(
+        std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
     {
         for (std::size_t i = 0; i < count; ++i, base += step)
             offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;

@@ -14,8 +14,8 @@ template <class X, class Op, class Indices, class Updates, class Policy>
 consteval bool is_valid_at()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>,
-            "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
+        static_assert(
+            never<Policy>, "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
     else if constexpr (!tensor<X>)
         static_assert(never<X>, "xloom::at: x must be a tensor in memory");
     else if constexpr (!is_writable<std::remove_reference_t<X>>::value)
@@ -27,8 +27,7 @@ consteval bool is_valid_at()
         return false;
     else if constexpr (!std::is_same_v<item_t<Updates>, item_t<X>> &&
                        !is_converted<broadcast_operand<Updates>, item_t<X>>)
-        static_assert(
-            never<Updates>, "xloom::at: updates must have x's element type; convert them first");
+        static_assert(never<Updates>, "xloom::at: updates must have x's element type; convert them first");
     else if constexpr (!is_named<Op> && !reduces_items<Op, item_t<X>>)
         static_assert(never<Op>,
             "xloom::at: the operation must be callable as op(old item, update item) -> new item for x's "

@@ -126,8 +126,8 @@ public:
     at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
         scatter_nd_options const& options, index_check when)
         : at_call(op, data, indices, updates,
-              check_at(op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates),
-                  options),
+              check_at(
+                  op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates), options),
               options, when)
     {}
 

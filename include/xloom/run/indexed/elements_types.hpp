@@ -46,8 +46,9 @@ consteval bool is_valid_gather_elements_into()
         static_assert(
             never<Output>, "xloom::gather_elements_into: output is written, so it must not be const");
     else if constexpr (!outlives_call<Output>)
-        static_assert(never<Output>, "xloom::gather_elements_into: output is written in place, so it must be a "
-                                     "variable or a view of one");
+        static_assert(never<Output>,
+            "xloom::gather_elements_into: output is written in place, so it must be a "
+            "variable or a view of one");
     else
         return true;
     return false;

@@ -59,8 +59,7 @@ public:
             run_copies_of(outer, offsets, kernel::copy_contiguous_slices{size}, output, policy);
         else
             run_copies_of(outer, offsets,
-                kernel::copy_strided_slices{
-                    {slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
+                kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
                 output, policy);
     }
 
@@ -88,8 +87,8 @@ private:
                                   size = (std::min)(count - from, end - at);
                 T const* const data = data_ + first_of(position);
                 auto const run = [&]<bool MayDrop>(std::bool_constant<MayDrop>) {
-                    copy(kernel::offset_block<T const, MayDrop>{
-                             offsets.data() + from, at, size, data, copy.size},
+                    copy(kernel::offset_block<T const, MayDrop>{offsets.data() + from, at, size, data,
+                             copy.size},
                         data, output);
                 };
                 may_drop_ ? run(std::true_type()) : run(std::false_type());
