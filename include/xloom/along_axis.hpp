@@ -93,9 +93,9 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 ///
 ///     output[o, i, n] = x[o, indices[o, i, n], n]
 ///
-/// Shapes    x and indices of one rank >= 1; along every axis but the indexed one they are equally long, or one
-///           of them is 1 and repeated. The output has the lengths of both together, and the family and rank of
-///           x. Any layout, lazy expressions too.
+/// Shapes    x and indices of one rank >= 1; along every axis but the indexed one they are equally long, or
+///           one of them is 1 and repeated. The output has the lengths of both together, and the family and
+///           rank of x. Any layout, lazy expressions too.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
@@ -122,14 +122,14 @@ auto take_along_axis(
 ///
 ///     x[o, indices[o, i, n], n] = values[o, i, n]
 ///
-/// Shapes    x and indices as in take_along_axis; x is the caller's variable, or a view of one, of any layout.
-///           values of a shape that broadcasts to that of take_along_axis' output, or a number.
+/// Shapes    x and indices as in take_along_axis; x is the caller's variable, or a view of one, of any
+///           layout. values of a shape that broadcasts to that of take_along_axis' output, or a number.
 /// Types     x and values of one type, any; a number may be one of another type with a value that both types
 ///           have.
 /// Options   axis (-1, the last). bounds (check).
 /// Policy    as scatter_elements.
-/// Errors    before the first write, as take_along_axis; type_error (of a number); overlap_error: x shares memory
-///           with indices or values, or its items with each other.
+/// Errors    before the first write, as take_along_axis; type_error (of a number); overlap_error: x shares
+///           memory with indices or values, or its items with each other.
 /// Order     row-major: of several values of an item the last one is written.
 /// Cost      as scatter_elements_into with broadcast(values); a copy of indices that are repeated.
 /// Source    numpy.put_along_axis.

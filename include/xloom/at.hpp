@@ -41,8 +41,8 @@ void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd
 ///         x[indices[i]] = op(x[indices[i]], updates[i])
 ///
 /// Shapes    x [d0 .. d(r-1)], r >= 1, of any layout: the caller's variable, or a view of one; indices of any
-///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:], or
-///           a number. They are not written out.
+///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:],
+///           or a number. They are not written out.
 /// Types     x and updates of one type, any; a number may be one of another type with a value that both types
 ///           have. indices of any integer type. A negative index counts from the end.
 /// Operator  a reduction (reduction::add), reduce_add, reduce_mul, reduce_max, reduce_min, or any callable

@@ -1,6 +1,7 @@
 #pragma once
 // NumPy's bincount: the number of occurrences, or the sum of the weights, of each non-negative integer.
 
+#include <algorithm>
 #include <cstdint>
 
 #include <xloom/bincount_options.hpp>
@@ -82,12 +83,12 @@ concept not_bincount_options = !std::is_same_v<bare<Weights>, bincount_options>;
 /// Shapes    x [n], of any layout; the result [max(max(x) + 1, minlength)].
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
-/// Policy    serial, or one with threads (xloom/tbb.hpp), which are used if there are fewer bins than integers for
-///           each.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), which are used if there are fewer bins than
+///           integers for each.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
-/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few, for
-///           each thread.
+/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few,
+///           for each thread.
 /// Source    numpy.bincount.
 /// Example
 /// ```cpp
@@ -114,7 +115,8 @@ xt::xtensor<std::int64_t, 1> bincount(
 /// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
 ///
 /// Shapes    x [n] and weights [n]; the result as bincount's.
-/// Types     weights of any real numbers, which are converted to double; the result is an xt::xtensor<double, 1>.
+/// Types     weights of any real numbers, which are converted to double; the result is an xt::xtensor<double,
+///           1>.
 /// Errors    as bincount; shape_error: weights has another shape than x.
 /// Order     that of x: the same bits with any number of threads.
 /// Cost      two passes over x; a copy of weights that are not double.

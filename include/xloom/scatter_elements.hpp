@@ -61,7 +61,8 @@ inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elemen
 /// xt::xtensor<int, 2> const indices = {{0, 0}, {-1, 1}};
 /// xt::xtensor<int, 2> const updates = {{10, 20}, {30, 40}};
 /// xloom::scatter_elements(x, indices, updates, {.axis = 1}); // = [[20, 2, 3], [4, 40, 30]]
-/// xloom::scatter_elements(x, indices, updates, xloom::reduce_add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
+/// auto const add = xloom::reduce_add;
+/// xloom::scatter_elements(x, indices, updates, add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
 /// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
 /// ```
 template <class Data, class Indices, class Updates, class Policy = serial_policy>

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
-#include <xloom/kernel/broadcast_updates.hpp>
 #include <xloom/run/indexed/gather_result.hpp>
 #include <xloom/run/indexed/index_types.hpp>
 #include <xloom/run/indexed/result_types.hpp>
@@ -139,15 +139,15 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 ///     output = x.shape[:axis] ++ indices.shape ++ x.shape[axis + 1:]
 ///     output[o, i, n] = x[o, indices[i], n]
 ///
-/// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output is
-///           an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
+/// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output
+///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
-/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip'); with
-///           drop, dropped slices are T{}.
+/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
+///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
-/// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that is
-///           not row-major; with axes of x before the indexed one an integer for each index.
+/// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
+///           is not row-major; with axes of x before the indexed one an integer for each index.
 /// Differs   from NumPy: there is no mode='wrap'.
 /// Source    numpy.take, ONNX Gather.
 /// Example
@@ -165,11 +165,12 @@ auto take(X const& x, Indices const& indices, take_options const& options = {}, 
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
 ///
-/// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false there.
-///           The output as take's.
+/// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false
+///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the end.
+/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the
+///           end.
 /// Cost      as take; an integer for each item of mask.
 /// Source    numpy.compress.
 /// Example

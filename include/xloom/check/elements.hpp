@@ -75,8 +75,8 @@ constexpr std::size_t check_axis_option(
 /// Checks the operands of ScatterElements and returns the axis. `updates_shape` is that of indices, unless
 /// they are broadcast.
 ///
-/// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a size
-///           that overflows. option_error: options that contradict each other.
+/// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
+///           size that overflows. option_error: options that contradict each other.
 [[gnu::noinline]] constexpr std::size_t check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
     scatter_nd_options const& options)

@@ -1,6 +1,6 @@
 #pragma once
-// The versions of ScatterND, GatherND, ScatterElements and GatherElements by opset, and the element types T of
-// their data.
+// The versions of ScatterND, GatherND, ScatterElements and GatherElements by opset, and the element types T
+// of their data.
 
 #include <array>
 #include <cstdint>
@@ -33,9 +33,9 @@ inline constexpr std::array<operator_history, 4> histories<indexing>{
 
 } // namespace detail
 
-/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first versions
-/// of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are int64 in every
-/// version, of ScatterElements and GatherElements also int32.
+/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first
+/// versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are
+/// int64 in every version, of ScatterElements and GatherElements also int32.
 ///
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.

@@ -30,8 +30,8 @@ struct scatter_elements_attributes {
 ///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
 ///           opset; an axis that data, of a known rank, does not have; a reduction that the opset does not
 ///           have.
-/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the axis
-///           and the reduction are checked.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the
+///           axis and the reduction are checked.
 /// Source    ONNX ScatterElements-11, 13, 16, 18. Element types are not checked; is_allowed checks that of
 ///           data.
 /// Example
@@ -39,7 +39,8 @@ struct scatter_elements_attributes {
 /// using element = xloom::element_type;
 /// auto const data = xloom::tensor_type(element::float_, {"N", 4});
 /// auto const indices = xloom::tensor_type(element::int64, {"K", 4});
-/// xloom::infer_scatter_elements(data, indices, xloom::tensor_type(element::float_, {"K", 4})); // = float[N, 4]
+/// auto const updates = xloom::tensor_type(element::float_, {"K", 4});
+/// xloom::infer_scatter_elements(data, indices, updates); // = float[N, 4]
 /// ```
 constexpr partial_type infer_scatter_elements(partial_type const& data,
     [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,

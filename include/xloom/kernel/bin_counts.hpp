@@ -36,14 +36,14 @@ index_range<Index> range_of(Index const* x, std::size_t count)
 inline constexpr std::uintmax_t largest_bin =
     static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / sizeof(std::int64_t) - 1;
 
-/// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the integers,
-/// block by block; up to twice as many bins as are needed.
+/// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the
+/// integers, block by block; up to twice as many bins as are needed.
 ///
 /// Why several tables while there are few bins: equal neighbours would wait for each other's sums.
 class bin_counts {
 public:
-    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts are
-    /// then unspecified.
+    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts
+    /// are then unspecified.
     template <std::integral Index>
     bool add(Index const* x, std::size_t count)
     {

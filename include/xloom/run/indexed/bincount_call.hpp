@@ -1,6 +1,7 @@
 #pragma once
 // A call of bincount: the checked integers, and the execution on threads.
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>

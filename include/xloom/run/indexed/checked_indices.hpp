@@ -25,7 +25,8 @@ public:
     using index = item_t<Indices>;
 
     /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
-    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one axis.
+    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one
+    /// axis.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
@@ -62,8 +63,8 @@ public:
 
     std::size_t count() const { return tuples_.count; }
 
-    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output element
-    /// has a position in it.
+    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output
+    /// element has a position in it.
     xloom::shape front() const
     {
         return form_ == index_form::single ? shape_ : drop_axis(shape_, shape_.size() - 1);

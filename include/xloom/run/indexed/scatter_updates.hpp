@@ -6,8 +6,8 @@
 
 namespace xloom::detail {
 
-/// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates or,
-/// if they are broadcast, another one; its first `front` axes number the updates.
+/// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates
+/// or, if they are broadcast, another one; its first `front` axes number the updates.
 template <class Updates, bool IsBroadcast>
 class scatter_updates : public row_major_updates {
 public:

@@ -1,9 +1,13 @@
 #pragma once
-// A call of take: slices of data at the same indices of one axis, for every position along the axes before it.
+// A call of take: slices of data at the same indices of one axis, for every position along the axes before
+// it.
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include <xloom/check/take.hpp>
+#include <xloom/kernel/broadcast_updates.hpp>
 #include <xloom/run/indexed/checked_indices.hpp>
 #include <xloom/run/indexed/gather_run.hpp>
 
@@ -72,7 +76,8 @@ private:
                 layout_.strides.begin() + static_cast<std::ptrdiff_t>(last))};
     }
 
-    /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them all.
+    /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them
+    /// all.
     template <class Copy, class Policy>
     void run_copies_of(strided_layout const& outer, std::vector<std::ptrdiff_t> const& offsets,
         Copy const& copy, T* output, Policy const& policy) const
