@@ -53,7 +53,7 @@ count_operands make(std::size_t count, std::size_t bins, bool is_skewed)
 
 int main(int argc, char** argv)
 {
-    for (std::size_t const bins : {256, 100'000})
+    for (std::size_t const bins : std::initializer_list<std::size_t>{256, 100'000})
         for (bool const is_skewed : {false, true})
             add_case(
                 std::string("bincount/i64/x:10000000/bins:") + std::to_string(bins) +

@@ -102,8 +102,8 @@ int main(int argc, char** argv)
         "gather_elements/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
         std::vector<series<vectors>>{{"hand", hand_items}, {"xloom", xloom_into<vectors>},
             {.impl = "onnxruntime", .model = model<vectors>}});
-    for (std::size_t const columns : {10, 1000})
-        for (std::size_t const axis : {0, 1}) {
+    for (std::size_t const columns : std::initializer_list<std::size_t>{10, 1000})
+        for (std::size_t const axis : std::initializer_list<std::size_t>{0, 1}) {
             std::size_t const rows = 1'000'000 / columns;
             add_case(
                 "gather_elements/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +

@@ -113,8 +113,8 @@ int main(int argc, char** argv)
         std::vector<series<vectors>>{{"hand", copying<vectors, hand_items>},
             {"xloom", copying<vectors, xloom_in_place<vectors>>}, {"xloom_at", copying<vectors, xloom_at>},
             {.impl = "onnxruntime", .model = model<vectors>}});
-    for (std::size_t const columns : {10, 1000})
-        for (std::size_t const axis : {0, 1}) {
+    for (std::size_t const columns : std::initializer_list<std::size_t>{10, 1000})
+        for (std::size_t const axis : std::initializer_list<std::size_t>{0, 1}) {
             std::size_t const rows = 1'000'000 / columns;
             add_case(
                 "scatter_elements/add/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +

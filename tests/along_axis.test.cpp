@@ -105,7 +105,7 @@ TEST_CASE("every rank and axis; x, indices and values are broadcast")
 TEST_CASE("threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
-        for (std::size_t const threads : {2, 5}) {
+        for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
             check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, jthread_policy{threads});
             check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, jthread_policy{threads});
         }

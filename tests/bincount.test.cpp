@@ -49,8 +49,9 @@ void check_random_case(std::size_t count, std::size_t bins, Policy const& policy
 
 TEST_CASE("few and many bins, more integers than are counted at a time")
 {
-    for (std::size_t const bins : {1, 2, 256, 1000, 1024, 1025, 3000, 100'000})
-        for (std::size_t const count : {1, 7, 2048, 2049, 20'000})
+    for (std::size_t const bins :
+        std::initializer_list<std::size_t>{1, 2, 256, 1000, 1024, 1025, 3000, 100'000})
+        for (std::size_t const count : std::initializer_list<std::size_t>{1, 7, 2048, 2049, 20'000})
             check_random_case<std::int64_t>(count, bins);
 }
 
@@ -65,8 +66,8 @@ TEST_CASE("every integer type")
 
 TEST_CASE("threads give the same counts, and sums of the same bits")
 {
-    for (std::size_t const threads : {2, 3, 8})
-        for (std::size_t const bins : {5, 300, 5000, 90'000})
+    for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 8})
+        for (std::size_t const bins : std::initializer_list<std::size_t>{5, 300, 5000, 90'000})
             check_random_case<std::int32_t>(100'000, bins, jthread_policy{threads});
 }
 

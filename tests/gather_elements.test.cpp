@@ -167,7 +167,7 @@ TEST_CASE("empty operands")
 TEST_CASE("threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
-        for (std::size_t const threads : {1, 2, 3, 5})
+        for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 3, 5})
             check_random_case<float, xt::xarray<float>, indices_of_any_rank>(
                 {30, 40, 50}, {30, 40, 50}, axis, jthread_policy{threads});
 }

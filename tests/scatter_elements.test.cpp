@@ -233,7 +233,7 @@ TEST_CASE("threads give the bits of serial")
             scatter_elements_options const options{
                 .axis = static_cast<std::int64_t>(axis), .reduction = kind};
             auto const expected = scatter_elements(data, index_tensor, update_tensor, options);
-            for (std::size_t const threads : {2, 3, 8})
+            for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 8})
                 CHECK(scatter_elements(data, index_tensor, update_tensor, options, jthread_policy{threads}) ==
                       expected);
         }

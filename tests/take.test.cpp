@@ -70,7 +70,7 @@ TEST_CASE("take: every rank of x and of indices, every axis, flattened")
 TEST_CASE("take: threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
-        for (std::size_t const threads : {2, 5})
+        for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5})
             check_random_case<any_rank>({40, 50, 30}, {60}, axis, jthread_policy{threads});
 }
 

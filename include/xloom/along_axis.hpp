@@ -60,7 +60,9 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
         static constexpr std::string_view op = "xloom::put_along_axis";
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
-        auto const [index_tensor, value_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
+        auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
+        auto const& index_tensor = std::get<0>(inputs);
+        auto const& value_tensor = std::get<1>(inputs); // clang 14 captures no structured binding
         check_rank(op, "x", detail::rank_of(x));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "values", detail::rank_of(value_tensor));
