@@ -70,8 +70,8 @@ double seconds(F const& f)
 
 void report(std::size_t rank, std::size_t size, double time, page_rank_result const& result)
 {
-    std::fprintf(stderr, "rank %zu of %zu: %.2f s, %.0f MB, %zu iterations\n", rank, size, time, peak_memory(),
-        result.changes.size());
+    std::fprintf(stderr, "rank %zu of %zu: %.2f s, %.0f MB, %zu iterations\n", rank, size, time,
+        peak_memory(), result.changes.size());
 }
 
 } // namespace
@@ -96,9 +96,8 @@ try {
         std::size_t const rank = ranks.rank(), size = ranks.size();
         flight_part const mine = part_of(routes, flights * rank / size, flights * (rank + 1) / size);
         page_rank_result result;
-        double const time = seconds([&] {
-            result = page_rank_on_ranks(mine, routes.airports.size(), ranks, std::size_t{4} << 20);
-        });
+        double const time = seconds(
+            [&] { result = page_rank_on_ranks(mine, routes.airports.size(), ranks, std::size_t{4} << 20); });
         for (std::size_t turn = 0; turn < size; ++turn) { // they print in turn
             if (turn == rank) {
                 print(routes, routes.airports.size() * rank / size, result);

@@ -1,0 +1,82 @@
+// The memory of a rank beyond its part of the operands: a buffer of a fixed size, and what the comments of the
+// operators state. A rank alone exchanges with itself what several exchange with each other.
+
+#include <doctest/doctest.h>
+
+#include <xtensor/xtensor.hpp>
+
+#include <xloom/all_reduce_gradients.hpp>
+#include <xloom/distributed_associative_scan.hpp>
+#include <xloom/distributed_gather_nd.hpp>
+#include <xloom/distributed_linear_recurrence.hpp>
+#include <xloom/distributed_scatter_nd.hpp>
+
+#include "counting_new.hpp"
+
+namespace allocation_ranks_test {
+
+using namespace xloom;
+
+namespace {
+
+constexpr std::size_t buffer = 1 << 16;
+constexpr std::size_t bookkeeping = 1 << 13; // counts for each rank, and what malloc rounds up
+
+/// The bytes that f() allocates, all together.
+template <class F>
+std::size_t bytes_of(F const& f)
+{
+    std::size_t const before = allocated_bytes();
+    f();
+    return allocated_bytes() - before;
+}
+
+} // namespace
+
+TEST_CASE("scans: one element for each block, and the buffer")
+{
+    single_rank const alone;
+    for (std::size_t const length : {100'000, 400'000}) {
+        xt::xtensor<double, 1> x = xt::ones<double>({length});
+        distributed_axis const axis(alone, length, buffer);
+        CHECK(bytes_of([&] { distributed_associative_scan_into(reduce_add, x, x, axis); }) <=
+              length / 256 * sizeof(double) + buffer + bookkeeping);
+        CHECK(bytes_of([&] { distributed_linear_recurrence_into(x, x, 1.0, x, axis); }) <=
+              length / 256 * 2 * sizeof(double) + buffer + bookkeeping);
+    }
+    // Many sequences pass in turns.
+    xt::xtensor<double, 2> x = xt::ones<double>({10, 50'000});
+    distributed_axis const axis(alone, 10, buffer);
+    CHECK(
+        bytes_of([&] { distributed_associative_scan_into(reduce_add, x, x, axis); }) <= buffer + bookkeeping);
+}
+
+TEST_CASE("scatters and gathers: two integers for each index tuple, and the buffer")
+{
+    single_rank const alone;
+    for (std::size_t const count : {10'000, 50'000}) {
+        xt::xtensor<double, 2> data = xt::ones<double>({std::size_t{1000}, std::size_t{4}});
+        xt::xtensor<int, 2> indices = xt::zeros<int>({count, std::size_t{1}});
+        for (std::size_t i = 0; i < count; ++i)
+            indices(i, 0) = static_cast<int>(i * 7919 % 1000);
+        xt::xtensor<double, 2> values = xt::ones<double>({count, std::size_t{4}});
+        distributed_axis const axis(alone, 1000, buffer);
+        CHECK(bytes_of([&] { distributed_scatter_nd_into(data, indices, values, reduce_add, axis); }) <=
+              2 * sizeof(std::size_t) * count + buffer + bookkeeping);
+        CHECK(bytes_of([&] { distributed_gather_nd_into(data, indices, values, axis); }) <=
+              2 * sizeof(std::size_t) * count + buffer + bookkeeping);
+    }
+}
+
+TEST_CASE("sums of gradients: the buffer")
+{
+    single_rank const alone;
+    for (std::size_t const elements : {10'000, 100'000}) {
+        xt::xtensor<float, 2> const gradients = xt::ones<float>({std::size_t{8}, elements});
+        xt::xtensor<float, 1> sums = xt::zeros<float>({elements});
+        distributed_axis const batches(alone, 8, buffer);
+        CHECK(bytes_of([&] { all_reduce_gradients(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
+    }
+}
+
+} // namespace allocation_ranks_test
