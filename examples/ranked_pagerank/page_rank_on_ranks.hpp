@@ -20,8 +20,8 @@ struct flight_part {
     xt::xtensor<std::size_t, 2> destination; ///< [E, 1]
 };
 
-/// Returns page_rank of the flights of all ranks together, of the airports of this rank. Its bits are those of
-/// page_rank: airports are summed over flights in the order of ranks, and over airports by one tree.
+/// Returns page_rank of the flights of all ranks together, of the airports of this rank. Its bits are those
+/// of page_rank: airports are summed over flights in the order of ranks, and over airports by one tree.
 template <xloom::communicator C>
 page_rank_result page_rank_on_ranks(
     flight_part const& flights, std::size_t airports, C const& ranks, std::size_t buffer_bytes)

@@ -222,8 +222,8 @@ void add_gradients(std::string_view op, G const& gradients, S& sums, distributed
 ///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
 /// Order     that of associative_scan along all micro-batches: the bits do not depend on the ranks.
 /// Cost      each rank adds a part of the elements: with R ranks and E elements, a rank sends (m + 1) E
-///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or the
-///           memory of one element of 2 M micro-batches, if that is more; and a copy of what is not
+///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or
+///           the memory of one element of 2 M micro-batches, if that is more; and a copy of what is not
 ///           row-major.
 /// Aliasing  a sum must share no memory with gradients.
 /// Example

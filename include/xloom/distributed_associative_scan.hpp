@@ -161,8 +161,8 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
 /// Errors    on all ranks, before the first write: what one of them finds, with its rank, or option_error for
 ///           calls that differ. What a callable throws on one rank propagates there, and is a rank_error on
 ///           the others; results are then unspecified. Errors of the communicator propagate.
-/// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on the
-///           ranks: groups and blocks that have elements of several ranks are combined as in one process.
+/// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on
+///           the ranks: groups and blocks that have elements of several ranks are combined as in one process.
 /// Cost      as associative_scan on several threads, for each rank's part: reads x twice, or y. A rank passes
 ///           a state of at most 17 elements for each sequence to the next one, after n / 256 + 510 operations
 ///           for n elements of each sequence, so the time for all ranks is the sum of these and of the

@@ -76,8 +76,8 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 
 } // namespace detail
 
-/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data, gathers
-/// what its own indices name, from whichever rank has it, and calls the function.
+/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
+/// gathers what its own indices name, from whichever rank has it, and calls the function.
 ///
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = (data of all ranks, joined)[indices[i]]
@@ -89,11 +89,11 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
 /// Policy    as gather_nd_into, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
-///           its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
+///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
 /// Cost      every slice is sent once, unless all of it is this rank's, and then copied by the rank itself.
-///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or the
-///           memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
+///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or
+///           the memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
 ///           messages in turn: the latency is that of 2 R messages, for R ranks, as often as the buffer is
 ///           filled.
 /// Aliasing  as gather_nd_into.

@@ -16,8 +16,8 @@ namespace xloom {
 
 namespace detail {
 
-/// True if the types of a call of distributed_linear_recurrence_into are valid, otherwise a compile-time error
-/// of one sentence.
+/// True if the types of a call of distributed_linear_recurrence_into are valid, otherwise a compile-time
+/// error of one sentence.
 template <class A, class B, class H0, class H, class Policy>
 consteval bool is_valid_distributed_recurrence()
 {
@@ -69,8 +69,8 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 
 } // namespace detail
 
-/// Runs linear_recurrence along an axis of time that is divided among ranks: every rank has a part of a, b and
-/// h, and calls the function.
+/// Runs linear_recurrence along an axis of time that is divided among ranks: every rank has a part of a, b
+/// and h, and calls the function.
 ///
 ///     h of all ranks, joined = linear_recurrence(a of all ranks, b of all ranks, h0)
 ///

@@ -143,24 +143,24 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 
 } // namespace detail
 
-/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data, brings
-/// its own updates for any part, and calls the function.
+/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
+/// brings its own updates for any part, and calls the function.
 ///
 ///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
 ///                                            updates of all ranks, joined)
 ///
-/// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
-///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
-///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+/// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
+///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
+///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
 /// Reduce    as scatter_nd; the same on all ranks.
 /// Policy    as scatter_nd, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
-///           its rank, or option_error for calls that differ. What a callable throws on one rank propagates
-///           there, and is a rank_error on the others; data then holds the values written so far. Errors of
-///           the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
+///           with its rank, or option_error for calls that differ. What a callable throws on one rank
+///           propagates there, and is a rank_error on the others; data then holds the values written so far.
+///           Errors of the communicator propagate.
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
@@ -168,8 +168,8 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
 ///           for this rank's part, and for duplicates::error a bit per slice. If all updates for a part fit
-///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and come
-///           in turns. The latency of a turn is that of 3 R messages, for R ranks.
+///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and
+///           come in turns. The latency of a turn is that of 3 R messages, for R ranks.
 /// Aliasing  as scatter_nd_into.
 /// Example
 /// ```cpp

@@ -1,5 +1,5 @@
-// The memory of a rank beyond its part of the operands: a buffer of a fixed size, and what the comments of the
-// operators state. A rank alone exchanges with itself what several exchange with each other.
+// The memory of a rank beyond its part of the operands: a buffer of a fixed size, and what the operators
+// state. A rank alone exchanges with itself what several exchange with each other.
 
 #include <doctest/doctest.h>
 

@@ -17,7 +17,7 @@
 #include <xloom/thread_ranks.hpp>
 #endif
 
-/// Runs f(communicator) on 1, 2, 3, 4 and 7 ranks, or on those of MPI. Returns true if it returned true on all.
+/// Runs f(communicator) on 1, 2, 3, 4 and 7 ranks, or on those of MPI. Returns true if it did so on all.
 template <class F>
 bool on_ranks(F const& f)
 {

@@ -55,7 +55,7 @@ struct single_rank {
 namespace detail {
 
 /// Calls f(destination, source) for this rank's partners, one pair after another: first itself, then its
-/// neighbours at both sides, and so on. All ranks that do so meet each other in the same order.
+/// neighbours at both sides, and so on. All ranks do so in the same order.
 template <communicator C, class F>
 void for_each_partner(C const& ranks, F const& f)
 {

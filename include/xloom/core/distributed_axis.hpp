@@ -15,9 +15,9 @@
 
 namespace xloom {
 
-/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements begin(r)
-/// .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must outlive it, and
-/// the size of the buffers by which the operators exchange elements; copies are equal.
+/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements
+/// begin(r) .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must
+/// outlive it, and the size of the buffers by which the operators exchange elements; copies are equal.
 ///
 /// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
 /// It allocates one integer per rank.

@@ -62,8 +62,8 @@ public:
 
     /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
     ///
-    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or rank_error;
-    ///           that rank itself throws what it caught if it is of another type.
+    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or
+    ///           rank_error; that rank itself throws what it caught if it is of another type.
     ///           option_error: ranks that make different calls.
     template <communicator C>
     void agree(C const& ranks, std::string_view op, call_digest const& digest = {})

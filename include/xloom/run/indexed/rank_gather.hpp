@@ -12,7 +12,7 @@
 
 namespace xloom::detail {
 
-/// What a rank gathers, and the data from which it replies to others.
+/// The index tuples of a rank's gather, and the data from which it replies to others.
 template <class T>
 class rank_gather {
 public:

@@ -109,8 +109,8 @@ struct waiting_updates {
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
 /// sent. If there is room for all, they need no order.
 ///
-/// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own order,
-/// one rank after the other would send.
+/// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
+/// order, one rank after the other would send.
 template <class T>
 class update_exchange {
 public:
