@@ -6464,7 +6464,7 @@ struct single_rank {
 namespace detail {
 
 /// Calls f(destination, source) for this rank's partners, one pair after another: first itself, then its
-/// neighbours at both sides, and so on. All ranks that do so meet each other in the same order.
+/// neighbours at both sides, and so on. All ranks do so in the same order.
 template <communicator C, class F>
 void for_each_partner(C const& ranks, F const& f)
 {
@@ -6535,8 +6535,8 @@ public:
 
     /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
     ///
-    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or rank_error;
-    ///           that rank itself throws what it caught if it is of another type.
+    /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or
+    ///           rank_error; that rank itself throws what it caught if it is of another type.
     ///           option_error: ranks that make different calls.
     template <communicator C>
     void agree(C const& ranks, std::string_view op, call_digest const& digest = {})
@@ -6652,9 +6652,9 @@ private:
 
 namespace xloom {
 
-/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements begin(r)
-/// .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must outlive it, and
-/// the size of the buffers by which the operators exchange elements; copies are equal.
+/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements
+/// begin(r) .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must
+/// outlive it, and the size of the buffers by which the operators exchange elements; copies are equal.
 ///
 /// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
 /// It allocates one integer per rank.
@@ -7053,8 +7053,8 @@ void add_gradients(std::string_view op, G const& gradients, S& sums, distributed
 ///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
 /// Order     that of associative_scan along all micro-batches: the bits do not depend on the ranks.
 /// Cost      each rank adds a part of the elements: with R ranks and E elements, a rank sends (m + 1) E
-///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or the
-///           memory of one element of 2 M micro-batches, if that is more; and a copy of what is not
+///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or
+///           the memory of one element of 2 M micro-batches, if that is more; and a copy of what is not
 ///           row-major.
 /// Aliasing  a sum must share no memory with gradients.
 /// Example
@@ -16253,8 +16253,8 @@ namespace xloom::detail {
 // Each of these types has
 //
 //     value_type, op()         the values and the operation
-//     state, count             the index of the state among the operands, and their number; the last is written
-//     moved(offsets)           the same scan of operands that begin at other elements
+//     state, count             the index of the state among the operands, their number; the last is the
+//     result moved(offsets)           the same scan of operands that begin at other elements
 //     has_initial(), initial(offsets)
 //     access(offsets, sequences)                       elements one by one
 //     with_strips(sequences, f)                        calls f(strips...), which together are all sequences
@@ -16822,8 +16822,8 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
 /// Errors    on all ranks, before the first write: what one of them finds, with its rank, or option_error for
 ///           calls that differ. What a callable throws on one rank propagates there, and is a rank_error on
 ///           the others; results are then unspecified. Errors of the communicator propagate.
-/// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on the
-///           ranks: groups and blocks that have elements of several ranks are combined as in one process.
+/// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on
+///           the ranks: groups and blocks that have elements of several ranks are combined as in one process.
 /// Cost      as associative_scan on several threads, for each rank's part: reads x twice, or y. A rank passes
 ///           a state of at most 17 elements for each sequence to the next one, after n / 256 + 510 operations
 ///           for n elements of each sequence, so the time for all ranks is the sum of these and of the
@@ -17290,9 +17290,8 @@ public:
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
     position_offsets(strided_layout const& batch, std::size_t per_entry)
-        : position_offsets(
-              {insert_axis(batch.dims, batch.dims.size(), per_entry),
-                  insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
+        : position_offsets({insert_axis(batch.dims, batch.dims.size(), per_entry),
+              insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
     /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
@@ -17356,7 +17355,8 @@ private:
         return offset;
     }
 
-    static void add_to_row(std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+    static void add_to_row(
+        std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
     {
         for (std::size_t i = 0; i < count; ++i, base += step)
             offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
@@ -17471,7 +17471,8 @@ public:
     using index = item_t<Indices>;
 
     /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
-    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one axis.
+    /// Requires a last axis of `indices` that has one index for each of them; with index_form::single one
+    /// axis.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
@@ -17508,8 +17509,8 @@ public:
 
     std::size_t count() const { return tuples_.count; }
 
-    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output element
-    /// has a position in it.
+    /// Returns the shape of the indices, if they are tuples without its last axis: an update or output
+    /// element has a position in it.
     xloom::shape front() const
     {
         return form_ == index_form::single ? shape_ : drop_axis(shape_, shape_.size() - 1);
@@ -18262,7 +18263,7 @@ private:
 
 namespace xloom::detail {
 
-/// What a rank gathers, and the data from which it replies to others.
+/// The index tuples of a rank's gather, and the data from which it replies to others.
 template <class T>
 class rank_gather {
 public:
@@ -18435,8 +18436,8 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 
 } // namespace detail
 
-/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data, gathers
-/// what its own indices name, from whichever rank has it, and calls the function.
+/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
+/// gathers what its own indices name, from whichever rank has it, and calls the function.
 ///
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = (data of all ranks, joined)[indices[i]]
@@ -18448,11 +18449,11 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
 /// Policy    as gather_nd_into, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
-///           its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
+///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
 /// Cost      every slice is sent once, unless all of it is this rank's, and then copied by the rank itself.
-///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or the
-///           memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
+///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or
+///           the memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
 ///           messages in turn: the latency is that of 2 R messages, for R ranks, as often as the buffer is
 ///           filled.
 /// Aliasing  as gather_nd_into.
@@ -18786,8 +18787,8 @@ namespace xloom {
 
 namespace detail {
 
-/// True if the types of a call of distributed_linear_recurrence_into are valid, otherwise a compile-time error
-/// of one sentence.
+/// True if the types of a call of distributed_linear_recurrence_into are valid, otherwise a compile-time
+/// error of one sentence.
 template <class A, class B, class H0, class H, class Policy>
 consteval bool is_valid_distributed_recurrence()
 {
@@ -18839,8 +18840,8 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 
 } // namespace detail
 
-/// Runs linear_recurrence along an axis of time that is divided among ranks: every rank has a part of a, b and
-/// h, and calls the function.
+/// Runs linear_recurrence along an axis of time that is divided among ranks: every rank has a part of a, b
+/// and h, and calls the function.
 ///
 ///     h of all ranks, joined = linear_recurrence(a of all ranks, b of all ranks, h0)
 ///
@@ -19805,8 +19806,8 @@ private:
 
 namespace xloom::detail {
 
-/// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates or,
-/// if they are broadcast, another one; its first `front` axes number the updates.
+/// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates
+/// or, if they are broadcast, another one; its first `front` axes number the updates.
 template <class Updates, bool IsBroadcast>
 class scatter_updates : public row_major_updates {
 public:
@@ -20213,8 +20214,8 @@ struct waiting_updates {
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
 /// sent. If there is room for all, they need no order.
 ///
-/// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own order,
-/// one rank after the other would send.
+/// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
+/// order, one rank after the other would send.
 template <class T>
 class update_exchange {
 public:
@@ -20689,24 +20690,24 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 
 } // namespace detail
 
-/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data, brings
-/// its own updates for any part, and calls the function.
+/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
+/// brings its own updates for any part, and calls the function.
 ///
 ///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
 ///                                            updates of all ranks, joined)
 ///
-/// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
-///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
-///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+/// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
+///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
+///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
 /// Reduce    as scatter_nd; the same on all ranks.
 /// Policy    as scatter_nd, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range, with
-///           its rank, or option_error for calls that differ. What a callable throws on one rank propagates
-///           there, and is a rank_error on the others; data then holds the values written so far. Errors of
-///           the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
+///           with its rank, or option_error for calls that differ. What a callable throws on one rank
+///           propagates there, and is a rank_error on the others; data then holds the values written so far.
+///           Errors of the communicator propagate.
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
@@ -20714,8 +20715,8 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
 ///           for this rank's part, and for duplicates::error a bit per slice. If all updates for a part fit
-///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and come
-///           in turns. The latency of a turn is that of 3 R messages, for R ranks.
+///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and
+///           come in turns. The latency of a turn is that of 3 R messages, for R ranks.
 /// Aliasing  as scatter_nd_into.
 /// Example
 /// ```cpp
@@ -20793,8 +20794,9 @@ consteval bool is_valid_gather_elements_into()
         static_assert(
             never<Output>, "xloom::gather_elements_into: output is written, so it must not be const");
     else if constexpr (!outlives_call<Output>)
-        static_assert(never<Output>, "xloom::gather_elements_into: output is written in place, so it must be a "
-                                     "variable or a view of one");
+        static_assert(never<Output>,
+            "xloom::gather_elements_into: output is written in place, so it must be a "
+            "variable or a view of one");
     else
         return true;
     return false;
@@ -20885,8 +20887,9 @@ constexpr std::size_t check_axis_option(
     std::size_t const indexed = check_axis_option(op, "data", data, axis);
     for (std::size_t k = 0; k < data.size(); ++k)
         if (k != indexed && indices[k] > data[k])
-            fail<shape_error>(op, ": indices must be no longer than data along every axis but the indexed "
-                                  "one, but axis ",
+            fail<shape_error>(op,
+                ": indices must be no longer than data along every axis but the indexed "
+                "one, but axis ",
                 k, " has ", indices[k], " in indices ", indices, " and ", data[k], " in data ", data,
                 " (options.axis ", axis, "). Shorten indices.");
     return indexed;
@@ -20909,20 +20912,20 @@ constexpr std::size_t check_axis_option(
 /// Checks the shape and the memory of GatherElements' output.
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: as check_gather_memory.
-[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
-    memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_gather_elements_output(
+    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != indices.layout.dims)
-        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims,
-            ", but it is ", output.layout.dims, ". Give it that shape.");
+        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
+            output.layout.dims, ". Give it that shape.");
     check_gather_memory(op, output, data, indices);
 }
 
 /// Checks the operands of ScatterElements and returns the axis. `updates_shape` is that of indices, unless
 /// they are broadcast.
 ///
-/// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a size
-///           that overflows. option_error: options that contradict each other.
+/// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
+///           size that overflows. option_error: options that contradict each other.
 [[gnu::noinline]] constexpr std::size_t check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
     scatter_nd_options const& options)
@@ -21028,8 +21031,8 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
         gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
             op, source, index_tensor, options, index_check::before_use);
         check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(op, detail::memory_of(output), detail::memory_of(source),
-            detail::memory_of(index_tensor));
+        check_gather_elements_output(
+            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }
 }
@@ -23755,9 +23758,8 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
 {
     static_cast<void>(operator_version(accumulation::cumsum, attributes.opset));
     if (!x.is_tensor() || x.element() == element_type::undefined)
-        detail::fail<type_error>(
-            "xloom::infer_cumsum: x must be a tensor of a known element type, but x is ", x,
-            ". Give a tensor's type.");
+        detail::fail<type_error>("xloom::infer_cumsum: x must be a tensor of a known element type, but x is ",
+            x, ". Give a tensor's type.");
     return detail::merge_type({"infer_cumsum", "output"}, x, declared);
 }
 
@@ -23767,8 +23769,8 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
 // ONNX's type and shape inference of GatherElements.
 
 // ==== xloom/infer/indexing.hpp ====
-// The versions of ScatterND, GatherND, ScatterElements and GatherElements by opset, and the element types T of
-// their data.
+// The versions of ScatterND, GatherND, ScatterElements and GatherElements by opset, and the element types T
+// of their data.
 
 // ==== xloom/infer/type_lists.hpp ====
 // The versions of If, Loop and Scan by opset, and the types of their values (V).
@@ -23882,9 +23884,9 @@ inline constexpr std::array<operator_history, 4> histories<indexing>{
 
 } // namespace detail
 
-/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first versions
-/// of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are int64 in every
-/// version, of ScatterElements and GatherElements also int32.
+/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first
+/// versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are
+/// int64 in every version, of ScatterElements and GatherElements also int32.
 ///
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
@@ -23935,8 +23937,7 @@ constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
 }
 
 /// Requires that `op` has the reduction at this opset.
-constexpr void require_reduction(
-    std::string_view function, indexing op, std::int64_t opset, reduction kind)
+constexpr void require_reduction(std::string_view function, indexing op, std::int64_t opset, reduction kind)
 {
     if (!detail::has_reduction(op, opset, kind))
         fail<option_error>("xloom::", function,
@@ -25056,8 +25057,8 @@ struct scatter_elements_attributes {
 ///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
 ///           opset; an axis that data, of a known rank, does not have; a reduction that the opset does not
 ///           have.
-/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the axis
-///           and the reduction are checked.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the
+///           axis and the reduction are checked.
 /// Source    ONNX ScatterElements-11, 13, 16, 18. Element types are not checked; is_allowed checks that of
 ///           data.
 /// Example
@@ -25065,7 +25066,8 @@ struct scatter_elements_attributes {
 /// using element = xloom::element_type;
 /// auto const data = xloom::tensor_type(element::float_, {"N", 4});
 /// auto const indices = xloom::tensor_type(element::int64, {"K", 4});
-/// xloom::infer_scatter_elements(data, indices, xloom::tensor_type(element::float_, {"K", 4})); // = float[N, 4]
+/// auto const updates = xloom::tensor_type(element::float_, {"K", 4});
+/// xloom::infer_scatter_elements(data, indices, updates); // = float[N, 4]
 /// ```
 constexpr partial_type infer_scatter_elements(partial_type const& data,
     [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
@@ -28178,7 +28180,8 @@ private:
 } // namespace xloom
 
 // ==== xloom/numpy.hpp ====
-// NumPy's functions on indices under their names: take, compress, take_along_axis, put_along_axis, at, bincount.
+// NumPy's functions on indices under their names: take, compress, take_along_axis, put_along_axis, at,
+// bincount.
 
 // ==== xloom/along_axis.hpp ====
 // NumPy's take_along_axis and put_along_axis: items by their indices along one axis, broadcast along the
@@ -28224,15 +28227,17 @@ struct along_axis_shape {
         if (k == result.axis)
             continue;
         if (x[k] != indices[k] && x[k] != 1 && indices[k] != 1)
-            fail<shape_error>(op, ": x and indices must be equally long along every axis but the indexed one, "
-                                  "or one of them 1, but axis ",
+            fail<shape_error>(op,
+                ": x and indices must be equally long along every axis but the indexed one, "
+                "or one of them 1, but axis ",
                 k, " has ", x[k], " in x ", x, " and ", indices[k], " in indices ", indices,
                 " (options.axis ", options.axis, "). Give it one length.");
         result.dims[k] = indices[k] == 1 ? x[k] : indices[k];
     }
     if (!has_strides(result.dims, item_bytes))
-        fail<shape_error>(op, ": the size of a result must fit in memory, but x[indices] would have the shape ",
-            result.dims, ". Name fewer items.");
+        fail<shape_error>(op,
+            ": the size of a result must fit in memory, but x[indices] would have the shape ", result.dims,
+            ". Name fewer items.");
     return result;
 }
 
@@ -28320,8 +28325,9 @@ namespace xloom::detail {
     check_rank(op, "x[indices]", indices.size() + x.size() - 1);
     shape const expected = joined(indices, x, 1);
     if (!can_broadcast(updates, expected))
-        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ",
-            expected, ", but it is ", updates, " (x ", x, ", indices ", indices,
+        fail<shape_error>(op,
+            ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ", expected, ", but it is ",
+            updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
     check_scattered_sizes(op, x, expected);
     check_first_of_duplicates(op, options.duplicates, options.reduction);
@@ -28467,8 +28473,8 @@ public:
     at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
         scatter_nd_options const& options, index_check when)
         : at_call(op, data, indices, updates,
-              check_at(op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates),
-                  options),
+              check_at(
+                  op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates), options),
               options, when)
     {}
 
@@ -28847,8 +28853,8 @@ auto take_along_axis(
         auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(op, items,
-            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(
+            op, items, index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
         return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
     }
 }
@@ -28862,7 +28868,9 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
         static constexpr std::string_view op = "xloom::put_along_axis";
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
-        auto const [index_tensor, value_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
+        auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
+        auto const& index_tensor = std::get<0>(inputs);
+        auto const& value_tensor = std::get<1>(inputs); // clang 14 captures no structured binding
         check_rank(op, "x", detail::rank_of(x));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "values", detail::rank_of(value_tensor));
@@ -28874,8 +28882,8 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
         auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        check_scatter_overlap(op, detail::memory_of(x), detail::memory_of(index_tensor),
-            detail::memory_of(value_tensor));
+        check_scatter_overlap(
+            op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
         auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
             scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
                 IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
@@ -28895,9 +28903,9 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 ///
 ///     output[o, i, n] = x[o, indices[o, i, n], n]
 ///
-/// Shapes    x and indices of one rank >= 1; along every axis but the indexed one they are equally long, or one
-///           of them is 1 and repeated. The output has the lengths of both together, and the family and rank of
-///           x. Any layout, lazy expressions too.
+/// Shapes    x and indices of one rank >= 1; along every axis but the indexed one they are equally long, or
+///           one of them is 1 and repeated. The output has the lengths of both together, and the family and
+///           rank of x. Any layout, lazy expressions too.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
@@ -28914,8 +28922,8 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 /// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
 /// ```
 template <class X, class Indices, class Policy = serial_policy>
-auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {},
-    Policy const& policy = {})
+auto take_along_axis(
+    X const& x, Indices const& indices, along_axis_options const& options = {}, Policy const& policy = {})
 {
     return detail::take_along_axis(x, indices, options, policy);
 }
@@ -28924,14 +28932,14 @@ auto take_along_axis(X const& x, Indices const& indices, along_axis_options cons
 ///
 ///     x[o, indices[o, i, n], n] = values[o, i, n]
 ///
-/// Shapes    x and indices as in take_along_axis; x is the caller's variable, or a view of one, of any layout.
-///           values of a shape that broadcasts to that of take_along_axis' output, or a number.
+/// Shapes    x and indices as in take_along_axis; x is the caller's variable, or a view of one, of any
+///           layout. values of a shape that broadcasts to that of take_along_axis' output, or a number.
 /// Types     x and values of one type, any; a number may be one of another type with a value that both types
 ///           have.
 /// Options   axis (-1, the last). bounds (check).
 /// Policy    as scatter_elements.
-/// Errors    before the first write, as take_along_axis; type_error (of a number); overlap_error: x shares memory
-///           with indices or values, or its items with each other.
+/// Errors    before the first write, as take_along_axis; type_error (of a number); overlap_error: x shares
+///           memory with indices or values, or its items with each other.
 /// Order     row-major: of several values of an item the last one is written.
 /// Cost      as scatter_elements_into with broadcast(values); a copy of indices that are repeated.
 /// Source    numpy.put_along_axis.
@@ -28963,8 +28971,8 @@ template <class X, class Op, class Indices, class Updates, class Policy>
 consteval bool is_valid_at()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>,
-            "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
+        static_assert(
+            never<Policy>, "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
     else if constexpr (!tensor<X>)
         static_assert(never<X>, "xloom::at: x must be a tensor in memory");
     else if constexpr (!is_writable<std::remove_reference_t<X>>::value)
@@ -28976,8 +28984,7 @@ consteval bool is_valid_at()
         return false;
     else if constexpr (!std::is_same_v<item_t<Updates>, item_t<X>> &&
                        !is_converted<broadcast_operand<Updates>, item_t<X>>)
-        static_assert(
-            never<Updates>, "xloom::at: updates must have x's element type; convert them first");
+        static_assert(never<Updates>, "xloom::at: updates must have x's element type; convert them first");
     else if constexpr (!is_named<Op> && !reduces_items<Op, item_t<X>>)
         static_assert(never<Op>,
             "xloom::at: the operation must be callable as op(old item, update item) -> new item for x's "
@@ -29022,8 +29029,8 @@ void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd
 ///         x[indices[i]] = op(x[indices[i]], updates[i])
 ///
 /// Shapes    x [d0 .. d(r-1)], r >= 1, of any layout: the caller's variable, or a view of one; indices of any
-///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:], or
-///           a number. They are not written out.
+///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:],
+///           or a number. They are not written out.
 /// Types     x and updates of one type, any; a number may be one of another type with a value that both types
 ///           have. indices of any integer type. A negative index counts from the end.
 /// Operator  a reduction (reduction::add), reduce_add, reduce_mul, reduce_max, reduce_min, or any callable
@@ -29101,14 +29108,14 @@ index_range<Index> range_of(Index const* x, std::size_t count)
 inline constexpr std::uintmax_t largest_bin =
     static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / sizeof(std::int64_t) - 1;
 
-/// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the integers,
-/// block by block; up to twice as many bins as are needed.
+/// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the
+/// integers, block by block; up to twice as many bins as are needed.
 ///
 /// Why several tables while there are few bins: equal neighbours would wait for each other's sums.
 class bin_counts {
 public:
-    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts are
-    /// then unspecified.
+    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts
+    /// are then unspecified.
     template <std::integral Index>
     bool add(Index const* x, std::size_t count)
     {
@@ -29284,15 +29291,15 @@ namespace xloom {
 namespace detail {
 
 template <class X>
-inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>) && holds_indices<X>;
+inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>)&&holds_indices<X>;
 
 /// True if the types of a call of bincount are valid, otherwise a compile-time error of one sentence.
 template <class X, class Policy>
 consteval bool is_valid_bincount()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>,
-            "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
+        static_assert(
+            never<Policy>, "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
     else if constexpr (!is_countable_operand<X>)
         static_assert(never<X>, "xloom::bincount: x must be a tensor of integers");
     else
@@ -29352,12 +29359,12 @@ concept not_bincount_options = !std::is_same_v<bare<Weights>, bincount_options>;
 /// Shapes    x [n], of any layout; the result [max(max(x) + 1, minlength)].
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
-/// Policy    serial, or one with threads (xloom/tbb.hpp), which are used if there are fewer bins than integers for
-///           each.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), which are used if there are fewer bins than
+///           integers for each.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
-/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few, for
-///           each thread.
+/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few,
+///           for each thread.
 /// Source    numpy.bincount.
 /// Example
 /// ```cpp
@@ -29384,7 +29391,8 @@ xt::xtensor<std::int64_t, 1> bincount(
 /// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
 ///
 /// Shapes    x [n] and weights [n]; the result as bincount's.
-/// Types     weights of any real numbers, which are converted to double; the result is an xt::xtensor<double, 1>.
+/// Types     weights of any real numbers, which are converted to double; the result is an xt::xtensor<double,
+///           1>.
 /// Errors    as bincount; shape_error: weights has another shape than x.
 /// Order     that of x: the same bits with any number of threads.
 /// Cost      two passes over x; a copy of weights that are not double.
@@ -29414,7 +29422,8 @@ xt::xtensor<double, 1> bincount(
 // NumPy's take and compress: slices of an axis by their indices, or by a mask.
 
 // ==== xloom/run/indexed/take_call.hpp ====
-// A call of take: slices of data at the same indices of one axis, for every position along the axes before it.
+// A call of take: slices of data at the same indices of one axis, for every position along the axes before
+// it.
 
 // ==== xloom/check/take.hpp ====
 // Shape requirements of NumPy's take and compress.
@@ -29424,8 +29433,8 @@ namespace xloom::detail {
 /// Returns the shape of take's output, x.shape[:axis] ++ indices.shape ++ x.shape[axis + 1:].
 ///
 /// Errors    shape_error: over max_rank; a size that overflows.
-[[gnu::noinline]] constexpr shape check_take(std::string_view op, shape const& x, shape const& indices,
-    std::size_t axis, std::size_t item_bytes = 1)
+[[gnu::noinline]] constexpr shape check_take(
+    std::string_view op, shape const& x, shape const& indices, std::size_t axis, std::size_t item_bytes = 1)
 {
     check_rank(op, "the output", x.size() - 1 + indices.size());
     shape dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -29493,8 +29502,7 @@ public:
             run_copies_of(outer, offsets, kernel::copy_contiguous_slices{size}, output, policy);
         else
             run_copies_of(outer, offsets,
-                kernel::copy_strided_slices{
-                    {slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
+                kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
                 output, policy);
     }
 
@@ -29507,7 +29515,8 @@ private:
                 layout_.strides.begin() + static_cast<std::ptrdiff_t>(last))};
     }
 
-    /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them all.
+    /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them
+    /// all.
     template <class Copy, class Policy>
     void run_copies_of(strided_layout const& outer, std::vector<std::ptrdiff_t> const& offsets,
         Copy const& copy, T* output, Policy const& policy) const
@@ -29522,8 +29531,8 @@ private:
                                   size = (std::min)(count - from, end - at);
                 T const* const data = data_ + first_of(position);
                 auto const run = [&]<bool MayDrop>(std::bool_constant<MayDrop>) {
-                    copy(kernel::offset_block<T const, MayDrop>{
-                             offsets.data() + from, at, size, data, copy.size},
+                    copy(kernel::offset_block<T const, MayDrop>{offsets.data() + from, at, size, data,
+                             copy.size},
                         data, output);
                 };
                 may_drop_ ? run(std::true_type()) : run(std::false_type());
@@ -29569,8 +29578,7 @@ template <std::size_t Rank, class X, class Indices, class Policy>
 consteval bool is_valid_take()
 {
     if constexpr (!execution_policy<Policy>)
-        static_assert(
-            never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
+        static_assert(never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
     else if constexpr (!tensor<X> && !lazy<X>)
         static_assert(never<X>, "xloom::take: x must be a tensor");
     else if constexpr (!are_valid_take_indices<Indices>())
@@ -29619,8 +29627,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
         layout = {shape{element_count(layout.dims)}, strides{1}};
     }
     std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
-    take_call<T, Indices> const call(
-        op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
+    take_call<T, Indices> const call(op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
     return gathered<Rank, X>(op, call, policy);
 }
 
@@ -29646,8 +29653,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 {
     strided_layout const layout = detail::layout_of(mask);
     if (layout.dims.size() != 1)
-        fail<shape_error>(
-            op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
+        fail<shape_error>(op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
     bool const* const items = enable_tensor<Mask>::data(mask);
     std::vector<std::int64_t> positions(layout.dims[0]);
     std::size_t count = 0;
@@ -29673,8 +29679,8 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
-        std::size_t const length = options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)]
-                                                : element_count(dims);
+        std::size_t const length =
+            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};
@@ -29689,15 +29695,15 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 ///     output = x.shape[:axis] ++ indices.shape ++ x.shape[axis + 1:]
 ///     output[o, i, n] = x[o, indices[i], n]
 ///
-/// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output is
-///           an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
+/// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output
+///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
-/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip'); with
-///           drop, dropped slices are T{}.
+/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
+///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
-/// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that is
-///           not row-major; with axes of x before the indexed one an integer for each index.
+/// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
+///           is not row-major; with axes of x before the indexed one an integer for each index.
 /// Differs   from NumPy: there is no mode='wrap'.
 /// Source    numpy.take, ONNX Gather.
 /// Example
@@ -29715,11 +29721,12 @@ auto take(X const& x, Indices const& indices, take_options const& options = {}, 
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
 ///
-/// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false there.
-///           The output as take's.
+/// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false
+///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the end.
+/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the
+///           end.
 /// Cost      as take; an integer for each item of mask.
 /// Source    numpy.compress.
 /// Example
@@ -33077,7 +33084,8 @@ inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elemen
 /// xt::xtensor<int, 2> const indices = {{0, 0}, {-1, 1}};
 /// xt::xtensor<int, 2> const updates = {{10, 20}, {30, 40}};
 /// xloom::scatter_elements(x, indices, updates, {.axis = 1}); // = [[20, 2, 3], [4, 40, 30]]
-/// xloom::scatter_elements(x, indices, updates, xloom::reduce_add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
+/// auto const add = xloom::reduce_add;
+/// xloom::scatter_elements(x, indices, updates, add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
 /// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
 /// ```
 template <class Data, class Indices, class Updates, class Policy = serial_policy>
@@ -33094,15 +33102,15 @@ template <class Data, class Indices, class Updates, detail::not_elements_options
 auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_elements_options const& options = {}, Policy const& policy = {})
 {
-    return detail::scatter_elements<false>(detail::scatter_elements_name, std::forward<Data>(data), indices,
-        updates, reduce, options, policy);
+    return detail::scatter_elements<false>(
+        detail::scatter_elements_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
 /// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
     execution_policy Policy>
-auto scatter_elements(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+auto scatter_elements(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
+    scatter_elements_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_elements<false, Data, Indices, Updates, Policy, Policy>());
     return detail::owned_t<Data>();
@@ -33135,8 +33143,8 @@ void scatter_elements_into(Data&& data, Indices const& indices, Updates const& u
 /// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
     execution_policy Policy>
-void scatter_elements_into(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_elements_options const& = {})
+void scatter_elements_into(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
+    scatter_elements_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_elements<true, Data, Indices, Updates, Policy, Policy>());
 }

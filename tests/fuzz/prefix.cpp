@@ -1,5 +1,5 @@
-// Parallel scans: associative_scan along an axis, segment_scan and segment_reduce by row_splits; in place, or into
-// another tensor.
+// Parallel scans: associative_scan along an axis, segment_scan and segment_reduce by row_splits; in place, or
+// into another tensor.
 
 #include <xloom/associative_scan.hpp>
 #include <xloom/segment_reduce.hpp>
@@ -62,8 +62,7 @@ verdict law_of(call const& chosen)
 {
     auto const rank = static_cast<std::int64_t>(chosen.x.shape.size());
     verdict law;
-    law.shape = rank == 0 ||
-                (chosen.what == operation::scan && (chosen.axis < -rank || chosen.axis >= rank));
+    law.shape = rank == 0 || (chosen.what == operation::scan && (chosen.axis < -rank || chosen.axis >= rank));
     bool is_empty = false;
     if (chosen.what != operation::scan && rank != 0) {
         auto const& splits = chosen.splits.items;
@@ -84,9 +83,9 @@ array reference(call const& chosen)
     auto const& x = chosen.x;
     bool const is_reduce = chosen.what == operation::segment_reduce;
     std::size_t const rank = x.shape.size();
-    std::size_t const axis =
-        chosen.what != operation::scan ? 0
-                                       : static_cast<std::size_t>(chosen.axis + (chosen.axis < 0 ? rank : 0));
+    std::size_t const axis = chosen.what != operation::scan
+                                 ? 0
+                                 : static_cast<std::size_t>(chosen.axis + (chosen.axis < 0 ? rank : 0));
     std::vector<std::int64_t> splits = chosen.splits.items;
     if (chosen.what == operation::scan)
         splits = {0, static_cast<std::int64_t>(x.shape[axis])};
@@ -100,7 +99,8 @@ array reference(call const& chosen)
     others[axis] = 1;
     for (std::size_t other = 0; other < textbook::size_of(others); ++other)
         for (std::size_t s = 0; s + 1 < splits.size(); ++s) {
-            auto const begin = static_cast<std::size_t>(splits[s]), end = static_cast<std::size_t>(splits[s + 1]);
+            auto const begin = static_cast<std::size_t>(splits[s]),
+                       end = static_cast<std::size_t>(splits[s + 1]);
             textbook::dims at = textbook::position_of(other, others);
             std::vector<float> sequence;
             for (std::size_t t = begin; t < end; ++t) {
@@ -110,8 +110,8 @@ array reference(call const& chosen)
             bool const reverse = chosen.reverse && !is_reduce;
             if (reverse)
                 std::reverse(sequence.begin(), sequence.end());
-            auto results = textbook::associative_scan<float>(sequence, op,
-                chosen.exclusive && !is_reduce ? std::optional<float>(identity) : std::nullopt);
+            auto results = textbook::associative_scan<float>(
+                sequence, op, chosen.exclusive && !is_reduce ? std::optional<float>(identity) : std::nullopt);
             if (is_reduce) {
                 at[0] = s;
                 y.items[textbook::flat_of(at, y.shape)] = results.empty() ? identity : results.back();
@@ -179,7 +179,8 @@ bool try_prefix(decoder bytes)
             "parallel scan: another result than the textbook's");
         require(has_clean_gaps(result), "parallel scan: written beside the result");
     } else {
-        require(are_same(result.memory, memory), "parallel scan: the result was written, then the call refused");
+        require(
+            are_same(result.memory, memory), "parallel scan: the result was written, then the call refused");
     }
     return has_run;
 }

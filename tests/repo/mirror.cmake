@@ -33,14 +33,10 @@ set(elsewhere
 
 # What there is not, and why.
 set(exceptions
-<<<<<<< HEAD
   "benchmark along_axis | gather_elements and scatter_elements, on broadcast views"
   "benchmark numpy | includes only"
   "benchmark take | gather_nd with single indices"
-  "benchmark all_reduce_gradients | the time of a network; docs/ranks.md has the cost model"
-=======
   "benchmark all_reduce_gradients | the time of a network, of which docs/ranks.md has a model"
->>>>>>> 775b5b8 (Document ranks, with the model of their cost)
   "benchmark distributed_associative_scan | as all_reduce_gradients"
   "benchmark distributed_gather_nd | as all_reduce_gradients"
   "benchmark distributed_linear_recurrence | as all_reduce_gradients"
@@ -60,11 +56,6 @@ set(exceptions
   "benchmark segment_softmax | the softmax of attn_lstm, segment by segment"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
-<<<<<<< HEAD
-  "example associative_scan | docs/parallel_scans.md has calls of a few lines"
-=======
-  "example cumulative | docs/parallel_scans.md has calls of a few lines"
->>>>>>> 775b5b8 (Document ranks, with the model of their cost)
   "example linear_recurrence | docs/parallel_scans.md has calls of a few lines"
   "example linear_recurrence_vjp | as linear_recurrence"
   "example along_axis | docs/from_numpy.md has calls of a few lines"
