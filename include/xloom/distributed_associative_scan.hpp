@@ -111,7 +111,7 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
     rank_attempt attempt;
     rank_scan_call<sizeof...(Xs)> call;
     std::optional<V> start;
-    std::optional<carried_state<V>> state;
+    std::optional<prefix_state<V>> state;
     attempt([&] {
         call = detail::checked_rank_scan(name, IsTuple, xs, ys, options, part);
         detail::check_scan_operator<V>(name, op);

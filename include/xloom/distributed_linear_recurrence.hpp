@@ -41,7 +41,7 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
     rank_attempt attempt;
     std::array<strided_layout, scan::count - 1> layouts;
     std::size_t axis = 0;
-    std::optional<carried_state<V>> state;
+    std::optional<prefix_state<V>> state;
     call_digest digest;
     attempt([&] {
         detail::check_ranks(op, "operands", std::tie(a, b, h0, h));

@@ -6545,8 +6545,8 @@ public:
         std::vector<report> all(ranks.size());
         ranks.all_gather(
             std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
-        auto const failed =
-            std::find_if(all.begin(), all.end(), [](report const& each) { return each.kind != none; });
+        auto const failed = std::find_if(
+            all.begin(), all.end(), [](report const& each) { return each.kind != kind_of_error::none; });
         if (failed != all.end())
             raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
         for (std::size_t rank = 1; rank < all.size(); ++rank)
@@ -6557,7 +6557,7 @@ public:
     }
 
 private:
-    enum kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
+    enum class kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
 
     struct report {
         std::uint64_t digest;
@@ -6568,25 +6568,25 @@ private:
 
     kind_of_error kind_of_failure() const
     {
-        kind_of_error kind = none;
+        kind_of_error kind = kind_of_error::none;
 #ifdef __cpp_exceptions
         if (failure_) {
             try {
                 std::rethrow_exception(failure_);
             } catch (type_error const&) {
-                kind = type;
+                kind = kind_of_error::type;
             } catch (shape_error const&) {
-                kind = shape;
+                kind = kind_of_error::shape;
             } catch (index_error const&) {
-                kind = index;
+                kind = kind_of_error::index;
             } catch (option_error const&) {
-                kind = option;
+                kind = kind_of_error::option;
             } catch (overlap_error const&) {
-                kind = overlap;
+                kind = kind_of_error::overlap;
             } catch (body_error const&) {
-                kind = body;
+                kind = kind_of_error::body;
             } catch (...) {
-                kind = other;
+                kind = kind_of_error::other;
             }
         }
 #endif
@@ -6619,27 +6619,27 @@ private:
             for (std::size_t rank = 0; rank < ranks.size(); ++rank)
                 if (rank != failed)
                     ranks.exchange(rank, std::as_bytes(std::span(text)), rank, {});
-            if (kind == other)
+            if (kind == kind_of_error::other)
                 std::rethrow_exception(failure_);
         } else {
             ranks.exchange(failed, {}, failed, std::as_writable_bytes(std::span(text)));
         }
         std::string const message = concat("rank ", failed, ": ", std::string_view(text.data()));
         switch (kind) {
-        case type:
+        case kind_of_error::type:
             fail<type_error>(message);
-        case shape:
+        case kind_of_error::shape:
             fail<shape_error>(message);
-        case index:
+        case kind_of_error::index:
             fail<index_error>(message);
-        case option:
+        case kind_of_error::option:
             fail<option_error>(message);
-        case overlap:
+        case kind_of_error::overlap:
             fail<overlap_error>(message);
-        case body:
+        case kind_of_error::body:
             fail<body_error>(message);
-        case none:
-        case other:
+        case kind_of_error::none:
+        case kind_of_error::other:
             break;
         }
         fail<rank_error>(message);
@@ -15859,7 +15859,7 @@ struct affine_consecutive_access {
 // The whole blocks of a rank's part of a parallel scan, in three steps: the totals of the blocks, what comes
 // before each of them, the results.
 
-// ==== xloom/run/prefix/carried_state.hpp ====
+// ==== xloom/run/prefix/prefix_state.hpp ====
 // The state of a parallel scan between two elements, by which one rank continues the scan of another one.
 
 namespace xloom::detail {
@@ -15920,14 +15920,14 @@ struct scan_position {
 ///
 /// Why the elements and not their trees: one step of the scan then has them all, as in one process.
 template <class V>
-class carried_state {
+class prefix_state {
 public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
     static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size);
 
-    explicit carried_state(std::size_t sequences)
+    explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
           bytes_(most_values * value_bytes<V>::size * sequences)
@@ -15984,7 +15984,7 @@ template <class V, class Op, class Access>
 class continued_scan {
 public:
     continued_scan(
-        Op const& op, Access const& access, carried_state<V>& state, std::size_t sequence, bool exclusive)
+        Op const& op, Access const& access, prefix_state<V>& state, std::size_t sequence, bool exclusive)
         : op_(op), access_(access), state_(state), sequence_(sequence), exclusive_(exclusive)
     {}
 
@@ -16059,7 +16059,7 @@ private:
 
     Op op_;
     Access access_;
-    carried_state<V>& state_;
+    prefix_state<V>& state_;
     std::size_t sequence_;
     bool exclusive_;
 };
@@ -16163,7 +16163,7 @@ public:
 
     /// Combines the totals with the state, so that the state is that after the blocks, and what comes before
     /// each block is in the place of its totals.
-    void combine(carried_state<V>& state, bool has_before)
+    void combine(prefix_state<V>& state, bool has_before)
     {
         for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
             strip_type const strip = make(at, width);
@@ -16547,7 +16547,7 @@ class rank_scan_of_box {
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
-        carried_state<V>& state)
+        prefix_state<V>& state)
         : scan_(scan), all_(all), place_(place), state_(state)
     {
         std::size_t const in_block = place.begin.element % kernel::elements_per_block;
@@ -16629,7 +16629,7 @@ private:
     Scan const& scan_;
     all_sequences const& all_;
     scan_neighbours_of<C> const& place_;
-    carried_state<V>& state_;
+    prefix_state<V>& state_;
     std::size_t head_ = 0;   ///< the number of elements before the first whole block
     std::size_t blocks_ = 0; ///< the number of whole blocks
 };
@@ -16638,7 +16638,7 @@ private:
 template <class V>
 std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::size_t axis)
 {
-    return (std::clamp)(buffer_bytes / carried_state<V>::bytes_per_sequence, std::size_t{1},
+    return (std::clamp)(buffer_bytes / prefix_state<V>::bytes_per_sequence, std::size_t{1},
         (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}));
 }
 
@@ -16647,7 +16647,7 @@ std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::
 template <class Scan, communicator C, class Policy>
 void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1> const& layouts,
     std::size_t axis, bool reverse, distributed_axis<C> const& part,
-    carried_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
+    prefix_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
 {
     using V = typename Scan::value_type;
     shape const& dims = layouts.back().dims;
@@ -16772,7 +16772,7 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
     rank_attempt attempt;
     rank_scan_call<sizeof...(Xs)> call;
     std::optional<V> start;
-    std::optional<carried_state<V>> state;
+    std::optional<prefix_state<V>> state;
     attempt([&] {
         call = detail::checked_rank_scan(name, IsTuple, xs, ys, options, part);
         detail::check_scan_operator<V>(name, op);
@@ -18812,7 +18812,7 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
     rank_attempt attempt;
     std::array<strided_layout, scan::count - 1> layouts;
     std::size_t axis = 0;
-    std::optional<carried_state<V>> state;
+    std::optional<prefix_state<V>> state;
     call_digest digest;
     attempt([&] {
         detail::check_ranks(op, "operands", std::tie(a, b, h0, h));

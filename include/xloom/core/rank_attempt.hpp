@@ -72,8 +72,8 @@ public:
         std::vector<report> all(ranks.size());
         ranks.all_gather(
             std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
-        auto const failed =
-            std::find_if(all.begin(), all.end(), [](report const& each) { return each.kind != none; });
+        auto const failed = std::find_if(
+            all.begin(), all.end(), [](report const& each) { return each.kind != kind_of_error::none; });
         if (failed != all.end())
             raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
         for (std::size_t rank = 1; rank < all.size(); ++rank)
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    enum kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
+    enum class kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
 
     struct report {
         std::uint64_t digest;
@@ -95,25 +95,25 @@ private:
 
     kind_of_error kind_of_failure() const
     {
-        kind_of_error kind = none;
+        kind_of_error kind = kind_of_error::none;
 #ifdef __cpp_exceptions
         if (failure_) {
             try {
                 std::rethrow_exception(failure_);
             } catch (type_error const&) {
-                kind = type;
+                kind = kind_of_error::type;
             } catch (shape_error const&) {
-                kind = shape;
+                kind = kind_of_error::shape;
             } catch (index_error const&) {
-                kind = index;
+                kind = kind_of_error::index;
             } catch (option_error const&) {
-                kind = option;
+                kind = kind_of_error::option;
             } catch (overlap_error const&) {
-                kind = overlap;
+                kind = kind_of_error::overlap;
             } catch (body_error const&) {
-                kind = body;
+                kind = kind_of_error::body;
             } catch (...) {
-                kind = other;
+                kind = kind_of_error::other;
             }
         }
 #endif
@@ -146,27 +146,27 @@ private:
             for (std::size_t rank = 0; rank < ranks.size(); ++rank)
                 if (rank != failed)
                     ranks.exchange(rank, std::as_bytes(std::span(text)), rank, {});
-            if (kind == other)
+            if (kind == kind_of_error::other)
                 std::rethrow_exception(failure_);
         } else {
             ranks.exchange(failed, {}, failed, std::as_writable_bytes(std::span(text)));
         }
         std::string const message = concat("rank ", failed, ": ", std::string_view(text.data()));
         switch (kind) {
-        case type:
+        case kind_of_error::type:
             fail<type_error>(message);
-        case shape:
+        case kind_of_error::shape:
             fail<shape_error>(message);
-        case index:
+        case kind_of_error::index:
             fail<index_error>(message);
-        case option:
+        case kind_of_error::option:
             fail<option_error>(message);
-        case overlap:
+        case kind_of_error::overlap:
             fail<overlap_error>(message);
-        case body:
+        case kind_of_error::body:
             fail<body_error>(message);
-        case none:
-        case other:
+        case kind_of_error::none:
+        case kind_of_error::other:
             break;
         }
         fail<rank_error>(message);

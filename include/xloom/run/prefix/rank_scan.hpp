@@ -89,7 +89,7 @@ class rank_scan_of_box {
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
-        carried_state<V>& state)
+        prefix_state<V>& state)
         : scan_(scan), all_(all), place_(place), state_(state)
     {
         std::size_t const in_block = place.begin.element % kernel::elements_per_block;
@@ -171,7 +171,7 @@ private:
     Scan const& scan_;
     all_sequences const& all_;
     scan_neighbours_of<C> const& place_;
-    carried_state<V>& state_;
+    prefix_state<V>& state_;
     std::size_t head_ = 0;   ///< the number of elements before the first whole block
     std::size_t blocks_ = 0; ///< the number of whole blocks
 };
@@ -180,7 +180,7 @@ private:
 template <class V>
 std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::size_t axis)
 {
-    return (std::clamp)(buffer_bytes / carried_state<V>::bytes_per_sequence, std::size_t{1},
+    return (std::clamp)(buffer_bytes / prefix_state<V>::bytes_per_sequence, std::size_t{1},
         (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}));
 }
 
@@ -189,7 +189,7 @@ std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::
 template <class Scan, communicator C, class Policy>
 void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1> const& layouts,
     std::size_t axis, bool reverse, distributed_axis<C> const& part,
-    carried_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
+    prefix_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
 {
     using V = typename Scan::value_type;
     shape const& dims = layouts.back().dims;

@@ -12,7 +12,7 @@
 #include <xloom/kernel/affine.hpp>
 #include <xloom/kernel/lanes.hpp>
 #include <xloom/kernel/prefix_group.hpp>
-#include <xloom/run/prefix/carried_state.hpp>
+#include <xloom/run/prefix/prefix_state.hpp>
 
 namespace xloom::detail {
 
@@ -111,7 +111,7 @@ public:
 
     /// Combines the totals with the state, so that the state is that after the blocks, and what comes before
     /// each block is in the place of its totals.
-    void combine(carried_state<V>& state, bool has_before)
+    void combine(prefix_state<V>& state, bool has_before)
     {
         for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
             strip_type const strip = make(at, width);

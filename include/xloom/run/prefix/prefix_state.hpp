@@ -71,14 +71,14 @@ struct scan_position {
 ///
 /// Why the elements and not their trees: one step of the scan then has them all, as in one process.
 template <class V>
-class carried_state {
+class prefix_state {
 public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
     static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size);
 
-    explicit carried_state(std::size_t sequences)
+    explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
           bytes_(most_values * value_bytes<V>::size * sequences)
@@ -135,7 +135,7 @@ template <class V, class Op, class Access>
 class continued_scan {
 public:
     continued_scan(
-        Op const& op, Access const& access, carried_state<V>& state, std::size_t sequence, bool exclusive)
+        Op const& op, Access const& access, prefix_state<V>& state, std::size_t sequence, bool exclusive)
         : op_(op), access_(access), state_(state), sequence_(sequence), exclusive_(exclusive)
     {}
 
@@ -210,7 +210,7 @@ private:
 
     Op op_;
     Access access_;
-    carried_state<V>& state_;
+    prefix_state<V>& state_;
     std::size_t sequence_;
     bool exclusive_;
 };
