@@ -47,9 +47,9 @@ xt::xtensor<T, 2> textbook_sum(xt::xtensor<T, 3> const& x)
 
 TEST_CASE("sums of micro-batches, in windows of any size")
 {
-    for (std::size_t const batches : {0, 1, 5, 40, 300})
+    for (std::size_t const batches : {0U, 1U, 5U, 40U, 300U})
         for (division const how : divisions)
-            for (std::size_t const buffer : {1, 3000, 1 << 20}) {
+            for (std::size_t const buffer : {1U, 3000U, 1U << 20}) {
                 xt::xtensor<float, 3> const W = some<float>(batches, 3, 5);
                 xt::xtensor<double, 3> const R = some<double>(batches, 1, 1);
                 xt::xtensor<float, 2> const sum_W = textbook_sum(W);

@@ -75,8 +75,8 @@ constexpr auto affine = [](float a, float b) { return a * 0.5F + b; };
 
 TEST_CASE("parts of any length, groups and blocks that are cut")
 {
-    for (std::size_t const length : {0, 1, 15, 17, 255, 256, 257, 600, 2100})
-        for (std::size_t const sequences : {1, 3, 21})
+    for (std::size_t const length : {0U, 1U, 15U, 17U, 255U, 256U, 257U, 600U, 2100U})
+        for (std::size_t const sequences : {1U, 3U, 21U})
             for (division const how : divisions)
                 for (bool const reverse : {false, true})
                     for (bool const exclusive : {false, true}) {
@@ -94,7 +94,7 @@ TEST_CASE("types, operators, and buffers for a few sequences")
     for (bool const exclusive : {false, true}) {
         associative_scan_options const options{.reverse = exclusive, .exclusive = exclusive};
         auto const holds = [&]<class T>(T, auto const& op, auto const& plain, T identity) {
-            for (std::size_t const buffer : {1, 5000})
+            for (std::size_t const buffer : {1U, 5000U})
                 if (!is_textbook<T>(op, plain, identity, 700, 7, options, division::ragged, buffer))
                     return false;
             return true;
@@ -191,7 +191,7 @@ TEST_CASE("ranks that make different calls")
 
 TEST_CASE("a callable that throws on one rank")
 {
-    for (std::size_t const length : {20, 600})
+    for (std::size_t const length : {20U, 600U})
         CHECK(on_ranks([&](auto const& ranks) {
             std::size_t const last = ranks.size() - 1;
             xt::xtensor<float, 1> x = xt::ones<float>({length});

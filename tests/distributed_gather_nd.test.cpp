@@ -54,10 +54,10 @@ bool is_gathered(std::size_t rows, std::size_t tuples, division how, std::size_t
 
 TEST_CASE("slices of other ranks")
 {
-    for (std::size_t const rows : {1, 5, 30})
-        for (std::size_t const tuples : {0, 1, 100})
+    for (std::size_t const rows : {1U, 5U, 30U})
+        for (std::size_t const tuples : {0U, 1U, 100U})
             for (division const how : divisions)
-                for (std::size_t const buffer : {1, 700, 1 << 20}) {
+                for (std::size_t const buffer : {1U, 700U, 1U << 20}) {
                     CAPTURE(rows);
                     CAPTURE(tuples);
                     CHECK(is_gathered<float, std::int64_t>(rows, tuples, how, buffer));

@@ -83,8 +83,8 @@ bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, divisi
 
 TEST_CASE("recurrences over ranks")
 {
-    for (std::size_t const length : {0, 1, 17, 300, 2100})
-        for (std::size_t const sequences : {1, 19})
+    for (std::size_t const length : {0U, 1U, 17U, 300U, 2100U})
+        for (std::size_t const sequences : {1U, 19U})
             for (division const how : divisions)
                 for (bool const reverse : {false, true}) {
                     CAPTURE(length);

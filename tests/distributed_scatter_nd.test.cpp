@@ -107,10 +107,10 @@ constexpr auto smoothed = [](float old, float update) { return old * 0.5F + upda
 
 TEST_CASE("updates of other ranks, in any number of turns")
 {
-    for (std::size_t const rows : {1, 5, 30})
-        for (std::size_t const count : {0, 1, 200})
+    for (std::size_t const rows : {1U, 5U, 30U})
+        for (std::size_t const count : {0U, 1U, 200U})
             for (division const how : divisions)
-                for (std::size_t const buffer : {1, 1500, 1 << 20}) {
+                for (std::size_t const buffer : {1U, 1500U, 1U << 20}) {
                     CAPTURE(rows);
                     CAPTURE(count);
                     CAPTURE(buffer);
@@ -121,7 +121,7 @@ TEST_CASE("updates of other ranks, in any number of turns")
 
 TEST_CASE("reductions, options and types")
 {
-    for (std::size_t const buffer : {1500, 1 << 20}) {
+    for (std::size_t const buffer : {1500U, 1U << 20}) {
         auto const holds = [&]<class T>(T, auto const& reduce, scatter_nd_options const& options,
                                auto const& expected) {
             return becomes<T>(7, 150, division::ragged, buffer, reduce, options, expected);

@@ -36,7 +36,7 @@ std::size_t bytes_of(F const& f)
 TEST_CASE("scans: one element for each block, and the buffer")
 {
     single_rank const alone;
-    for (std::size_t const length : {100'000, 400'000}) {
+    for (std::size_t const length : {100'000U, 400'000U}) {
         xt::xtensor<double, 1> x = xt::ones<double>({length});
         distributed_axis const axis(alone, length, buffer);
         CHECK(bytes_of([&] { distributed_associative_scan_into(reduce_add, x, x, axis); }) <=
@@ -54,7 +54,7 @@ TEST_CASE("scans: one element for each block, and the buffer")
 TEST_CASE("scatters and gathers: two integers for each index tuple, and the buffer")
 {
     single_rank const alone;
-    for (std::size_t const count : {10'000, 50'000}) {
+    for (std::size_t const count : {10'000U, 50'000U}) {
         xt::xtensor<double, 2> data = xt::ones<double>({std::size_t{1000}, std::size_t{4}});
         xt::xtensor<int, 2> indices = xt::zeros<int>({count, std::size_t{1}});
         for (std::size_t i = 0; i < count; ++i)
@@ -71,7 +71,7 @@ TEST_CASE("scatters and gathers: two integers for each index tuple, and the buff
 TEST_CASE("sums of gradients: the buffer")
 {
     single_rank const alone;
-    for (std::size_t const elements : {10'000, 100'000}) {
+    for (std::size_t const elements : {10'000U, 100'000U}) {
         xt::xtensor<float, 2> const gradients = xt::ones<float>({std::size_t{8}, elements});
         xt::xtensor<float, 1> sums = xt::zeros<float>({elements});
         distributed_axis const batches(alone, 8, buffer);

@@ -27,7 +27,7 @@ static_assert(communicator<mpi_communicator>);
 
 TEST_CASE("bytes beyond the largest message are sent in several")
 {
-    for (std::size_t const most : {1, 3, 1 << 20}) {
+    for (std::size_t const most : {1U, 3U, 1U << 20}) {
         mpi_communicator const ranks(MPI_COMM_WORLD, most);
         std::size_t const after = (ranks.rank() + 1) % ranks.size(),
                           before = (ranks.rank() + ranks.size() - 1) % ranks.size();

@@ -32,7 +32,7 @@ bool on_ranks(F const& f)
     return true;
 #else
     std::atomic<bool> are_right = true;
-    for (std::size_t const size : {1, 2, 3, 4, 7})
+    for (std::size_t const size : {1U, 2U, 3U, 4U, 7U})
         xloom::run_ranks(size, [&](auto const& ranks) {
             if (!f(ranks))
                 are_right = false;
