@@ -75,7 +75,7 @@ decltype(auto) initial_state(H0 const& h0)
     else if constexpr (lazy<H0>)
         return owned_t<H0>(h0);
     else
-        return xt::xtensor<T, 0>(static_cast<T>(h0));
+        return xt::xtensor_fixed<T, xt::xshape<>>(static_cast<T>(h0));
 }
 
 /// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.

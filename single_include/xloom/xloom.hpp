@@ -5913,8 +5913,9 @@ public:
             if (other != axis)
                 order.push_back(other);
         auto const size_of_step = [&](std::size_t other) { return std::abs(layouts[K - 1].strides[other]); };
-        std::stable_sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return size_of_step(a) > size_of_step(b); });
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { // stable_sort allocates
+            return std::pair(size_of_step(b), a) < std::pair(size_of_step(a), b);
+        });
         for (std::size_t const other : order) {
             offsets steps;
             for (std::size_t k = 0; k < K; ++k)
@@ -18688,7 +18689,7 @@ decltype(auto) initial_state(H0 const& h0)
     else if constexpr (lazy<H0>)
         return owned_t<H0>(h0);
     else
-        return xt::xtensor<T, 0>(static_cast<T>(h0));
+        return xt::xtensor_fixed<T, xt::xshape<>>(static_cast<T>(h0));
 }
 
 /// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.

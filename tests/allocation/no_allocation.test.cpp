@@ -2,13 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/associative_scan.hpp>
 #include <xloom/gather_nd.hpp>
+#include <xloom/linear_recurrence.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
 #include <xloom/scan_vjp_into.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom/segment_reduce.hpp>
+#include <xloom/segment_scan.hpp>
 
 #include "counting_new.hpp"
 
@@ -174,6 +178,20 @@ TEST_CASE("scan_list and loop_list allocate nothing after two steps that the bod
                          auto& next) { add(states, next, static_cast<std::size_t>(iteration)); },
         list{xt::zeros<float>({4})}, 1, {.max_trip_count = 9, .cond = std::nullopt});
     CHECK(at_end == after_two);
+}
+
+TEST_CASE("parallel scans and reductions of segments into the caller's results allocate nothing")
+{
+    xt::xtensor<float, 3> x = xt::ones<float>({20, 3, 40});
+    xt::xtensor<std::int64_t, 1> const splits = {0, 7, 7, 20};
+    auto totals = xt::xtensor<float, 3>::from_shape({3, 3, 40});
+    std::size_t const before = allocations();
+    for (std::int64_t axis = 0; axis < 3; ++axis)
+        xloom::associative_scan_into(xloom::reduction::max, x, x, {.axis = axis});
+    xloom::linear_recurrence_into(x, x, 0.0f, x);
+    xloom::segment_scan_into(xloom::reduce_max, x, splits, x);
+    xloom::segment_reduce_into(xloom::reduce_max, x, splits, totals);
+    CHECK(allocations() == before);
 }
 
 TEST_CASE("scatter_nd_into and gather_nd_into allocate nothing for row-major operands")

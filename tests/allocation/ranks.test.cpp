@@ -20,7 +20,7 @@ using namespace xloom;
 namespace {
 
 constexpr std::size_t buffer = 1 << 16;
-constexpr std::size_t bookkeeping = 1 << 13; // counts for each rank, and what malloc rounds up
+constexpr std::size_t bookkeeping = 1 << 12; // counts for each rank, and what malloc rounds up
 
 /// The bytes that f() allocates, all together.
 template <class F>

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <utility>
 
 #include <xloom/core/layout.hpp>
 
@@ -34,8 +35,9 @@ public:
             if (other != axis)
                 order.push_back(other);
         auto const size_of_step = [&](std::size_t other) { return std::abs(layouts[K - 1].strides[other]); };
-        std::stable_sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return size_of_step(a) > size_of_step(b); });
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { // stable_sort allocates
+            return std::pair(size_of_step(b), a) < std::pair(size_of_step(a), b);
+        });
         for (std::size_t const other : order) {
             offsets steps;
             for (std::size_t k = 0; k < K; ++k)
