@@ -35416,15 +35416,9 @@ private:
 ///           ended throws rank_error, so none waits forever.
 /// Example
 /// ```cpp
-/// xt::xtensor<int, 1> const numbers = {1, 2, 3, 4};
-/// xt::xtensor<int, 1> sums = xt::zeros<int>({4});
-/// xloom::run_ranks(2, [&](auto const& ranks) {
-///     xloom::distributed_axis const halves(ranks, 2);
-///     auto const mine = xt::range(halves.begin(), halves.end());
-///     auto y = xt::view(sums, mine);
-///     xloom::distributed_associative_scan_into(xloom::reduce_add, xt::view(numbers, mine), y, halves);
-/// });
-/// sums; // = [1, 3, 6, 10]
+/// std::vector<std::size_t> squares(3);
+/// xloom::run_ranks(3, [&](auto const& ranks) { squares[ranks.rank()] = ranks.rank() * ranks.rank(); });
+/// squares; // = [0, 1, 4]
 /// ```
 template <class F>
 void run_ranks(std::size_t size, F const& f)
