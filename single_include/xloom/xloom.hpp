@@ -6275,10 +6275,10 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), axis, options.reverse);
     std::size_t const count = all.length() * all.count();
-    if (count == 0)
-        return;
     detail::with_scan_operator<V>(
         name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
+            if (count == 0)
+                return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
             scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy});
         });
@@ -28772,6 +28772,7 @@ struct strided_items {
 
 } // namespace detail
 
+/// Items of any layout are a tensor.
 template <class T>
 struct enable_tensor<detail::strided_items<T>> {
     using value_type = std::remove_const_t<T>;
@@ -35081,10 +35082,10 @@ void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const&
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), 0, options.reverse);
     std::size_t const count = rows * all.count();
-    if (count == 0)
-        return;
     detail::with_scan_operator<V>(
         name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
+            if (count == 0)
+                return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
             scan(each_segment{
                 all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy), policy});

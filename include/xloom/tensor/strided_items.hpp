@@ -18,6 +18,7 @@ struct strided_items {
 
 } // namespace detail
 
+/// Items of any layout are a tensor.
 template <class T>
 struct enable_tensor<detail::strided_items<T>> {
     using value_type = std::remove_const_t<T>;

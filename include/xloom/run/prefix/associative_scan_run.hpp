@@ -25,10 +25,10 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), axis, options.reverse);
     std::size_t const count = all.length() * all.count();
-    if (count == 0)
-        return;
     detail::with_scan_operator<V>(
         name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
+            if (count == 0)
+                return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
             scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy});
         });
