@@ -23,8 +23,8 @@ index_table<Index> random_tuples(std::size_t count, std::size_t width, std::size
 }
 
 /// Checks all indices in one pass, before anything is written.
-template <class Index>
-void require_in_range(index_table<Index> const& indices, std::size_t length)
+template <class Index, std::size_t Rank>
+void require_in_range(xt::xtensor<Index, Rank> const& indices, std::size_t length)
 {
     Index const end = static_cast<Index>(length);
     Index least = 0, largest = 0;

@@ -26,22 +26,9 @@ struct elements_operands {
 using vectors = elements_operands<1>;
 using matrices = elements_operands<2>;
 
-template <class Indices>
-void require_indices(Indices const& indices, std::size_t length)
-{
-    auto const end = static_cast<std::int64_t>(length);
-    std::int64_t least = 0, largest = 0;
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-        least = indices.data()[i] < least ? indices.data()[i] : least;
-        largest = indices.data()[i] > largest ? indices.data()[i] : largest;
-    }
-    if (least < -end || largest >= end)
-        std::abort();
-}
-
 void hand_items(vectors& o)
 {
-    require_indices(o.indices, o.y.size());
+    require_in_range(o.indices, o.y.size());
     for (std::size_t i = 0; i < o.iterations; ++i)
         o.y.data()[wrapped(o.indices.data()[i], o.y.size())] += o.updates.data()[i];
 }
@@ -49,7 +36,7 @@ void hand_items(vectors& o)
 void hand_last_axis(matrices& o)
 {
     std::size_t const rows = o.y.shape(0), length = o.y.shape(1);
-    require_indices(o.indices, length);
+    require_in_range(o.indices, length);
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < length; ++j)
             o.y.data()[i * length + static_cast<std::size_t>(wrapped(o.indices.data()[i * length + j],
@@ -59,7 +46,7 @@ void hand_last_axis(matrices& o)
 void hand_first_axis(matrices& o)
 {
     std::size_t const rows = o.y.shape(0), columns = o.y.shape(1);
-    require_indices(o.indices, rows);
+    require_in_range(o.indices, rows);
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
             o.y.data()[static_cast<std::size_t>(wrapped(o.indices.data()[i * columns + j], rows)) * columns +
