@@ -13,6 +13,7 @@
 #include <xloom/storage_types.hpp>
 
 #include "support/jthread_policy.hpp"
+#include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -20,19 +21,11 @@ namespace associative_scan_test {
 
 namespace {
 
+using prefix_operands::number;
 using xloom::reduction;
 
 /// Lengths around the borders of groups and blocks.
 constexpr std::size_t lengths[] = {0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 256, 257, 272, 511, 513, 1000};
-
-template <class T>
-T number(std::size_t i)
-{
-    if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<int>(i * 37 % 11) - 4);
-    else
-        return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 1.5));
-}
 
 /// The same number, or NaN both.
 template <class T>

@@ -13,6 +13,7 @@
 #include <xloom/storage_types.hpp>
 
 #include "support/jthread_policy.hpp"
+#include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -20,27 +21,15 @@ namespace segment_reduce_test {
 
 namespace {
 
+using prefix_operands::number, prefix_operands::splits_of;
 using xloom::reduction;
 using splits_tensor = xt::xtensor<std::int64_t, 1>;
 
 /// Segments of lengths around the borders of vectors, groups and blocks, and empty ones at both ends.
 splits_tensor uneven_splits()
 {
-    std::size_t const lengths[] = {
-        0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 0, 0, 16, 17, 31, 32, 33, 255, 256, 257, 513, 6, 11, 13, 14, 0};
-    std::vector<std::int64_t> splits = {0};
-    for (std::size_t const length : lengths)
-        splits.push_back(splits.back() + static_cast<std::int64_t>(length));
-    return xt::adapt(splits, {splits.size()});
-}
-
-template <class T>
-T number(std::size_t i)
-{
-    if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<int>(i * 37 % 11) - 4);
-    else
-        return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 1.5));
+    return splits_of(
+        {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 0, 0, 16, 17, 31, 32, 33, 255, 256, 257, 513, 6, 11, 13, 14, 0});
 }
 
 /// Requires y to hold the last results of the textbook's scans of the segments of x, column by column.

@@ -12,6 +12,7 @@
 #include <xloom/storage_types.hpp>
 
 #include "support/jthread_policy.hpp"
+#include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -19,25 +20,13 @@ namespace segment_scan_test {
 
 namespace {
 
+using prefix_operands::number, prefix_operands::splits_of;
 using xloom::reduction;
 using splits_tensor = xt::xtensor<std::int64_t, 1>;
 
 splits_tensor uneven_splits()
 {
-    std::size_t const lengths[] = {0, 1, 2, 3, 5, 8, 15, 0, 16, 17, 31, 33, 255, 256, 257, 513, 13, 0};
-    std::vector<std::int64_t> splits = {0};
-    for (std::size_t const length : lengths)
-        splits.push_back(splits.back() + static_cast<std::int64_t>(length));
-    return xt::adapt(splits, {splits.size()});
-}
-
-template <class T>
-T number(std::size_t i)
-{
-    if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<int>(i * 37 % 11) - 4);
-    else
-        return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 1.5));
+    return splits_of({0, 1, 2, 3, 5, 8, 15, 0, 16, 17, 31, 33, 255, 256, 257, 513, 13, 0});
 }
 
 /// Requires y [N, C] to hold the textbook's scans of the segments of x, column by column.
