@@ -16254,11 +16254,12 @@ namespace xloom::detail {
 // Each of these types has
 //
 //     value_type, op()         the values and the operation
-//     state, count             the index of the state among the operands, their number; the last is the
-//     result moved(offsets)           the same scan of operands that begin at other elements
+//     state, count             the index of the state among the operands, and their number; the last operand
+//                              is the result
+//     moved(offsets)           the same scan of operands that begin at other elements
 //     has_initial(), initial(offsets)
-//     access(offsets, sequences)                       elements one by one
-//     with_strips(sequences, f)                        calls f(strips...), which together are all sequences
+//     access(offsets, sequences)       elements one by one
+//     with_strips(sequences, f)        calls f(strips...), which together are all sequences
 
 /// A scan of one operand x into y.
 template <class T, class Op>
@@ -30632,13 +30633,13 @@ public:
     std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
     std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
 
-    /// Returns the first empty segment; size() if there is none.
-    std::size_t first_empty() const noexcept
+    /// True if a segment has no rows.
+    bool has_empty() const noexcept
     {
-        std::size_t s = 0;
-        while (s < size() && length(s) != 0)
-            ++s;
-        return s;
+        bool is_found = false;
+        for (std::size_t s = 0; s < size(); ++s)
+            is_found = is_found | (length(s) == 0);
+        return is_found;
     }
 
     /// Returns the length of the longest segment; 0 if there is none.
@@ -34772,8 +34773,7 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
     check_segment_memory(name, call.inputs(), detail::memory_of(row_splits), call.results());
     detail::check_scan_operator<V>(name, op);
-    identity_use const use{
-        splits.first_empty() == splits.size() ? "" : "an empty segment has the identity of its operator"};
+    identity_use const use{splits.has_empty() ? "an empty segment has the identity of its operator" : ""};
     auto layouts = call.layouts();
     for (strided_layout& layout : layouts)
         layout.dims = layouts[0].dims; // of a result, the stride of the segments is that of time

@@ -58,13 +58,13 @@ public:
     std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
     std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
 
-    /// Returns the first empty segment; size() if there is none.
-    std::size_t first_empty() const noexcept
+    /// True if a segment has no rows.
+    bool has_empty() const noexcept
     {
-        std::size_t s = 0;
-        while (s < size() && length(s) != 0)
-            ++s;
-        return s;
+        bool is_found = false;
+        for (std::size_t s = 0; s < size(); ++s)
+            is_found = is_found | (length(s) == 0);
+        return is_found;
     }
 
     /// Returns the length of the longest segment; 0 if there is none.

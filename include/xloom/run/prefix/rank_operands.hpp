@@ -23,11 +23,12 @@ namespace xloom::detail {
 // Each of these types has
 //
 //     value_type, op()         the values and the operation
-//     state, count             the index of the state among the operands, their number; the last is the
-//     result moved(offsets)           the same scan of operands that begin at other elements
+//     state, count             the index of the state among the operands, and their number; the last operand
+//                              is the result
+//     moved(offsets)           the same scan of operands that begin at other elements
 //     has_initial(), initial(offsets)
-//     access(offsets, sequences)                       elements one by one
-//     with_strips(sequences, f)                        calls f(strips...), which together are all sequences
+//     access(offsets, sequences)       elements one by one
+//     with_strips(sequences, f)        calls f(strips...), which together are all sequences
 
 /// A scan of one operand x into y.
 template <class T, class Op>

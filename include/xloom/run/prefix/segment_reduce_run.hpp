@@ -160,8 +160,7 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
     check_segment_memory(name, call.inputs(), detail::memory_of(row_splits), call.results());
     detail::check_scan_operator<V>(name, op);
-    identity_use const use{
-        splits.first_empty() == splits.size() ? "" : "an empty segment has the identity of its operator"};
+    identity_use const use{splits.has_empty() ? "an empty segment has the identity of its operator" : ""};
     auto layouts = call.layouts();
     for (strided_layout& layout : layouts)
         layout.dims = layouts[0].dims; // of a result, the stride of the segments is that of time
