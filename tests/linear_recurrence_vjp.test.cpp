@@ -1,5 +1,6 @@
 // linear_recurrence_vjp against the loop of its definition, in exact arithmetic.
 
+#include <complex>
 #include <cstddef>
 
 #include <doctest/doctest.h>
@@ -56,6 +57,54 @@ TEST_CASE("linear_recurrence_vjp: the definition, along both axes, forward and r
                     CHECK(d_h0(c) == doctest::Approx(carried).epsilon(1e-12));
                 }
             }
+}
+
+TEST_CASE("linear_recurrence_vjp: complex numbers, which are not conjugated")
+{
+    using number = std::complex<double>;
+    using sequence = xt::xtensor<number, 1>;
+    sequence const a = {{0, 1}, {2, -1}}, b = {{1, 0}, {0, 3}}, ct = {{1, 1}, {0, 2}};
+    number const h0{2, -3};
+    sequence const h = xloom::linear_recurrence(a, b, h0);
+    auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, h0, h, ct);
+    number const d1 = ct(1), d0 = ct(0) + a(1) * d1; // small integers: exact
+    CHECK(d_b == sequence{d0, d1});
+    CHECK(d_a == sequence{d0 * h0, d1 * h(0)});
+    CHECK(d_h0 == a(0) * d0);
+}
+
+TEST_CASE("linear_recurrence_vjp_into: any layout, ct replaced by d_b, nothing written after an error")
+{
+    matrix const a = made_up(5, 3, 1), b = made_up(5, 3, 2), ct = made_up(5, 3, 3);
+    vector const h0 = {1, -1, 0.5};
+    matrix const h = xloom::linear_recurrence(a, b, h0);
+    auto const expected = xloom::linear_recurrence_vjp(a, h0, h, ct);
+    xt::xtensor<double, 2, xt::layout_type::column_major> d_a = xt::zeros<double>({5, 3});
+    matrix d_b = ct;
+    vector d_h0 = {7, 7, 7};
+    xloom::linear_recurrence_vjp_into(a, h0, h, d_b, d_a, d_b, d_h0);
+    CHECK(d_a == expected.d_a);
+    CHECK(d_b == expected.d_b);
+    CHECK(d_h0 == expected.d_h0);
+
+    double sum = 7;
+    xloom::linear_recurrence_vjp_into(a, 1.0, xloom::linear_recurrence(a, b, 1.0), ct, d_a, d_b, sum);
+    CHECK(sum == xloom::linear_recurrence_vjp(a, 1.0, xloom::linear_recurrence(a, b, 1.0), ct).d_h0);
+
+    matrix shared = h;
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, h0, shared, ct, shared, d_b, d_h0),
+        "xloom::linear_recurrence_vjp_into: d_a must share no memory with h, but it does. Copy one of the "
+        "two.",
+        xloom::overlap_error);
+    CHECK_THROWS_AS(xloom::linear_recurrence_vjp_into(a, h0, h, ct, d_b, d_b, d_h0), xloom::overlap_error);
+    vector short_h0 = {7, 7};
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, h0, h, ct, d_a, d_b, short_h0),
+        "xloom::linear_recurrence_vjp_into: d_h0 must have the shape of h0, [3], but it has [2]. Give it "
+        "that "
+        "shape.",
+        xloom::shape_error);
+    CHECK(shared == h);
+    CHECK(d_h0 == expected.d_h0);
 }
 
 TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")

@@ -1,7 +1,9 @@
 #pragma once
 // The GatherND operator on data whose first axis is divided among ranks.
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +30,25 @@ consteval bool is_valid_distributed_gather()
     return false;
 }
 
+inline void check_no_batch(std::string_view op, gather_nd_options const& options)
+{
+    if (options.batch_dims != 0)
+        fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
+            ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
+}
+
+/// Gathers from data that one rank has as a whole.
+template <class Data, class Indices, class Output, communicator C, class Policy>
+void gather_alone(std::string_view op, Data const& data, Indices const& indices, Output& output,
+    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
+{
+    check_rank(op, "data", detail::rank_of(data));
+    check_rank(op, "indices", detail::rank_of(indices));
+    check_no_batch(op, options);
+    check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+    detail::gather_nd_into(op, data, indices, output, options, policy);
+}
+
 template <class Data, class Indices, class Output, communicator C, class Policy>
 void distributed_gather(Data const& data, Indices const& indices, Output& output,
     distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
@@ -35,40 +56,45 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
     static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
     using T = item_t<Data>;
     rank_attempt attempt;
+    if (part.ranks().size() == 1) {
+        attempt([&] { gather_alone(op, data, indices, output, part, options, policy); });
+        return attempt.agree(part.ranks(), op);
+    }
     call_digest digest;
+    std::optional<checked_indices<Indices>> checked;
     std::optional<rank_gather<T>> call;
+    std::size_t count = 0;
     attempt([&] {
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "output", detail::rank_of(output));
         memory_block const from = detail::memory_of(data), to = detail::memory_of(output);
         shape const index_shape = detail::shape_of(indices);
-        if (options.batch_dims != 0)
-            fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
-                ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
-        check_not_scalar(op, "data", from.layout.dims);
-        check_not_scalar(op, "indices", index_shape);
+        check_no_batch(op, options);
         divided_data const whole = check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
         check_gather_output(op, to, gathered, from, detail::memory_of(indices));
-        checked_indices<Indices> const checked(
-            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, options.bounds);
-        call.emplace(checked.reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        checked.emplace(op, indices, strided_layout{whole.indexed(), row_major_strides(whole.indexed())}, 0,
+            options.bounds);
+        call.emplace(checked->reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        count = checked->count();
         digest = detail::digest_of(whole.whole, 0);
         digest.add(whole.width).add(sizeof(T));
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> const incoming = call->incoming(part.ranks());
+    std::vector<std::size_t> counts(part.ranks().size());
+    part.ranks().all_gather(
+        std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(counts.data(), counts.size())));
     strided_layout const layout = detail::layout_of(output);
     auto* const items = enable_tensor<Output>::data(output);
     std::optional<xt::xtensor<T, 1>> copy;
     attempt([&] {
-        call->allocate(incoming, part.buffer_bytes());
+        call->allocate(*std::max_element(counts.begin(), counts.end()), part.buffer_bytes());
         if (!is_row_major(layout))
             copy.emplace(pack_items<T>(items, layout));
     });
     attempt.agree(part.ranks(), op);
-    call->run(incoming, copy ? copy->data() : items, part.ranks(), attempt, policy);
+    call->run(copy ? copy->data() : items, part.ranks(), attempt, policy);
     attempt.agree(part.ranks(), op);
     if (copy)
         unpack_items(*copy, items, layout);
@@ -91,11 +117,10 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
-/// Cost      every slice is sent once, unless all of it is this rank's, and then copied by the rank itself.
-///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or
-///           the memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
-///           messages in turn: the latency is that of 2 R messages, for R ranks, as often as the buffer is
-///           filled.
+/// Cost      gather_nd_into on one rank. On several, every slice that another rank has is requested and sent
+///           once. Allocates the buffer of the axis, or the memory of one slice and index tuple, twice, if
+///           that is more, and a few integers for each rank. The buffer has room for a round of index tuples;
+///           the latency of a round is that of 3 R messages, for R ranks.
 /// Aliasing  as gather_nd_into.
 /// Example
 /// ```cpp

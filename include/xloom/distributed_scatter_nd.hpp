@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <xloom/run/indexed/rank_scatter.hpp>
+#include <xloom/run/indexed/scatter.hpp>
 #include <xloom/run/indexed/scatter_types.hpp>
 
 namespace xloom {
@@ -34,8 +35,9 @@ consteval bool is_valid_distributed_scatter()
 ///
 /// Errors    index_error, which `attempt` keeps.
 template <communicator C>
-void check_named_once(std::string_view op, owned_tuples& tuples, std::vector<std::size_t> const& incoming,
-    divided_data const& whole, distributed_axis<C> const& part, rank_attempt& attempt)
+void check_named_once(std::string_view op, sorted_tuples const& tuples,
+    std::vector<std::size_t> const& incoming, divided_data const& whole, distributed_axis<C> const& part,
+    rank_attempt& attempt)
 {
     std::size_t const at_once = std::max<std::size_t>(part.buffer_bytes() / 2 / sizeof(std::size_t), 1);
     std::size_t most = 0, most_in = 0, most_out = 0;
@@ -85,10 +87,19 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
     using T = item_t<Data>;
     rank_attempt attempt;
+    if (part.ranks().size() == 1) {
+        attempt([&] {
+            check_rank(op, "data", detail::rank_of(data));
+            check_rank(op, "indices", detail::rank_of(indices));
+            check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+            detail::scatter<true, scatter_call>(op, data, indices, updates, reduce, options, policy);
+        });
+        return attempt.agree(part.ranks(), op);
+    }
     call_digest digest;
     scatter_nd_options chosen = options;
     divided_data whole{};
-    std::optional<owned_tuples> tuples;
+    std::optional<sorted_tuples> tuples;
     std::optional<row_major_items<Updates>> items;
     attempt([&] {
         check_rank(op, "data", detail::rank_of(data));
@@ -96,8 +107,6 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
         check_rank(op, "updates", detail::rank_of(updates));
         memory_block const to = detail::memory_of(data);
         shape const index_shape = detail::shape_of(indices);
-        check_not_scalar(op, "data", to.layout.dims);
-        check_not_scalar(op, "indices", index_shape);
         chosen = options_with(op, reduce, options);
         whole = check_divided_data(op, to.layout.dims, index_shape, part);
         check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
@@ -105,7 +114,7 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
             op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
         check_reduction<T, Reduce>(op, chosen);
         check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
-        tuples.emplace(checked.reader(), whole, part);
+        tuples.emplace(checked.reader(), divided_slices(whole, part));
         items.emplace(updates);
         digest = detail::digest_of(whole.whole, 0);
         digest.add(whole.width).add(sizeof(T)).add(static_cast<std::uint64_t>(chosen.reduction));
@@ -121,8 +130,10 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
     auto const run = [&]<class Sum>(std::type_identity<Sum>) {
         std::optional<rank_updates<Sum, Data, Reduce>> owned;
-        exchange.prepare(incoming, part.buffer_bytes(), part.ranks(), call, whole.width, attempt);
-        attempt([&] { owned.emplace(call, data, reduce); });
+        attempt([&] {
+            exchange.allocate(incoming, part.buffer_bytes(), call);
+            owned.emplace(call, data, reduce);
+        });
         attempt.agree(part.ranks(), op);
         exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
             attempt([&] {
@@ -164,12 +175,13 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
-/// Cost      every update is sent once, also if it is for this rank, and applied by the owner of its slice.
+/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice, every
+///           update is sent once, unless it is for this rank, and applied by the owner of its slice.
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
-///           for this rank's part, and for duplicates::error a bit per slice. If all updates for a part fit
-///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and
-///           come in turns. The latency of a turn is that of 3 R messages, for R ranks.
+///           for this rank's part, and for duplicates::error a bit per slice. The updates for a part come in
+///           turns if they do not fit into half of the buffer. The latency of a turn is that of 3 R messages,
+///           for R ranks.
 /// Aliasing  as scatter_nd_into.
 /// Example
 /// ```cpp

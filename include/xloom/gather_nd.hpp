@@ -29,11 +29,10 @@ auto gather_nd(
 }
 
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+void gather_nd_into(std::string_view op, Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options, Policy const& policy)
 {
     if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
-        static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
@@ -112,7 +111,8 @@ template <class Data, class Indices, class Output, class Policy = serial_policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options = {}, Policy const& policy = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
+    detail::gather_nd_into(
+        "xloom::gather_nd_into", data, indices, std::forward<Output>(output), options, policy);
 }
 
 /// Rejects a policy in the place of the options, with the error of options in the place of the policy.

@@ -4694,6 +4694,10 @@ inline constexpr double worthwhile_fraction = 0.75;
 /// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
 inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
 
+/// The maximum number of ranges to which updates for other ranks are distributed before each range is sorted:
+/// the end of each range stays in the L2 cache.
+inline constexpr std::size_t sorting_ranges = std::size_t{1} << 12;
+
 /// The maximum number of threads that find out which updates take effect: each has a bit per slice, so that
 /// all of them have at most an integer per slice.
 inline constexpr std::size_t max_slice_sets = 64;
@@ -18024,11 +18028,10 @@ auto gather_nd(
 }
 
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+void gather_nd_into(std::string_view op, Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options, Policy const& policy)
 {
     if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
-        static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
@@ -18107,7 +18110,8 @@ template <class Data, class Indices, class Output, class Policy = serial_policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options = {}, Policy const& policy = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
+    detail::gather_nd_into(
+        "xloom::gather_nd_into", data, indices, std::forward<Output>(output), options, policy);
 }
 
 /// Rejects a policy in the place of the options, with the error of options in the place of the policy.
@@ -18123,18 +18127,9 @@ void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, g
 // The execution of a GatherND call over ranks: requests for slices, and replies.
 
 // ==== xloom/run/indexed/owned_tuples.hpp ====
-// The index tuples of a rank, grouped by the ranks that own what they name.
+// The index tuples of a rank, and the ranks that own what they name.
 
 namespace xloom::detail {
-
-/// An index tuple: the slice that it names, counted from the first one of the rank that has it, and its
-/// position among the tuples of the rank that names it.
-struct owned_tuple {
-    std::size_t slice;
-    std::size_t number;
-
-    auto operator<=>(owned_tuple const&) const = default;
-};
 
 /// The shape of the data of all ranks, whose first axis is divided, and of its slices.
 struct divided_data {
@@ -18150,13 +18145,16 @@ struct divided_data {
     }
 };
 
-/// Returns the shape of the data of all ranks. Requires a rank of at least 1.
+/// Returns the shape of the data of all ranks.
 ///
-/// Errors    shape_error: a part of another length; a size that overflows; no index for the first axis.
+/// Errors    shape_error: data or indices of rank 0; a part of another length; a size that overflows; no index
+///           for the first axis.
 template <communicator C>
 divided_data check_divided_data(
     std::string_view op, shape const& mine, shape const& indices, distributed_axis<C> const& part)
 {
+    check_not_scalar(op, "data", mine);
+    check_not_scalar(op, "indices", indices);
     check_own_part(op, "data", mine, 0, part);
     divided_data data{mine, indices.back()};
     data.whole[0] = part.length();
@@ -18171,38 +18169,71 @@ divided_data check_divided_data(
     return data;
 }
 
-/// The index tuples of this rank by owner, in their order. Dropped tuples are omitted. Memory: two integers
-/// for each tuple, one for each rank.
-class owned_tuples {
+/// The slices of the data of all ranks, in row-major order: each rank has a range of them.
+class divided_slices {
+public:
+    template <communicator C>
+    divided_slices(divided_data const& data, distributed_axis<C> const& part)
+        : begins_(part.ranks().size() + 1)
+    {
+        for (std::size_t rank = 0; rank < begins_.size(); ++rank)
+            begins_[rank] = part.begin(rank) * data.slices_of_row();
+    }
+
+    std::size_t ranks() const { return begins_.size() - 1; }
+    std::size_t count() const { return begins_.back(); }
+    std::size_t begin(std::size_t rank) const { return begins_[rank]; }
+
+    /// Returns the rank that has a slice. Without branches, which random slices would mispredict.
+    std::size_t owner(std::size_t slice) const
+    {
+        std::size_t first = 0;
+        for (std::size_t left = ranks(); left > 1; left -= left / 2)
+            first += begins_[first + left / 2] <= slice ? left / 2 : 0;
+        return first;
+    }
+
+private:
+    std::vector<std::size_t> begins_;
+};
+
+/// An index tuple: the slice that it names, counted from the first one of the rank that has it, and its
+/// position among the tuples of the rank that names it.
+struct owned_tuple {
+    std::size_t slice;
+    std::size_t number;
+
+    auto operator<=>(owned_tuple const&) const = default;
+};
+
+/// The index tuples of this rank by slice, and so by owner; those of one slice are in their order. Dropped
+/// tuples are omitted. Memory: two integers for each tuple, one for each rank.
+class sorted_tuples {
 public:
     /// `read` gives the slices in row-major order of the data of all ranks.
-    template <communicator C>
-    owned_tuples(kernel::offset_reader const& read, divided_data const& data, distributed_axis<C> const& part)
-        : firsts_(part.ranks().size() + 1)
+    sorted_tuples(kernel::offset_reader const& read, divided_slices const& all) : firsts_(all.ranks() + 1)
     {
-        std::size_t const of_row = data.slices_of_row();
-        if (of_row == 0)
+        if (all.count() == 0)
             return; // no slice exists, so that all tuples are dropped
-        for_each(read, [&](std::size_t, std::size_t slice) { ++firsts_[part.owner(slice / of_row) + 1]; });
-        for (std::size_t rank = 1; rank < firsts_.size(); ++rank)
-            firsts_[rank] += firsts_[rank - 1];
-        tuples_.resize(firsts_.back());
-        std::vector<std::size_t> next(firsts_.begin(), firsts_.end() - 1);
-        for_each(read, [&](std::size_t number, std::size_t slice) {
-            std::size_t const owner = part.owner(slice / of_row);
-            tuples_[next[owner]++] = {slice - part.begin(owner) * of_row, number};
-        });
+        sort(read, all.count());
+        for (std::size_t rank = 0; rank < all.ranks(); ++rank) {
+            owned_tuple const end{all.begin(rank + 1), 0};
+            auto const first = tuples_.begin() + static_cast<std::ptrdiff_t>(firsts_[rank]);
+            auto const last = std::lower_bound(first, tuples_.end(), end);
+            std::for_each(first, last, [&](owned_tuple& each) { each.slice -= all.begin(rank); });
+            firsts_[rank + 1] = static_cast<std::size_t>(last - tuples_.begin());
+        }
     }
 
     /// Returns the tuples that name slices of a rank.
-    std::span<owned_tuple> of(std::size_t rank)
+    std::span<owned_tuple const> of(std::size_t rank) const
     {
         return std::span(tuples_).subspan(firsts_[rank], firsts_[rank + 1] - firsts_[rank]);
     }
 
     /// Returns how many tuples other ranks have for this one.
     template <communicator C>
-    std::vector<std::size_t> incoming(C const& ranks)
+    std::vector<std::size_t> incoming(C const& ranks) const
     {
         std::vector<std::size_t> counts(ranks.size());
         for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
@@ -18214,157 +18245,200 @@ public:
     }
 
 private:
-    /// Calls f(number of the tuple, slice) for each tuple that is not dropped.
-    template <class F>
-    static void for_each(kernel::offset_reader const& read, F const& f)
+    /// Distributes the tuples to ranges of 2^shift slices, and sorts each range that is not in order.
+    void sort(kernel::offset_reader const& read, std::size_t slices)
     {
-        std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
-        for (std::size_t begin = 0; begin < read.count(); begin += offsets.size()) {
-            std::size_t const count = (std::min)(offsets.size(), read.count() - begin);
-            read(begin, count, offsets.data());
-            for (std::size_t i = 0; i < count; ++i)
-                if (offsets[i] != kernel::dropped_offset)
-                    f(begin + i, static_cast<std::size_t>(offsets[i]));
+        std::size_t const most = (std::min)(read.count(), tuning::sorting_ranges);
+        unsigned shift = 0;
+        while ((slices - 1) >> shift > most)
+            ++shift;
+        std::vector<std::size_t> next(((slices - 1) >> shift) + 2);
+        auto const range_of = [&](std::ptrdiff_t slice) { return static_cast<std::size_t>(slice) >> shift; };
+        kernel::for_each_named(
+            read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t) { ++next[range_of(slice) + 1]; });
+        for (std::size_t range = 1; range < next.size(); ++range)
+            next[range] += next[range - 1];
+        tuples_.resize(next.back());
+        kernel::for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+            tuples_[next[range_of(slice)]++] = {static_cast<std::size_t>(slice), number};
+        });
+        if (shift == 0)
+            return; // a range is a slice, and has its tuples in their order
+        auto begin = tuples_.begin();
+        for (std::size_t range = 0; range + 1 < next.size(); ++range) {
+            auto const end = tuples_.begin() + static_cast<std::ptrdiff_t>(next[range]);
+            if (!std::is_sorted(begin, end))
+                std::sort(begin, end);
+            begin = end;
         }
     }
 
     std::vector<std::size_t> firsts_;
-    std::vector<owned_tuple> tuples_{};
+    aligned_vector<owned_tuple> tuples_{};
 };
 
 /// Slices of this rank, which others have named, as index tuples of its data.
 class named_here {
 public:
-    explicit named_here(strided_layout const& indexed) : axes_(indexed), indices_{} {}
+    explicit named_here(shape const& indexed) : dims_(indexed) {}
 
-    /// Makes index tuples of slices, which must be in range. Allocates if there are more than before.
+    /// Makes index tuples of slices, which must be in range. Those of one axis are read where they are, so
+    /// they must outlive their use; for others allocates if there are more than before.
     void assign(std::span<std::size_t const> slices)
     {
-        std::size_t const width = axes_.dims.size();
+        std::size_t const width = dims_.size();
+        count_ = slices.size();
+        if (width == 1) {
+            first_ = slices.data();
+            return;
+        }
         indices_.resize(slices.size() * width);
+        first_ = indices_.data();
         for (std::size_t i = 0; i < slices.size(); ++i) {
             std::size_t slice = slices[i];
-            for (std::size_t axis = width; axis-- > 0; slice /= axes_.dims[axis])
-                indices_[i * width + axis] = slice % axes_.dims[axis];
+            for (std::size_t axis = width; axis-- > 0; slice /= dims_[axis])
+                indices_[i * width + axis] = slice % dims_[axis];
         }
     }
-    void reserve(std::size_t slices) { indices_.reserve(slices * axes_.dims.size()); }
+    void reserve(std::size_t slices) { indices_.reserve(slices * integers()); }
+    /// Returns the number of integers that a slice takes.
+    std::size_t integers() const { return dims_.size() == 1 ? 0 : dims_.size(); }
 
     kernel::index_tuples<std::size_t> tuples(strides const& steps) const
     {
-        return {indices_.data(), indices_.size() / axes_.dims.size(),
-            {axes_.dims, strides(steps.begin(), steps.begin() + axes_.dims.size())}, 0, false};
+        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0, false};
     }
 
 private:
-    strided_layout axes_;
-    std::vector<std::size_t> indices_;
+    shape dims_;
+    std::size_t count_ = 0;
+    std::size_t const* first_ = nullptr;
+    std::vector<std::size_t> indices_{};
 };
 
 } // namespace xloom::detail
 
 namespace xloom::detail {
 
-/// The index tuples of a rank's gather, and the data from which it replies to others.
+/// A rank's gather: requests for the slices that its index tuples name, round by round, and replies to the
+/// requests of others.
 template <class T>
 class rank_gather {
 public:
     template <communicator C>
     rank_gather(kernel::offset_reader const& read, divided_data const& whole, strided_layout const& layout,
         T const* data, distributed_axis<C> const& part)
-        : tuples_(read, whole, part),
+        : read_(read),
+          slices_(whole, part),
           width_(whole.width),
           slice_size_(element_count(whole.slice())),
           layout_(layout),
           data_(data),
-          here_({shape(layout.dims.begin(), layout.dims.begin() + width_), {}})
+          here_(shape(layout.dims.begin(), layout.dims.begin() + width_))
     {}
 
-    template <communicator C>
-    std::vector<std::size_t> incoming(C const& ranks)
+    /// Allocates buffers for a round, where no rank has more than `most` index tuples.
+    void allocate(std::size_t most, std::size_t buffer_bytes)
     {
-        return tuples_.incoming(ranks);
-    }
-
-    /// Allocates buffers for as many slices as have room, but no more than are exchanged with one rank.
-    void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes)
-    {
-        std::size_t const bytes = (2 + width_) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
+        most_ = slice_size_ == 0 ? 0 : most;
+        std::size_t const bytes = (3 + here_.integers()) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
         at_once_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
-        std::size_t most_in = 0, most_out = 0;
-        for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
-            most_in = (std::max)(most_in, (std::min)(incoming[rank], at_once_));
-            most_out = (std::max)(most_out, (std::min)(tuples_.of(rank).size(), at_once_));
-        }
-        requested_.resize(most_out);
-        received_.resize({most_out * slice_size_});
-        named_.resize(most_in);
-        here_.reserve(most_in);
-        replied_.resize({most_in * slice_size_});
+        std::size_t const mine = (std::min)(read_.count(), at_once_), theirs = (std::min)(most_, at_once_);
+        firsts_.resize(slices_.ranks() + 1);
+        next_.resize(slices_.ranks());
+        requested_.resize(mine);
+        positions_.resize(mine);
+        received_.resize({mine * slice_size_});
+        named_.resize(theirs);
+        here_.reserve(theirs);
+        replied_.resize({theirs * slice_size_});
     }
 
     /// Writes the slices to `output`, in the order of the tuples.
     template <communicator C, class Policy>
-    void run(std::vector<std::size_t> const& incoming, T* output, C const& ranks, rank_attempt& attempt,
-        Policy const& policy)
+    void run(T* output, C const& ranks, rank_attempt& attempt, Policy const& policy)
     {
-        if (slice_size_ == 0)
-            return;
-        std::size_t most = 0;
-        for (std::size_t rank = 0; rank < incoming.size(); ++rank)
-            most = (std::max)({most, incoming[rank], tuples_.of(rank).size()});
-        for (std::size_t begin = 0; begin < most; begin += at_once_)
+        for (std::size_t begin = 0; begin < most_; begin += at_once_) {
+            group((std::min)(begin, read_.count()), (std::min)(begin + at_once_, read_.count()));
             for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
-                auto const mine = part_of(tuples_.of(destination), begin);
-                std::size_t const theirs =
-                    (std::min)(incoming[source], begin + at_once_) - (std::min)(incoming[source], begin);
-                std::transform(mine.begin(), mine.end(), requested_.begin(),
-                    [](owned_tuple const& tuple) { return tuple.slice; });
-                exchange_values<std::size_t>(
-                    ranks, destination, first(requested_, mine.size()), source, first(named_, theirs));
-                attempt([&] { reply(theirs, policy); });
-                exchange_values<T>(ranks, source, first(replied_, theirs * slice_size_), destination,
-                    first(received_, mine.size() * slice_size_));
-                for (std::size_t i = 0; i < mine.size(); ++i)
-                    std::copy_n(received_.data() + i * slice_size_, slice_size_,
-                        output + mine[i].number * slice_size_);
+                std::size_t const first = firsts_[destination], count = firsts_[destination + 1] - first;
+                auto const mine = std::span<std::size_t const>(requested_).subspan(first, count);
+                if (destination == ranks.rank()) {
+                    attempt([&] { copy_slices(mine, received_.data(), policy); });
+                } else {
+                    std::size_t theirs = 0;
+                    exchange_values<std::size_t>(
+                        ranks, destination, std::span(&count, 1), source, std::span(&theirs, 1));
+                    auto const named = std::span(named_).first(theirs);
+                    exchange_values<std::size_t>(ranks, destination, mine, source, named);
+                    attempt([&] { copy_slices(named, replied_.data(), policy); });
+                    exchange_values<T>(ranks, source, std::span(replied_.data(), theirs * slice_size_),
+                        destination, std::span(received_.data(), count * slice_size_));
+                }
+                kernel::copy_contiguous_slices{slice_size_}(
+                    slices_at{std::span(positions_).subspan(first, count), slice_size_}, received_.data(),
+                    output);
             });
+        }
     }
 
 private:
-    template <class Values>
-    static auto first(Values& values, std::size_t count)
+    /// Contiguous slices and their positions in the output.
+    struct slices_at {
+        std::span<std::size_t const> positions;
+        std::size_t size;
+
+        template <class F>
+        void for_each(F const& f) const
+        {
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                f(static_cast<std::ptrdiff_t>(i * size), positions[i]);
+        }
+    };
+
+    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped tuples are omitted.
+    void group(std::size_t begin, std::size_t end)
     {
-        return std::span(values.data(), count);
+        std::fill(firsts_.begin(), firsts_.end(), 0);
+        if (slices_.count() == 0)
+            return; // no slice exists, so that all tuples are dropped
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t) {
+            ++firsts_[slices_.owner(static_cast<std::size_t>(slice)) + 1];
+        });
+        for (std::size_t rank = 0; rank < next_.size(); ++rank) {
+            next_[rank] = firsts_[rank];
+            firsts_[rank + 1] += firsts_[rank];
+        }
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t position) {
+            std::size_t const owner = slices_.owner(static_cast<std::size_t>(slice));
+            std::size_t const to = next_[owner]++;
+            requested_[to] = static_cast<std::size_t>(slice) - slices_.begin(owner);
+            positions_[to] = position;
+        });
     }
 
-    std::span<owned_tuple> part_of(std::span<owned_tuple> tuples, std::size_t begin) const
-    {
-        begin = (std::min)(begin, tuples.size());
-        return tuples.subspan(begin, (std::min)(at_once_, tuples.size() - begin));
-    }
-
-    /// Gathers the first slices that another rank has named.
+    /// Copies slices of this rank's data, in this order.
     template <class Policy>
-    void reply(std::size_t count, Policy const& policy)
+    void copy_slices(std::span<std::size_t const> slices, T* to, Policy const& policy)
     {
-        if (count == 0)
+        if (slices.empty())
             return;
-        here_.assign(first(named_, count));
+        here_.assign(slices);
         auto const tuples = here_.tuples(layout_.strides);
         strided_layout const slice{shape(layout_.dims.begin() + width_, layout_.dims.end()),
             strides(layout_.strides.begin() + width_, layout_.strides.end())};
-        detail::run_gather(
-            kernel::offset_reader(tuples, bounds::assume), slice, data_, replied_.data(), policy);
+        detail::run_gather(kernel::offset_reader(tuples, bounds::assume), slice, data_, to, policy);
     }
 
-    owned_tuples tuples_;
+    kernel::offset_reader read_;
+    divided_slices slices_;
     std::size_t width_, slice_size_;
     strided_layout layout_;
     T const* data_;
     named_here here_;
-    std::size_t at_once_ = 1; ///< the number of slices that a pair of ranks exchanges at once
-    std::vector<std::size_t> requested_{}, named_{};
+    std::size_t most_ = 0;
+    std::size_t at_once_ = 1; ///< the number of tuples of a round
+    std::vector<std::size_t> firsts_{}, next_{}, requested_{}, positions_{}, named_{};
     xt::xtensor<T, 1> received_{}, replied_{};
 };
 
@@ -18390,6 +18464,25 @@ consteval bool is_valid_distributed_gather()
     return false;
 }
 
+inline void check_no_batch(std::string_view op, gather_nd_options const& options)
+{
+    if (options.batch_dims != 0)
+        fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
+            ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
+}
+
+/// Gathers from data that one rank has as a whole.
+template <class Data, class Indices, class Output, communicator C, class Policy>
+void gather_alone(std::string_view op, Data const& data, Indices const& indices, Output& output,
+    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
+{
+    check_rank(op, "data", detail::rank_of(data));
+    check_rank(op, "indices", detail::rank_of(indices));
+    check_no_batch(op, options);
+    check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+    detail::gather_nd_into(op, data, indices, output, options, policy);
+}
+
 template <class Data, class Indices, class Output, communicator C, class Policy>
 void distributed_gather(Data const& data, Indices const& indices, Output& output,
     distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
@@ -18397,40 +18490,45 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
     static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
     using T = item_t<Data>;
     rank_attempt attempt;
+    if (part.ranks().size() == 1) {
+        attempt([&] { gather_alone(op, data, indices, output, part, options, policy); });
+        return attempt.agree(part.ranks(), op);
+    }
     call_digest digest;
+    std::optional<checked_indices<Indices>> checked;
     std::optional<rank_gather<T>> call;
+    std::size_t count = 0;
     attempt([&] {
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "output", detail::rank_of(output));
         memory_block const from = detail::memory_of(data), to = detail::memory_of(output);
         shape const index_shape = detail::shape_of(indices);
-        if (options.batch_dims != 0)
-            fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
-                ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
-        check_not_scalar(op, "data", from.layout.dims);
-        check_not_scalar(op, "indices", index_shape);
+        check_no_batch(op, options);
         divided_data const whole = check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
         check_gather_output(op, to, gathered, from, detail::memory_of(indices));
-        checked_indices<Indices> const checked(
-            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, options.bounds);
-        call.emplace(checked.reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        checked.emplace(op, indices, strided_layout{whole.indexed(), row_major_strides(whole.indexed())}, 0,
+            options.bounds);
+        call.emplace(checked->reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        count = checked->count();
         digest = detail::digest_of(whole.whole, 0);
         digest.add(whole.width).add(sizeof(T));
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> const incoming = call->incoming(part.ranks());
+    std::vector<std::size_t> counts(part.ranks().size());
+    part.ranks().all_gather(
+        std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(counts.data(), counts.size())));
     strided_layout const layout = detail::layout_of(output);
     auto* const items = enable_tensor<Output>::data(output);
     std::optional<xt::xtensor<T, 1>> copy;
     attempt([&] {
-        call->allocate(incoming, part.buffer_bytes());
+        call->allocate(*std::max_element(counts.begin(), counts.end()), part.buffer_bytes());
         if (!is_row_major(layout))
             copy.emplace(pack_items<T>(items, layout));
     });
     attempt.agree(part.ranks(), op);
-    call->run(incoming, copy ? copy->data() : items, part.ranks(), attempt, policy);
+    call->run(copy ? copy->data() : items, part.ranks(), attempt, policy);
     attempt.agree(part.ranks(), op);
     if (copy)
         unpack_items(*copy, items, layout);
@@ -18453,11 +18551,10 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
-/// Cost      every slice is sent once, unless all of it is this rank's, and then copied by the rank itself.
-///           Allocates two integers for each index tuple and for each rank, and the buffer of the axis, or
-///           the memory of one slice and index tuple, twice, if that is more. Each pair of ranks exchanges
-///           messages in turn: the latency is that of 2 R messages, for R ranks, as often as the buffer is
-///           filled.
+/// Cost      gather_nd_into on one rank. On several, every slice that another rank has is requested and sent
+///           once. Allocates the buffer of the axis, or the memory of one slice and index tuple, twice, if
+///           that is more, and a few integers for each rank. The buffer has room for a round of index tuples;
+///           the latency of a round is that of 3 R messages, for R ranks.
 /// Aliasing  as gather_nd_into.
 /// Example
 /// ```cpp
@@ -20129,16 +20226,18 @@ public:
     static constexpr bool is_broadcast = false;
 
     received_updates(shape const& data, std::size_t width, scatter_nd_options const& options)
-        : data_(data),
-          width_(width),
-          options_(options),
-          here_({shape(data.begin(), data.begin() + width), {}})
+        : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
     {
         options_.bounds = bounds::assume;
     }
 
     void reserve(std::size_t count) { here_.reserve(count); }
-    /// Takes updates of these slices. The updates must outlive their use.
+    /// Returns the number of bytes that an update takes in buffers.
+    std::size_t bytes() const
+    {
+        return (1 + here_.integers()) * sizeof(std::size_t) + slice_size() * sizeof(T);
+    }
+    /// Takes updates of these slices. Both must outlive their use.
     void assign(std::span<std::size_t const> slices, T const* updates)
     {
         here_.assign(slices);
@@ -20204,7 +20303,7 @@ private:
     std::optional<tracked_scatter<Sum, Data>> tracked_{};
 };
 
-/// The updates of one rank that wait for their turn, by slice unless they all are there.
+/// The updates of one rank that wait for their turn, by slice.
 struct waiting_updates {
     std::size_t begin = 0;   ///< where they are in the buffer
     std::size_t room = 0;    ///< for how many
@@ -20214,60 +20313,43 @@ struct waiting_updates {
 
 /// The exchange of updates. Each owner has room for some updates of each rank, and applies what is there in
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
-/// sent. If there is room for all, they need no order.
+/// sent.
 ///
 /// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
 /// order, one rank after the other would send.
 template <class T>
 class update_exchange {
 public:
-    update_exchange(owned_tuples& tuples, T const* updates, std::size_t slice_size)
+    update_exchange(sorted_tuples const& tuples, T const* updates, std::size_t slice_size)
         : tuples_(tuples), updates_(updates), slice_size_(slice_size)
     {}
 
-    /// Allocates buffers for what other ranks send, and tells them whether it has to be in order.
-    template <communicator C>
-    void prepare(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, C const& ranks,
-        received_updates<T>& call, std::size_t width, rank_attempt& attempt)
+    /// Allocates buffers for what other ranks send.
+    void allocate(
+        std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, received_updates<T>& call)
     {
-        std::size_t const bytes = (1 + width) * sizeof(std::size_t) + slice_size_ * sizeof(T);
-        std::size_t const capacity = buffer_bytes / 2 / bytes;
-        std::size_t all = 0, senders = 0;
+        std::size_t const capacity = buffer_bytes / 2 / call.bytes();
+        std::size_t all = 0, senders = 0, most = 0;
         for (std::size_t const count : incoming) {
             all += count;
             senders += count != 0 ? 1 : 0;
         }
-        bool const has_room = all <= capacity;
-        waiting_.resize(incoming.size());
         std::size_t const share = senders == 0 ? 0 : std::max<std::size_t>(capacity / senders, 1);
-        for (std::size_t rank = 0, begin = 0; rank < incoming.size(); ++rank) {
-            std::size_t const room = has_room ? incoming[rank] : (std::min)(incoming[rank], share);
-            waiting_[rank] = {begin, room, 0, incoming[rank]};
-            begin += room;
-            room_ = begin;
-        }
-        std::vector<unsigned char> needs_order(incoming.size());
-        unsigned char const mine = has_room ? 0 : 1;
-        for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
-            exchange_values<unsigned char>(
-                ranks, destination, std::span(&mine, 1), source, std::span(&needs_order[source], 1));
-        });
+        waiting_.resize(incoming.size());
         to_send_.resize(incoming.size());
-        std::size_t most = 0;
         for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
+            std::size_t const room = all <= capacity ? incoming[rank] : (std::min)(incoming[rank], share);
+            waiting_[rank] = {room_, room, 0, incoming[rank]};
+            room_ += room;
             to_send_[rank] = tuples_.of(rank);
             most = (std::max)(most, to_send_[rank].size());
-            if (needs_order[rank] != 0)
-                std::sort(to_send_[rank].begin(), to_send_[rank].end());
         }
-        attempt([&] {
-            std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
-            slices_.resize(room_);
-            values_.resize({room_ * slice_size_});
-            sent_slices_.resize(sent);
-            sent_values_.resize({sent * slice_size_});
-            call.reserve(room_);
-        });
+        std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
+        slices_.resize(room_);
+        values_.resize({room_ * slice_size_});
+        sent_slices_.resize(sent);
+        sent_values_.resize({sent * slice_size_});
+        call.reserve(room_);
     }
 
     /// Exchanges all updates. apply(slices, values) is called for those that can be applied.
@@ -20295,25 +20377,47 @@ private:
     void exchange_room(C const& ranks, std::size_t destination, std::size_t source)
     {
         waiting_updates& from = waiting_[source];
-        std::span<owned_tuple>& to = to_send_[destination];
-        std::size_t const in = (std::min)(from.room - from.filled, from.to_come);
-        std::size_t out = 0;
-        exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0), destination,
-            std::span(&out, to.empty() ? 0 : 1));
-        for (std::size_t i = 0; i < out; ++i) {
-            sent_slices_[i] = to[i].slice;
-            std::copy_n(
-                updates_ + to[i].number * slice_size_, slice_size_, sent_values_.data() + i * slice_size_);
+        std::span<owned_tuple const>& to = to_send_[destination];
+        std::size_t const in = (std::min)(from.room - from.filled, from.to_come),
+                          end = from.begin + from.filled;
+        std::size_t out = in;
+        if (destination == ranks.rank()) {
+            take(to.first(out), slices_.data() + end, values_.data() + end * slice_size_);
+        } else {
+            out = 0;
+            exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0),
+                destination, std::span(&out, to.empty() ? 0 : 1));
+            take(to.first(out), sent_slices_.data(), sent_values_.data());
+            exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
+                std::span(slices_.data() + end, in));
+            exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
+                std::span(values_.data() + end * slice_size_, in * slice_size_));
         }
-        std::size_t const end = from.begin + from.filled;
-        exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
-            std::span(slices_.data() + end, in));
-        exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
-            std::span(values_.data() + end * slice_size_, in * slice_size_));
         to = to.subspan(out);
         from.filled += in;
         from.to_come -= in;
     }
+
+    /// Writes the slices and the updates of tuples.
+    void take(std::span<owned_tuple const> tuples, std::size_t* slices, T* values) const
+    {
+        std::transform(
+            tuples.begin(), tuples.end(), slices, [](owned_tuple const& tuple) { return tuple.slice; });
+        kernel::copy_contiguous_slices{slice_size_}(updates_of{tuples, slice_size_}, updates_, values);
+    }
+
+    /// The updates of tuples, which are contiguous slices at their numbers.
+    struct updates_of {
+        std::span<owned_tuple const> tuples;
+        std::size_t size;
+
+        template <class F>
+        void for_each(F const& f) const
+        {
+            for (std::size_t i = 0; i < tuples.size(); ++i)
+                f(static_cast<std::ptrdiff_t>(tuples[i].number * size), i);
+        }
+    };
 
     /// Applies the updates of slices for which no rank has more to come, and keeps the others.
     template <class Apply>
@@ -20344,20 +20448,236 @@ private:
         }
     }
 
-    owned_tuples& tuples_;
+    sorted_tuples const& tuples_;
     T const* updates_;
     std::size_t slice_size_;
     std::size_t room_ = 0;
     std::vector<waiting_updates> waiting_{};
-    std::vector<std::span<owned_tuple>> to_send_{};
+    std::vector<std::span<owned_tuple const>> to_send_{};
     std::vector<std::size_t> slices_{}, sent_slices_{};
     xt::xtensor<T, 1> values_{}, sent_values_{};
 };
 
 } // namespace xloom::detail
 
-// ==== xloom/run/indexed/scatter_types.hpp ====
-// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
+// ==== xloom/run/indexed/scatter.hpp ====
+// A scatter in place, into a copy of data, or into data that is moved in.
+
+// ==== xloom/run/indexed/scatter_copy.hpp ====
+// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
+// updates.
+
+// ==== xloom/kernel/scatter_rows.hpp ====
+// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
+
+// ==== xloom/kernel/updates_by_slice.hpp ====
+// The updates of a scatter, stably sorted by slice.
+
+namespace xloom::kernel {
+
+/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
+/// end(slice)).
+///
+/// Cost: a number for each slice and each update; offsets are read twice.
+class updates_by_slice {
+public:
+    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
+    updates_by_slice(offset_reader const& read, std::size_t slices)
+        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
+          numbers_(ends_.get() + slices)
+    {
+        std::fill_n(ends_.get(), slices, std::size_t{0});
+        for_each_named(read, 0, read.count(),
+            [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
+        for (std::size_t slice = 0; slice < slices; ++slice) {
+            std::size_t const count = ends_[slice];
+            ends_[slice] = count_;
+            count_ += count;
+        }
+        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
+        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+            numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
+        });
+    }
+
+    std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
+    std::size_t end(std::size_t slice) const { return ends_[slice]; }
+
+    /// Returns the update at a position, the last one for positions past the end. Requires at least one
+    /// update.
+    std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
+
+private:
+    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
+    std::size_t* numbers_;
+    std::size_t count_ = 0;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
+/// for each one computed.
+///
+/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
+/// other.
+template <class T, class Reduce>
+void apply_to_row(
+    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
+{
+    constexpr std::size_t line = elements_per_cache_line<T>;
+    std::size_t i = 0;
+    for (; i + line <= count; i += line) {
+        __builtin_prefetch(next_update + i, 0, 2);
+        T items[line];
+        for (std::size_t j = 0; j < line; ++j)
+            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
+        for (std::size_t j = 0; j < line; ++j)
+            to[i + j] = items[j];
+    }
+    for (; i < count; ++i)
+        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
+}
+
+} // namespace detail
+
+/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
+/// updates applied. Allocates nothing.
+template <class T, class Reduce>
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
+    T const* updates, T* output, std::size_t size, Reduce& reduce)
+{
+    constexpr auto keep = [](T item, T const&) { return item; };
+    for (std::size_t slice = from; slice < to; ++slice) {
+        T const* old = data + slice * size;
+        T* const row = output + slice * size;
+        if (order.first(slice) == order.end(slice))
+            detail::apply_to_row(old, old, old, row, size, keep);
+        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
+            kernel::with_reduction<T>(reduce, [&](auto& function) {
+                detail::apply_to_row(old, updates + order.number(i) * size,
+                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
+            });
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
+/// items, row-major, no fixed shape.
+template <class Data, class Reduce>
+inline constexpr bool can_fuse =
+    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
+    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+
+/// True if a count or a sum must be kept for each slice from one update to the next.
+template <class T, class Reduce>
+bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
+{
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
+    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
+}
+
+/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
+/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
+template <class Data, class Reduce, class Policy>
+index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
+{
+    using T = item_t<Data>;
+    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
+                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
+        bool const is_defined =
+            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
+            !is_tracked<T>(options, reduce))
+            return index_check::by_block;
+    }
+    return index_check::before_use;
+}
+
+/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
+/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
+/// of `threads` has at least 8 slices.
+template <class Call>
+bool is_fusing_worthwhile(Call const& call, std::size_t threads)
+{
+    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
+    std::size_t const slices = call.slices(), updates = call.tuples().count;
+    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
+           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
+}
+
+/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
+template <class T, class Call, class Reduce, class Policy>
+void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const slices = call.slices(), size = call.slice_size();
+    kernel::updates_by_slice const order(call.reader(), slices);
+    std::size_t const parts = parts_for(policy, slices * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slices),
+                          end = begin_of_part(part + 1, parts, slices);
+        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
+    });
+}
+
+/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
+/// its items, nor if strides of 0, which a copy keeps, repeat an item.
+template <tensor Data>
+bool is_copied(Data const& data, owned_t<Data> const& copy)
+{
+    if constexpr (is_always_row_major<owned_t<Data>>)
+        return true;
+    else
+        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
+}
+
+/// Returns a copy of data whose items share no memory with data or with each other.
+template <tensor Data>
+owned_t<Data> copy_of(std::string_view op, Data const& data)
+{
+    using result_type = owned_t<Data>;
+    result_type copy(data);
+    if (is_copied(data, copy))
+        return copy;
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
+        result_type made = enable_tensor<result_type>::make(shape_of(data));
+        copy_items(data, made);
+        return made;
+    }
+    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
+                            "type refer to data's items or "
+                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+}
+
+/// Returns the result in newly allocated memory; data is not changed.
+template <class Call, tensor Data, class Reduce, class Policy>
+owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
+        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
+            is_fusing_worthwhile(call, policy.concurrency())) {
+            call.require_in_range();
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
+            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+                reduce, policy);
+            return result;
+        }
+    owned_t<Data> result = copy_of(call.op(), data);
+    if (call.is_checked())
+        run_scatter_nd(call, result, reduce, policy);
+    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
+        call.require_in_range();
+    return result;
+}
+
+} // namespace xloom::detail
 
 // ==== xloom/run/indexed/updates_operand.hpp ====
 // The updates of ScatterND as a tensor or a scalar of data's element type, whether or not they are broadcast.
@@ -20523,6 +20843,56 @@ decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& u
 
 namespace xloom::detail {
 
+/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
+/// may be a view.
+template <class Data>
+inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
+                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+
+/// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
+/// result last, so that no error loses it. Call<Indices, Updates, IsBroadcast> checks the operands: its
+/// constructor has the parameters of scatter_call's, and `more`.
+template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
+    class Reduce, class Policy, class... More>
+auto scatter(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce,
+    scatter_nd_options const& options, Policy const& policy, More const&... more)
+{
+    if constexpr (lazy<bare<Data>>) {
+        return detail::scatter<false, Call>(
+            op, owned_t<Data>(data), indices, updates, reduce, options, policy, more...);
+    } else {
+        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "updates", detail::rank_of(update_tensor));
+        scatter_nd_options const chosen = options_with(op, reduce, options);
+        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
+        index_check when = index_check::before_use;
+        if constexpr (is_copying)
+            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
+        Call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const call(
+            op, data, index_tensor, update_tensor, chosen, when, more...);
+        check_reduction<item_t<Data>, Reduce>(op, chosen);
+        if constexpr (is_copying) {
+            return scattered_copy(call, data, reduce, policy);
+        } else {
+            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
+                detail::memory_of(update_tensor));
+            run_scatter_nd(call, data, reduce, policy);
+            if constexpr (!InPlace)
+                return owned_t<Data>(std::move(data));
+        }
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_types.hpp ====
+// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
+
+namespace xloom::detail {
+
 /// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
 /// error of one sentence.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
@@ -20583,8 +20953,9 @@ consteval bool is_valid_distributed_scatter()
 ///
 /// Errors    index_error, which `attempt` keeps.
 template <communicator C>
-void check_named_once(std::string_view op, owned_tuples& tuples, std::vector<std::size_t> const& incoming,
-    divided_data const& whole, distributed_axis<C> const& part, rank_attempt& attempt)
+void check_named_once(std::string_view op, sorted_tuples const& tuples,
+    std::vector<std::size_t> const& incoming, divided_data const& whole, distributed_axis<C> const& part,
+    rank_attempt& attempt)
 {
     std::size_t const at_once = std::max<std::size_t>(part.buffer_bytes() / 2 / sizeof(std::size_t), 1);
     std::size_t most = 0, most_in = 0, most_out = 0;
@@ -20634,10 +21005,19 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
     using T = item_t<Data>;
     rank_attempt attempt;
+    if (part.ranks().size() == 1) {
+        attempt([&] {
+            check_rank(op, "data", detail::rank_of(data));
+            check_rank(op, "indices", detail::rank_of(indices));
+            check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+            detail::scatter<true, scatter_call>(op, data, indices, updates, reduce, options, policy);
+        });
+        return attempt.agree(part.ranks(), op);
+    }
     call_digest digest;
     scatter_nd_options chosen = options;
     divided_data whole{};
-    std::optional<owned_tuples> tuples;
+    std::optional<sorted_tuples> tuples;
     std::optional<row_major_items<Updates>> items;
     attempt([&] {
         check_rank(op, "data", detail::rank_of(data));
@@ -20645,8 +21025,6 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
         check_rank(op, "updates", detail::rank_of(updates));
         memory_block const to = detail::memory_of(data);
         shape const index_shape = detail::shape_of(indices);
-        check_not_scalar(op, "data", to.layout.dims);
-        check_not_scalar(op, "indices", index_shape);
         chosen = options_with(op, reduce, options);
         whole = check_divided_data(op, to.layout.dims, index_shape, part);
         check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
@@ -20654,7 +21032,7 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
             op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
         check_reduction<T, Reduce>(op, chosen);
         check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
-        tuples.emplace(checked.reader(), whole, part);
+        tuples.emplace(checked.reader(), divided_slices(whole, part));
         items.emplace(updates);
         digest = detail::digest_of(whole.whole, 0);
         digest.add(whole.width).add(sizeof(T)).add(static_cast<std::uint64_t>(chosen.reduction));
@@ -20670,8 +21048,10 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
     auto const run = [&]<class Sum>(std::type_identity<Sum>) {
         std::optional<rank_updates<Sum, Data, Reduce>> owned;
-        exchange.prepare(incoming, part.buffer_bytes(), part.ranks(), call, whole.width, attempt);
-        attempt([&] { owned.emplace(call, data, reduce); });
+        attempt([&] {
+            exchange.allocate(incoming, part.buffer_bytes(), call);
+            owned.emplace(call, data, reduce);
+        });
         attempt.agree(part.ranks(), op);
         exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
             attempt([&] {
@@ -20713,12 +21093,13 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
-/// Cost      every update is sent once, also if it is for this rank, and applied by the owner of its slice.
+/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice, every
+///           update is sent once, unless it is for this rank, and applied by the owner of its slice.
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
-///           for this rank's part, and for duplicates::error a bit per slice. If all updates for a part fit
-///           into half of the buffer, they are exchanged at once; otherwise they are sorted by slice, and
-///           come in turns. The latency of a turn is that of 3 R messages, for R ranks.
+///           for this rank's part, and for duplicates::error a bit per slice. The updates for a part come in
+///           turns if they do not fit into half of the buffer. The latency of a turn is that of 3 R messages,
+///           for R ranks.
 /// Aliasing  as scatter_nd_into.
 /// Example
 /// ```cpp
@@ -25202,7 +25583,7 @@ void run_coefficient_cotangents(strided_operand<T const> const& h0, strided_oper
     Policy const& policy)
 {
     auto const copy = [](T const& from, T& to) { to = from; };
-    auto const multiply = [](T const& from, T& to) { to = static_cast<T>(to * from); };
+    auto const multiply = [](T const& from, T& to) { to = kernel::product(to, from); };
     std::size_t const rest = h.layout.dims[axis] - 1, first = reverse ? rest : 0;
     strided_operand<T> const d_first = detail::slice_of_axis(d_a, axis, first);
     detail::for_each_pair(detail::slice_of_axis(h0, axis, 0), d_first, copy);
@@ -25231,17 +25612,13 @@ void run_initial_cotangents(strided_operand<T const> const& a, strided_operand<T
         auto const target = detail::operand_of<T>(d_h0);
         detail::for_each_pair(slopes, target, [](T const& from, T& to) { to = from; });
         detail::for_each_pair(
-            cotangents, target, [](T const& from, T& to) { to = static_cast<T>(to * from); });
+            cotangents, target, [](T const& from, T& to) { to = kernel::product(to, from); });
     } else {
+        d_h0 = T{};
         detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& ct) { d_h0 = static_cast<T>(d_h0 + slope * ct); });
+            [&](T const& slope, T const& ct) { d_h0 = static_cast<T>(d_h0 + kernel::product(slope, ct)); });
     }
 }
-
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
 
 /// True if the types of a call of linear_recurrence_vjp are valid, otherwise a compile-time error of one
 /// sentence.
@@ -25250,19 +25627,101 @@ consteval bool is_valid_linear_recurrence_vjp()
 {
     if constexpr (!is_valid_linear_recurrence<A, Ct, H0, Policy>())
         return false;
-    else if constexpr (!std::same_as<item_t<H>, item_t<A>> || is_complex<item_t<A>>)
+    else if constexpr (!std::same_as<item_t<H>, item_t<A>>)
         static_assert(never<H>,
-            "xloom::linear_recurrence_vjp: a, h0, h and ct must have one element type, which "
-            "is real");
+            "xloom::linear_recurrence_vjp: a, h0, h and ct must have one element type; convert them first");
     else
         return true;
     return false;
 }
 
+template <class X, class T>
+inline constexpr bool is_gradient = false;
+template <class X, class T>
+    requires tensor<X>
+inline constexpr bool is_gradient<X, T> =
+    outlives_call<X> && is_writable<std::remove_reference_t<X>>::value && std::same_as<item_t<X>, T>;
+
+/// As is_valid_linear_recurrence_vjp, with gradients that are written: tensors, or for d_h0 also a number.
+template <class A, class H0, class H, class Ct, class DA, class DB, class DH0, class Policy>
+consteval bool is_valid_linear_recurrence_vjp_into()
+{
+    using T = item_t<A>;
+    if constexpr (!is_valid_linear_recurrence_vjp<A, H0, H, Ct, Policy>())
+        return false;
+    else if constexpr (!is_gradient<DA, T> || !is_gradient<DB, T> ||
+                       !(is_gradient<DH0, T> || (std::same_as<DH0, T&> && !tensor<H0> && !lazy<H0>)))
+        static_assert(never<DA>, "xloom::linear_recurrence_vjp_into: d_a, d_b and d_h0 are written, so they "
+                                 "must be tensors of a's "
+                                 "element type that are variables, not const; d_h0 of a number is a number");
+    else
+        return true;
+    return false;
+}
+
+/// Requires that a gradient shares no memory with another operand, except that d_b may be ct.
+///
+/// Errors    overlap_error
+inline void check_separate_gradients(
+    std::string_view op, std::span<scan_operand const> read, std::span<scan_operand const> written)
+{
+    check_scan_memory(op, read, written);
+    for (scan_operand const& gradient : written)
+        for (scan_operand const& other : read)
+            if (gradient.name != "d_b" || other.name != "ct")
+                check_no_overlap(op, gradient, other);
+}
+
+/// Checks the operands and writes the gradients. Requires valid types and no lazy operands.
+template <class A, class H0, class H, class Ct, class DA, class DB, class DH0, class Policy>
+void run_linear_recurrence_vjp(std::string_view op, A const& a, H0 const& h0, H const& h, Ct const& ct,
+    DA& d_a, DB& d_b, DH0& d_h0, linear_recurrence_options const& options, Policy const& policy)
+{
+    using T = item_t<A>;
+    detail::check_ranks(op, "operands", std::tie(a, h0, h, ct, d_a, d_b));
+    std::array<scan_operand, 5> const operands{{{"a", detail::memory_of(a)}, {"h", detail::memory_of(h)},
+        {"ct", detail::memory_of(ct)}, {"d_a", detail::memory_of(d_a)}, {"d_b", detail::memory_of(d_b)}}};
+    auto const [in, states, cotangents, by_a, by_b] = operands;
+    scan_operand const initial{"h0", detail::memory_of(h0)};
+    shape const dims = in.dims();
+    std::size_t const axis = check_scanned_axis(op, operands, options.axis);
+    check_initial_state(op, initial, dims, axis);
+    std::array const read{in, states, cotangents, initial};
+    if constexpr (tensor<DH0>) {
+        check_rank(op, "d_h0", detail::rank_of(d_h0));
+        scan_operand const by_h0{"d_h0", detail::memory_of(d_h0)};
+        if (by_h0.dims() != initial.dims())
+            fail<shape_error>(op, ": d_h0 must have the shape of h0, ", initial.dims(), ", but it has ",
+                by_h0.dims(), ". Give it that shape.");
+        check_separate_gradients(op, read, std::array{by_a, by_b, by_h0});
+    } else {
+        check_separate_gradients(op, read, std::array{by_a, by_b});
+    }
+    if (element_count(dims) == 0) {
+        if constexpr (tensor<DH0>) {
+            auto const target = detail::operand_of<T>(d_h0);
+            detail::for_each_pair(target, target, [](T const&, T& to) { to = T{}; });
+        } else {
+            d_h0 = T{};
+        }
+        return;
+    }
+    auto const a_in = detail::operand_of<T const>(a);
+    auto const d_b_out = detail::operand_of<T>(d_b);
+    strided_operand<T const> const d_b_in{d_b_out.data, d_b_out.layout};
+    strided_operand<T const> first = detail::operand_of<T const>(h0);
+    first.layout = detail::layout_in_time(first.layout, dims, axis);
+    detail::run_state_cotangents<T>(
+        a_in, detail::operand_of<T const>(ct), d_b_out, axis, options.reverse, policy);
+    detail::run_coefficient_cotangents<T>(first, detail::operand_of<T const>(h), d_b_in,
+        detail::operand_of<T>(d_a), axis, options.reverse, policy);
+    detail::run_initial_cotangents<T>(a_in, d_b_in, d_h0, axis, options.reverse);
+}
+
 } // namespace detail
 
-/// Returns the vector-Jacobian product of linear_recurrence: the gradients by a, b and h0, where ct is the
-/// cotangent of h.
+/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0, where
+/// ct is the cotangent of h.
 ///
 ///     for t in reversed(range(T)):
 ///         d_b[t] = ct[t] + a[t+1] * d_b[t+1]     # 0 beyond the end
@@ -25270,13 +25729,30 @@ consteval bool is_valid_linear_recurrence_vjp()
 ///     d_h0 = d_b[0] * a[0]
 ///
 /// Shapes    a, h0 as for linear_recurrence; h, its result, and ct as a. d_a and d_b as a, d_h0 as h0; for a
-///           number h0 the sum over the sequences.
-/// Types     those of linear_recurrence that are real.
+///           number h0 a number, the sum over the sequences.
+/// Types     those of linear_recurrence. Complex numbers are not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
-/// Errors    shape_error, std::bad_alloc.
+/// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     d_b is linear_recurrence in the opposite direction; the products are rounded once.
-/// Cost      that recurrence, and one pass over h, d_b and d_a.
+/// Cost      that recurrence, and one pass over h, d_b and d_a. Allocates what linear_recurrence_into does.
+/// Aliasing  d_b may be the tensor ct. Any other overlap with a gradient is an overlap_error.
+/// Example   linear_recurrence_vjp has one.
+template <class A, class H0, class H, class Ct, class DA, class DB, class DH0, class Policy = serial_policy>
+void linear_recurrence_vjp_into(A const& a, H0 const& h0, H const& h, Ct const& ct, DA&& d_a, DB&& d_b,
+    DH0&& d_h0, linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_linear_recurrence_vjp_into<A, H0, H, Ct, DA, DB, DH0, Policy>()) {
+        auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, initial, states,
+            cotangents, d_a, d_b, d_h0, options, policy);
+    }
+}
+
+/// Returns the gradients of linear_recurrence_vjp_into.
+///
+/// Errors    shape_error, std::bad_alloc.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, ct = {0, 1};
@@ -25297,32 +25773,13 @@ auto linear_recurrence_vjp(A const& a, H0 const& h0, H const& h, Ct const& ct,
         static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
         auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
         decltype(auto) initial = detail::initial_state<T>(h0);
-        detail::check_ranks(op, "operands", std::tie(slopes, initial, states, cotangents));
-        std::array<detail::scan_operand, 3> const operands{{{"a", detail::memory_of(slopes)},
-            {"h", detail::memory_of(states)}, {"ct", detail::memory_of(cotangents)}}};
-        shape const dims = operands[0].dims();
-        std::size_t const axis = detail::check_scanned_axis(op, operands, options.axis);
-        detail::check_initial_state(op, {"h0", detail::memory_of(initial)}, dims, axis);
-        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(dims);
-        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(dims);
+        detail::check_ranks(op, "operands", std::tie(slopes, initial));
+        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
+        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
         if constexpr (tensor<d_h0_type>)
             gradients.d_h0 = enable_tensor<d_h0_type>::make(detail::shape_of(initial));
-        else
-            gradients.d_h0 = T{};
-        if (element_count(dims) != 0) {
-            auto const a_in = detail::operand_of<T const>(slopes);
-            auto const d_b = detail::operand_of<T>(gradients.d_b);
-            detail::strided_operand<T const> const d_b_in{d_b.data, d_b.layout};
-            detail::strided_operand<T const> first = detail::operand_of<T const>(initial);
-            first.layout = detail::layout_in_time(first.layout, dims, axis);
-            detail::run_state_cotangents<T>(
-                a_in, detail::operand_of<T const>(cotangents), d_b, axis, options.reverse, policy);
-            detail::run_coefficient_cotangents<T>(first, detail::operand_of<T const>(states), d_b_in,
-                detail::operand_of<T>(gradients.d_a), axis, options.reverse, policy);
-            detail::run_initial_cotangents<T>(a_in, d_b_in, gradients.d_h0, axis, options.reverse);
-        } else if constexpr (tensor<d_h0_type>) {
-            gradients.d_h0.fill(T{});
-        }
+        detail::run_linear_recurrence_vjp(op, slopes, initial, states, cotangents, gradients.d_a,
+            gradients.d_b, gradients.d_h0, options, policy);
     }
     return gradients;
 }
@@ -28488,272 +28945,6 @@ private:
           scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices))
     {}
 };
-
-} // namespace xloom::detail
-
-// ==== xloom/run/indexed/scatter.hpp ====
-// A scatter in place, into a copy of data, or into data that is moved in.
-
-// ==== xloom/run/indexed/scatter_copy.hpp ====
-// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
-// updates.
-
-// ==== xloom/kernel/scatter_rows.hpp ====
-// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
-
-// ==== xloom/kernel/updates_by_slice.hpp ====
-// The updates of a scatter, stably sorted by slice.
-
-namespace xloom::kernel {
-
-/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
-/// end(slice)).
-///
-/// Cost: a number for each slice and each update; offsets are read twice.
-class updates_by_slice {
-public:
-    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
-    updates_by_slice(offset_reader const& read, std::size_t slices)
-        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
-          numbers_(ends_.get() + slices)
-    {
-        std::fill_n(ends_.get(), slices, std::size_t{0});
-        for_each_named(read, 0, read.count(),
-            [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
-        for (std::size_t slice = 0; slice < slices; ++slice) {
-            std::size_t const count = ends_[slice];
-            ends_[slice] = count_;
-            count_ += count;
-        }
-        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
-        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
-            numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
-        });
-    }
-
-    std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
-    std::size_t end(std::size_t slice) const { return ends_[slice]; }
-
-    /// Returns the update at a position, the last one for positions past the end. Requires at least one
-    /// update.
-    std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
-
-private:
-    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
-    std::size_t* numbers_;
-    std::size_t count_ = 0;
-};
-
-} // namespace xloom::kernel
-
-namespace xloom::kernel {
-
-namespace detail {
-
-/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
-/// for each one computed.
-///
-/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
-/// other.
-template <class T, class Reduce>
-void apply_to_row(
-    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
-{
-    constexpr std::size_t line = elements_per_cache_line<T>;
-    std::size_t i = 0;
-    for (; i + line <= count; i += line) {
-        __builtin_prefetch(next_update + i, 0, 2);
-        T items[line];
-        for (std::size_t j = 0; j < line; ++j)
-            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
-        for (std::size_t j = 0; j < line; ++j)
-            to[i + j] = items[j];
-    }
-    for (; i < count; ++i)
-        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
-}
-
-} // namespace detail
-
-/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
-/// updates applied. Allocates nothing.
-template <class T, class Reduce>
-void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
-    T const* updates, T* output, std::size_t size, Reduce& reduce)
-{
-    constexpr auto keep = [](T item, T const&) { return item; };
-    for (std::size_t slice = from; slice < to; ++slice) {
-        T const* old = data + slice * size;
-        T* const row = output + slice * size;
-        if (order.first(slice) == order.end(slice))
-            detail::apply_to_row(old, old, old, row, size, keep);
-        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
-            kernel::with_reduction<T>(reduce, [&](auto& function) {
-                detail::apply_to_row(old, updates + order.number(i) * size,
-                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
-            });
-    }
-}
-
-} // namespace xloom::kernel
-
-namespace xloom::detail {
-
-/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
-/// items, row-major, no fixed shape.
-template <class Data, class Reduce>
-inline constexpr bool can_fuse =
-    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
-    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
-
-/// True if a count or a sum must be kept for each slice from one update to the next.
-template <class T, class Reduce>
-bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
-{
-    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
-    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
-}
-
-/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
-/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
-template <class Data, class Reduce, class Policy>
-index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
-{
-    using T = item_t<Data>;
-    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
-                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
-        bool const is_defined =
-            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
-        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
-            !is_tracked<T>(options, reduce))
-            return index_check::by_block;
-    }
-    return index_check::before_use;
-}
-
-/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
-/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
-/// of `threads` has at least 8 slices.
-template <class Call>
-bool is_fusing_worthwhile(Call const& call, std::size_t threads)
-{
-    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
-    std::size_t const slices = call.slices(), updates = call.tuples().count;
-    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
-           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
-}
-
-/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
-template <class T, class Call, class Reduce, class Policy>
-void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
-{
-    std::size_t const slices = call.slices(), size = call.slice_size();
-    kernel::updates_by_slice const order(call.reader(), slices);
-    std::size_t const parts = parts_for(policy, slices * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slices),
-                          end = begin_of_part(part + 1, parts, slices);
-        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
-    });
-}
-
-/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
-/// its items, nor if strides of 0, which a copy keeps, repeat an item.
-template <tensor Data>
-bool is_copied(Data const& data, owned_t<Data> const& copy)
-{
-    if constexpr (is_always_row_major<owned_t<Data>>)
-        return true;
-    else
-        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
-}
-
-/// Returns a copy of data whose items share no memory with data or with each other.
-template <tensor Data>
-owned_t<Data> copy_of(std::string_view op, Data const& data)
-{
-    using result_type = owned_t<Data>;
-    result_type copy(data);
-    if (is_copied(data, copy))
-        return copy;
-    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
-        result_type made = enable_tensor<result_type>::make(shape_of(data));
-        copy_items(data, made);
-        return made;
-    }
-    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
-                            "type refer to data's items or "
-                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
-}
-
-/// Returns the result in newly allocated memory; data is not changed.
-template <class Call, tensor Data, class Reduce, class Policy>
-owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
-{
-    using T = item_t<Data>;
-    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
-        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
-            is_fusing_worthwhile(call, policy.concurrency())) {
-            call.require_in_range();
-            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
-                reduce, policy);
-            return result;
-        }
-    owned_t<Data> result = copy_of(call.op(), data);
-    if (call.is_checked())
-        run_scatter_nd(call, result, reduce, policy);
-    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
-        call.require_in_range();
-    return result;
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
-/// may be a view.
-template <class Data>
-inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
-                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
-
-/// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it. Call<Indices, Updates, IsBroadcast> checks the operands: its
-/// constructor has the parameters of scatter_call's, and `more`.
-template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
-    class Reduce, class Policy, class... More>
-auto scatter(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce,
-    scatter_nd_options const& options, Policy const& policy, More const&... more)
-{
-    if constexpr (lazy<bare<Data>>) {
-        return detail::scatter<false, Call>(
-            op, owned_t<Data>(data), indices, updates, reduce, options, policy, more...);
-    } else {
-        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
-        check_rank(op, "data", detail::rank_of(data));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "updates", detail::rank_of(update_tensor));
-        scatter_nd_options const chosen = options_with(op, reduce, options);
-        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
-        index_check when = index_check::before_use;
-        if constexpr (is_copying)
-            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
-        Call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const call(
-            op, data, index_tensor, update_tensor, chosen, when, more...);
-        check_reduction<item_t<Data>, Reduce>(op, chosen);
-        if constexpr (is_copying) {
-            return scattered_copy(call, data, reduce, policy);
-        } else {
-            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
-                detail::memory_of(update_tensor));
-            run_scatter_nd(call, data, reduce, policy);
-            if constexpr (!InPlace)
-                return owned_t<Data>(std::move(data));
-        }
-    }
-}
 
 } // namespace xloom::detail
 

@@ -68,6 +68,10 @@ inline constexpr double worthwhile_fraction = 0.75;
 /// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
 inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
 
+/// The maximum number of ranges to which updates for other ranks are distributed before each range is sorted:
+/// the end of each range stays in the L2 cache.
+inline constexpr std::size_t sorting_ranges = std::size_t{1} << 12;
+
 /// The maximum number of threads that find out which updates take effect: each has a bit per slice, so that
 /// all of them have at most an integer per slice.
 inline constexpr std::size_t max_slice_sets = 64;

@@ -12,106 +12,125 @@
 
 namespace xloom::detail {
 
-/// The index tuples of a rank's gather, and the data from which it replies to others.
+/// A rank's gather: requests for the slices that its index tuples name, round by round, and replies to the
+/// requests of others.
 template <class T>
 class rank_gather {
 public:
     template <communicator C>
     rank_gather(kernel::offset_reader const& read, divided_data const& whole, strided_layout const& layout,
         T const* data, distributed_axis<C> const& part)
-        : tuples_(read, whole, part),
+        : read_(read),
+          slices_(whole, part),
           width_(whole.width),
           slice_size_(element_count(whole.slice())),
           layout_(layout),
           data_(data),
-          here_({shape(layout.dims.begin(), layout.dims.begin() + width_), {}})
+          here_(shape(layout.dims.begin(), layout.dims.begin() + width_))
     {}
 
-    template <communicator C>
-    std::vector<std::size_t> incoming(C const& ranks)
+    /// Allocates buffers for a round, where no rank has more than `most` index tuples.
+    void allocate(std::size_t most, std::size_t buffer_bytes)
     {
-        return tuples_.incoming(ranks);
-    }
-
-    /// Allocates buffers for as many slices as have room, but no more than are exchanged with one rank.
-    void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes)
-    {
-        std::size_t const bytes = (2 + width_) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
+        most_ = slice_size_ == 0 ? 0 : most;
+        std::size_t const bytes = (3 + here_.integers()) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
         at_once_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
-        std::size_t most_in = 0, most_out = 0;
-        for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
-            most_in = (std::max)(most_in, (std::min)(incoming[rank], at_once_));
-            most_out = (std::max)(most_out, (std::min)(tuples_.of(rank).size(), at_once_));
-        }
-        requested_.resize(most_out);
-        received_.resize({most_out * slice_size_});
-        named_.resize(most_in);
-        here_.reserve(most_in);
-        replied_.resize({most_in * slice_size_});
+        std::size_t const mine = (std::min)(read_.count(), at_once_), theirs = (std::min)(most_, at_once_);
+        firsts_.resize(slices_.ranks() + 1);
+        next_.resize(slices_.ranks());
+        requested_.resize(mine);
+        positions_.resize(mine);
+        received_.resize({mine * slice_size_});
+        named_.resize(theirs);
+        here_.reserve(theirs);
+        replied_.resize({theirs * slice_size_});
     }
 
     /// Writes the slices to `output`, in the order of the tuples.
     template <communicator C, class Policy>
-    void run(std::vector<std::size_t> const& incoming, T* output, C const& ranks, rank_attempt& attempt,
-        Policy const& policy)
+    void run(T* output, C const& ranks, rank_attempt& attempt, Policy const& policy)
     {
-        if (slice_size_ == 0)
-            return;
-        std::size_t most = 0;
-        for (std::size_t rank = 0; rank < incoming.size(); ++rank)
-            most = (std::max)({most, incoming[rank], tuples_.of(rank).size()});
-        for (std::size_t begin = 0; begin < most; begin += at_once_)
+        for (std::size_t begin = 0; begin < most_; begin += at_once_) {
+            group((std::min)(begin, read_.count()), (std::min)(begin + at_once_, read_.count()));
             for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
-                auto const mine = part_of(tuples_.of(destination), begin);
-                std::size_t const theirs =
-                    (std::min)(incoming[source], begin + at_once_) - (std::min)(incoming[source], begin);
-                std::transform(mine.begin(), mine.end(), requested_.begin(),
-                    [](owned_tuple const& tuple) { return tuple.slice; });
-                exchange_values<std::size_t>(
-                    ranks, destination, first(requested_, mine.size()), source, first(named_, theirs));
-                attempt([&] { reply(theirs, policy); });
-                exchange_values<T>(ranks, source, first(replied_, theirs * slice_size_), destination,
-                    first(received_, mine.size() * slice_size_));
-                for (std::size_t i = 0; i < mine.size(); ++i)
-                    std::copy_n(received_.data() + i * slice_size_, slice_size_,
-                        output + mine[i].number * slice_size_);
+                std::size_t const first = firsts_[destination], count = firsts_[destination + 1] - first;
+                auto const mine = std::span<std::size_t const>(requested_).subspan(first, count);
+                if (destination == ranks.rank()) {
+                    attempt([&] { copy_slices(mine, received_.data(), policy); });
+                } else {
+                    std::size_t theirs = 0;
+                    exchange_values<std::size_t>(
+                        ranks, destination, std::span(&count, 1), source, std::span(&theirs, 1));
+                    auto const named = std::span(named_).first(theirs);
+                    exchange_values<std::size_t>(ranks, destination, mine, source, named);
+                    attempt([&] { copy_slices(named, replied_.data(), policy); });
+                    exchange_values<T>(ranks, source, std::span(replied_.data(), theirs * slice_size_),
+                        destination, std::span(received_.data(), count * slice_size_));
+                }
+                kernel::copy_contiguous_slices{slice_size_}(
+                    slices_at{std::span(positions_).subspan(first, count), slice_size_}, received_.data(),
+                    output);
             });
+        }
     }
 
 private:
-    template <class Values>
-    static auto first(Values& values, std::size_t count)
+    /// Contiguous slices and their positions in the output.
+    struct slices_at {
+        std::span<std::size_t const> positions;
+        std::size_t size;
+
+        template <class F>
+        void for_each(F const& f) const
+        {
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                f(static_cast<std::ptrdiff_t>(i * size), positions[i]);
+        }
+    };
+
+    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped tuples are omitted.
+    void group(std::size_t begin, std::size_t end)
     {
-        return std::span(values.data(), count);
+        std::fill(firsts_.begin(), firsts_.end(), 0);
+        if (slices_.count() == 0)
+            return; // no slice exists, so that all tuples are dropped
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t) {
+            ++firsts_[slices_.owner(static_cast<std::size_t>(slice)) + 1];
+        });
+        for (std::size_t rank = 0; rank < next_.size(); ++rank) {
+            next_[rank] = firsts_[rank];
+            firsts_[rank + 1] += firsts_[rank];
+        }
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t position) {
+            std::size_t const owner = slices_.owner(static_cast<std::size_t>(slice));
+            std::size_t const to = next_[owner]++;
+            requested_[to] = static_cast<std::size_t>(slice) - slices_.begin(owner);
+            positions_[to] = position;
+        });
     }
 
-    std::span<owned_tuple> part_of(std::span<owned_tuple> tuples, std::size_t begin) const
-    {
-        begin = (std::min)(begin, tuples.size());
-        return tuples.subspan(begin, (std::min)(at_once_, tuples.size() - begin));
-    }
-
-    /// Gathers the first slices that another rank has named.
+    /// Copies slices of this rank's data, in this order.
     template <class Policy>
-    void reply(std::size_t count, Policy const& policy)
+    void copy_slices(std::span<std::size_t const> slices, T* to, Policy const& policy)
     {
-        if (count == 0)
+        if (slices.empty())
             return;
-        here_.assign(first(named_, count));
+        here_.assign(slices);
         auto const tuples = here_.tuples(layout_.strides);
         strided_layout const slice{shape(layout_.dims.begin() + width_, layout_.dims.end()),
             strides(layout_.strides.begin() + width_, layout_.strides.end())};
-        detail::run_gather(
-            kernel::offset_reader(tuples, bounds::assume), slice, data_, replied_.data(), policy);
+        detail::run_gather(kernel::offset_reader(tuples, bounds::assume), slice, data_, to, policy);
     }
 
-    owned_tuples tuples_;
+    kernel::offset_reader read_;
+    divided_slices slices_;
     std::size_t width_, slice_size_;
     strided_layout layout_;
     T const* data_;
     named_here here_;
-    std::size_t at_once_ = 1; ///< the number of slices that a pair of ranks exchanges at once
-    std::vector<std::size_t> requested_{}, named_{};
+    std::size_t most_ = 0;
+    std::size_t at_once_ = 1; ///< the number of tuples of a round
+    std::vector<std::size_t> firsts_{}, next_{}, requested_{}, positions_{}, named_{};
     xt::xtensor<T, 1> received_{}, replied_{};
 };
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <xloom/kernel/gather_nd.hpp>
 #include <xloom/run/indexed/checked_indices.hpp>
 #include <xloom/run/indexed/owned_tuples.hpp>
 #include <xloom/run/indexed/scatter_run.hpp>
@@ -22,16 +23,18 @@ public:
     static constexpr bool is_broadcast = false;
 
     received_updates(shape const& data, std::size_t width, scatter_nd_options const& options)
-        : data_(data),
-          width_(width),
-          options_(options),
-          here_({shape(data.begin(), data.begin() + width), {}})
+        : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
     {
         options_.bounds = bounds::assume;
     }
 
     void reserve(std::size_t count) { here_.reserve(count); }
-    /// Takes updates of these slices. The updates must outlive their use.
+    /// Returns the number of bytes that an update takes in buffers.
+    std::size_t bytes() const
+    {
+        return (1 + here_.integers()) * sizeof(std::size_t) + slice_size() * sizeof(T);
+    }
+    /// Takes updates of these slices. Both must outlive their use.
     void assign(std::span<std::size_t const> slices, T const* updates)
     {
         here_.assign(slices);
@@ -97,7 +100,7 @@ private:
     std::optional<tracked_scatter<Sum, Data>> tracked_{};
 };
 
-/// The updates of one rank that wait for their turn, by slice unless they all are there.
+/// The updates of one rank that wait for their turn, by slice.
 struct waiting_updates {
     std::size_t begin = 0;   ///< where they are in the buffer
     std::size_t room = 0;    ///< for how many
@@ -107,60 +110,43 @@ struct waiting_updates {
 
 /// The exchange of updates. Each owner has room for some updates of each rank, and applies what is there in
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
-/// sent. If there is room for all, they need no order.
+/// sent.
 ///
 /// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
 /// order, one rank after the other would send.
 template <class T>
 class update_exchange {
 public:
-    update_exchange(owned_tuples& tuples, T const* updates, std::size_t slice_size)
+    update_exchange(sorted_tuples const& tuples, T const* updates, std::size_t slice_size)
         : tuples_(tuples), updates_(updates), slice_size_(slice_size)
     {}
 
-    /// Allocates buffers for what other ranks send, and tells them whether it has to be in order.
-    template <communicator C>
-    void prepare(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, C const& ranks,
-        received_updates<T>& call, std::size_t width, rank_attempt& attempt)
+    /// Allocates buffers for what other ranks send.
+    void allocate(
+        std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, received_updates<T>& call)
     {
-        std::size_t const bytes = (1 + width) * sizeof(std::size_t) + slice_size_ * sizeof(T);
-        std::size_t const capacity = buffer_bytes / 2 / bytes;
-        std::size_t all = 0, senders = 0;
+        std::size_t const capacity = buffer_bytes / 2 / call.bytes();
+        std::size_t all = 0, senders = 0, most = 0;
         for (std::size_t const count : incoming) {
             all += count;
             senders += count != 0 ? 1 : 0;
         }
-        bool const has_room = all <= capacity;
-        waiting_.resize(incoming.size());
         std::size_t const share = senders == 0 ? 0 : std::max<std::size_t>(capacity / senders, 1);
-        for (std::size_t rank = 0, begin = 0; rank < incoming.size(); ++rank) {
-            std::size_t const room = has_room ? incoming[rank] : (std::min)(incoming[rank], share);
-            waiting_[rank] = {begin, room, 0, incoming[rank]};
-            begin += room;
-            room_ = begin;
-        }
-        std::vector<unsigned char> needs_order(incoming.size());
-        unsigned char const mine = has_room ? 0 : 1;
-        for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
-            exchange_values<unsigned char>(
-                ranks, destination, std::span(&mine, 1), source, std::span(&needs_order[source], 1));
-        });
+        waiting_.resize(incoming.size());
         to_send_.resize(incoming.size());
-        std::size_t most = 0;
         for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
+            std::size_t const room = all <= capacity ? incoming[rank] : (std::min)(incoming[rank], share);
+            waiting_[rank] = {room_, room, 0, incoming[rank]};
+            room_ += room;
             to_send_[rank] = tuples_.of(rank);
             most = (std::max)(most, to_send_[rank].size());
-            if (needs_order[rank] != 0)
-                std::sort(to_send_[rank].begin(), to_send_[rank].end());
         }
-        attempt([&] {
-            std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
-            slices_.resize(room_);
-            values_.resize({room_ * slice_size_});
-            sent_slices_.resize(sent);
-            sent_values_.resize({sent * slice_size_});
-            call.reserve(room_);
-        });
+        std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
+        slices_.resize(room_);
+        values_.resize({room_ * slice_size_});
+        sent_slices_.resize(sent);
+        sent_values_.resize({sent * slice_size_});
+        call.reserve(room_);
     }
 
     /// Exchanges all updates. apply(slices, values) is called for those that can be applied.
@@ -188,25 +174,47 @@ private:
     void exchange_room(C const& ranks, std::size_t destination, std::size_t source)
     {
         waiting_updates& from = waiting_[source];
-        std::span<owned_tuple>& to = to_send_[destination];
-        std::size_t const in = (std::min)(from.room - from.filled, from.to_come);
-        std::size_t out = 0;
-        exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0), destination,
-            std::span(&out, to.empty() ? 0 : 1));
-        for (std::size_t i = 0; i < out; ++i) {
-            sent_slices_[i] = to[i].slice;
-            std::copy_n(
-                updates_ + to[i].number * slice_size_, slice_size_, sent_values_.data() + i * slice_size_);
+        std::span<owned_tuple const>& to = to_send_[destination];
+        std::size_t const in = (std::min)(from.room - from.filled, from.to_come),
+                          end = from.begin + from.filled;
+        std::size_t out = in;
+        if (destination == ranks.rank()) {
+            take(to.first(out), slices_.data() + end, values_.data() + end * slice_size_);
+        } else {
+            out = 0;
+            exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0),
+                destination, std::span(&out, to.empty() ? 0 : 1));
+            take(to.first(out), sent_slices_.data(), sent_values_.data());
+            exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
+                std::span(slices_.data() + end, in));
+            exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
+                std::span(values_.data() + end * slice_size_, in * slice_size_));
         }
-        std::size_t const end = from.begin + from.filled;
-        exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
-            std::span(slices_.data() + end, in));
-        exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
-            std::span(values_.data() + end * slice_size_, in * slice_size_));
         to = to.subspan(out);
         from.filled += in;
         from.to_come -= in;
     }
+
+    /// Writes the slices and the updates of tuples.
+    void take(std::span<owned_tuple const> tuples, std::size_t* slices, T* values) const
+    {
+        std::transform(
+            tuples.begin(), tuples.end(), slices, [](owned_tuple const& tuple) { return tuple.slice; });
+        kernel::copy_contiguous_slices{slice_size_}(updates_of{tuples, slice_size_}, updates_, values);
+    }
+
+    /// The updates of tuples, which are contiguous slices at their numbers.
+    struct updates_of {
+        std::span<owned_tuple const> tuples;
+        std::size_t size;
+
+        template <class F>
+        void for_each(F const& f) const
+        {
+            for (std::size_t i = 0; i < tuples.size(); ++i)
+                f(static_cast<std::ptrdiff_t>(tuples[i].number * size), i);
+        }
+    };
 
     /// Applies the updates of slices for which no rank has more to come, and keeps the others.
     template <class Apply>
@@ -237,12 +245,12 @@ private:
         }
     }
 
-    owned_tuples& tuples_;
+    sorted_tuples const& tuples_;
     T const* updates_;
     std::size_t slice_size_;
     std::size_t room_ = 0;
     std::vector<waiting_updates> waiting_{};
-    std::vector<std::span<owned_tuple>> to_send_{};
+    std::vector<std::span<owned_tuple const>> to_send_{};
     std::vector<std::size_t> slices_{}, sent_slices_{};
     xt::xtensor<T, 1> values_{}, sent_values_{};
 };
