@@ -175,8 +175,8 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
-/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice, every
-///           update is sent once, unless it is for this rank, and applied by the owner of its slice.
+/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice,
+///           every update is sent once, unless it is for this rank, and applied by the owner of its slice.
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
 ///           for this rank's part, and for duplicates::error a bit per slice. The updates for a part come in

@@ -204,8 +204,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, H0 const& h0, H 
 
 } // namespace detail
 
-/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0, where
-/// ct is the cotangent of h.
+/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0,
+/// where ct is the cotangent of h.
 ///
 ///     for t in reversed(range(T)):
 ///         d_b[t] = ct[t] + a[t+1] * d_b[t+1]     # 0 beyond the end

@@ -18147,8 +18147,8 @@ struct divided_data {
 
 /// Returns the shape of the data of all ranks.
 ///
-/// Errors    shape_error: data or indices of rank 0; a part of another length; a size that overflows; no index
-///           for the first axis.
+/// Errors    shape_error: data or indices of rank 0; a part of another length; a size that overflows; no
+///           index for the first axis.
 template <communicator C>
 divided_data check_divided_data(
     std::string_view op, shape const& mine, shape const& indices, distributed_axis<C> const& part)
@@ -18396,7 +18396,7 @@ private:
         }
     };
 
-    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped tuples are omitted.
+    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped ones are omitted.
     void group(std::size_t begin, std::size_t end)
     {
         std::fill(firsts_.begin(), firsts_.end(), 0);
@@ -21093,8 +21093,8 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
-/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice, every
-///           update is sent once, unless it is for this rank, and applied by the owner of its slice.
+/// Cost      scatter_nd_into on one rank. On several, the index tuples of each rank are sorted by slice,
+///           every update is sent once, unless it is for this rank, and applied by the owner of its slice.
 ///           Allocates two integers for each index tuple and a few for each rank, and the buffer of the axis,
 ///           or the memory of one update of each rank, if that is more; for some options also as scatter_nd,
 ///           for this rank's part, and for duplicates::error a bit per slice. The updates for a part come in
@@ -25720,8 +25720,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, H0 const& h0, H 
 
 } // namespace detail
 
-/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0, where
-/// ct is the cotangent of h.
+/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0,
+/// where ct is the cotangent of h.
 ///
 ///     for t in reversed(range(T)):
 ///         d_b[t] = ct[t] + a[t+1] * d_b[t+1]     # 0 beyond the end

@@ -32,8 +32,8 @@ struct divided_data {
 
 /// Returns the shape of the data of all ranks.
 ///
-/// Errors    shape_error: data or indices of rank 0; a part of another length; a size that overflows; no index
-///           for the first axis.
+/// Errors    shape_error: data or indices of rank 0; a part of another length; a size that overflows; no
+///           index for the first axis.
 template <communicator C>
 divided_data check_divided_data(
     std::string_view op, shape const& mine, shape const& indices, distributed_axis<C> const& part)

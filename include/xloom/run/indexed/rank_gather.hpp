@@ -88,7 +88,7 @@ private:
         }
     };
 
-    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped tuples are omitted.
+    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped ones are omitted.
     void group(std::size_t begin, std::size_t end)
     {
         std::fill(firsts_.begin(), firsts_.end(), 0);
