@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../program_under_test.hpp"
+#include "program_under_test.hpp"
 #include "fuzz/targets.hpp"
 #include "hostile_model.hpp"
 #include "operators.hpp"

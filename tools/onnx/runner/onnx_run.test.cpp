@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <onnx/onnx_pb.h>
 
-#include "../program_under_test.hpp"
+#include "program_under_test.hpp"
 #include "npy.hpp"
 #include "text_model.hpp"
 
