@@ -25,7 +25,7 @@ void reverse_sequence_into(
     const_view_of<X> const from(x);
     const_view_of<Lengths> const counts(lengths);
     xloom::shape const& dims = from.shape();
-    auto const [time, batch] = options;
+    std::int64_t const time = options.time_axis, batch = options.batch_axis;
     if (dims.size() < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)))
         xloom::detail::fail<xloom::option_error>(
             op, ": time_axis ", time, " and batch_axis ", batch, " must be 0 and 1 of ", dims);
