@@ -93,9 +93,10 @@ void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_lis
             throw runner_error(fmt::format("{} does not take {} at opset {}", name_of(op), type, opset));
 }
 
-xloom::type_list infer_body(typing const& node, xloom::type_list const& given)
+xloom::type_list infer_body(typing const& node, xloom::type_list const& given, certainty of_types)
 {
-    return known_list(node.body_types("body", {given.begin(), given.end()})).value_or(xloom::type_list{});
+    return known_list(node.body_types("body", {given.begin(), given.end()}, of_types))
+        .value_or(xloom::type_list{});
 }
 
 types types_of_unknown(typing const& node)

@@ -48,7 +48,8 @@ std::optional<xloom::type_list> known_list(types const& all);
 void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all);
 
 /// Returns the types of the outputs of a node's body, for xloom's inference; empty if one of them is unknown.
-xloom::type_list infer_body(typing const& node, xloom::type_list const& given);
+xloom::type_list infer_body(
+    typing const& node, xloom::type_list const& given, certainty of_types = certainty::final);
 
 /// Infers the body from its own declarations, for inputs of unknown types or too many inputs. Returns no
 /// types.

@@ -153,11 +153,12 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
     steps_.push_back(std::move(added));
 }
 
-types graph::infer(types const& inputs, facts const* outer)
+types graph::infer(types const& inputs, facts const* outer, certainty of_types)
 {
     if (inputs.size() != input_places_.size())
         throw runner_error(
             fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
+    spend_steps(1 + steps_.size()); // loops in loops are inferred several times
     auto const declared = declarations_of(proto_);
     facts known{outer, std::vector<fact>(initial_.size())};
     for (std::size_t place = 0; place < initial_.size(); ++place)
@@ -170,6 +171,7 @@ types graph::infer(types const& inputs, facts const* outer)
     }
     std::vector<step> left;
     for (step& each : steps_) {
+        bool is_evaluated = false;
         std::vector<fact const*> arguments;
         for (auto const& input : each.inputs)
             arguments.push_back(input ? &known[*input] : nullptr);
@@ -177,7 +179,8 @@ types graph::infer(types const& inputs, facts const* outer)
             types declared_outputs;
             for (auto const& name : each.node->output())
                 declared_outputs.push_back(declared_type(declared, name));
-            typing const node({*each.node, each.opset, each.bodies}, arguments, declared_outputs, known);
+            typing const node(
+                {*each.node, each.opset, each.bodies}, arguments, declared_outputs, known, of_types);
             each.output_types = each.what->infer(node);
             each.prepared = prepared(*each.what, node);
             each.output_types.resize(each.outputs.size());
@@ -187,8 +190,11 @@ types graph::infer(types const& inputs, facts const* outer)
                 if (each.outputs[k])
                     known.own[*each.outputs[k]].type = each.output_types[k];
             }
+            if (of_types == certainty::final && each.what->evaluate)
+                if (auto result = each.what->evaluate(node))
+                    is_evaluated = keep_results(each, {std::move(*result)}, known);
         });
-        if (!fold(each, arguments, known))
+        if (!is_evaluated && !fold(each, arguments, known))
             left.push_back(std::move(each));
     }
     steps_ = std::move(left);
@@ -213,26 +219,31 @@ bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts
         return false;
     try {
         spend_steps();
-        auto results = each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {}));
-        if (results.size() < each.outputs.size())
-            return false;
-        for (std::size_t k = 0; k < each.outputs.size(); ++k)
-            require_agreement(
-                "its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
-        for (std::size_t k = 0; k < each.outputs.size(); ++k)
-            reserve_characters(results[k]);
-        for (std::size_t k = 0; k < each.outputs.size(); ++k)
-            if (each.outputs[k]) {
-                keep_constant(*each.outputs[k], std::move(results[k]));
-                fact& now = known.own[*each.outputs[k]];
-                now.constant = &constants_.back();
-                if (now.constant->is_tensor())
-                    now.type = type_of(*now.constant);
-            }
-        return true;
+        return keep_results(
+            each, each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {})), known);
     } catch (std::exception const&) {
         return false;
     }
+}
+
+bool graph::keep_results(step const& each, std::vector<value> results, facts& known)
+{
+    if (results.size() < each.outputs.size())
+        return false;
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        require_agreement(
+            "its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        reserve_characters(results[k]);
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        if (each.outputs[k]) {
+            keep_constant(*each.outputs[k], std::move(results[k]));
+            fact& now = known.own[*each.outputs[k]];
+            now.constant = &constants_.back();
+            if (now.constant->is_tensor())
+                now.type = type_of(*now.constant);
+        }
+    return true;
 }
 
 std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const

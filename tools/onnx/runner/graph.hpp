@@ -31,25 +31,7 @@ using scope = frame<value const*>;
 
 class graph {
 public:
-    /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
-    /// initializer is invalid.
-    graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
-
-    onnx::GraphProto const& proto() const { return proto_; }
-
-    /// Infers the types of all values, of bodies too, from the given input types (untyped where unknown) and
-    /// the graph's declarations; every run is then checked against them. Nodes with constant inputs are
-    /// evaluated now, once. Returns the outputs' types in order. Throws if types contradict each other.
-    types infer(types const& inputs, facts const* outer = nullptr);
-
-    /// Returns the inferred types of the outputs.
-    types const& output_types() const { return output_types_; }
-
-    /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
-    /// initializers.
-    std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
-
-private:
+    /// A node that a run evaluates.
     struct step {
         onnx::NodeProto const* node;
         operation const* what;
@@ -61,11 +43,43 @@ private:
         run_function prepared{}; ///< instead of what->run
     };
 
+    /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
+    /// initializer is invalid.
+    graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
+
+    onnx::GraphProto const& proto() const { return proto_; }
+
+    /// Infers the types of all values, of bodies too, from the given input types (untyped where unknown) and
+    /// the graph's declarations; every run is then checked against them. Nodes with constant inputs are
+    /// evaluated now, once. Returns the outputs' types in order. Throws if types contradict each other.
+    ///
+    /// While the types are tentative, nothing is evaluated that depends on them: another call follows.
+    types infer(types const& inputs, facts const* outer = nullptr, certainty of_types = certainty::final);
+
+    /// Returns the inferred types of the outputs.
+    types const& output_types() const { return output_types_; }
+
+    /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
+    /// initializers.
+    std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
+
+    /// Returns the nodes in order, after infer() without those that it evaluated.
+    std::vector<step> const& steps() const { return steps_; }
+    std::vector<std::size_t> const& input_places() const { return input_places_; }
+    types const& input_types() const { return input_types_; }
+    std::vector<slot> const& output_slots() const { return outputs_; }
+    /// Returns an initializer or the result of an evaluated node by its place; null if a run makes the value.
+    value const* constant_at(std::size_t place) const { return initial_[place]; }
+    std::size_t place_count() const { return initial_.size(); }
+
+private:
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
     /// Evaluates a node whose inputs are constants. Returns false if they are not, or if it fails; a run then
     /// fails where it reaches the node.
     bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
+    /// Keeps the results of a node as constants. Returns false if they are not those that were inferred.
+    bool keep_results(step const& each, std::vector<value> results, facts& known);
 
     onnx::GraphProto const& proto_;
     std::deque<value> constants_{};       // initializers, and what folded nodes made

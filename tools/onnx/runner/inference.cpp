@@ -133,9 +133,9 @@ std::optional<std::vector<std::int64_t>> typing::integers_at(std::size_t i) cons
     return integers_of(*constant);
 }
 
-types typing::body_types(std::string const& name, types const& given) const
+types typing::body_types(std::string const& name, types const& given, certainty of_types) const
 {
-    return body(name).infer(given, &around_);
+    return body(name).infer(given, &around_, std::min(of_types, of_types_));
 }
 
 } // namespace runner

@@ -34,13 +34,25 @@ struct fact {
 };
 using facts = frame<fact>;
 
+/// Whether inferred types are the last word, or may become wider when a loop is inferred again.
+enum class certainty : char { tentative, final };
+
 /// A node during type inference.
 class typing : public node_view {
 public:
     typing(node_view const& node, std::vector<fact const*> const& inputs, types const& declared,
-        facts const& around)
-        : node_view(node), inputs_(inputs), declared_(declared), around_(around)
+        facts const& around, certainty of_types)
+        : node_view(node), inputs_(inputs), declared_(declared), around_(around), of_types_(of_types)
     {}
+
+    /// Returns the number of graphs around the node's own.
+    std::size_t depth() const
+    {
+        std::size_t depth = 0;
+        for (facts const* each = around_.outer; each != nullptr; each = each->outer)
+            ++depth;
+        return depth;
+    }
 
     std::size_t input_count() const { return inputs_.size(); }
     bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
@@ -60,12 +72,14 @@ public:
         return k < declared_.size() ? declared_[k] : xloom::untyped;
     }
     /// Returns the types of a body's outputs for inputs of the given types.
-    types body_types(std::string const& name, types const& given) const;
+    types body_types(
+        std::string const& name, types const& given, certainty of_types = certainty::final) const;
 
 private:
     std::vector<fact const*> const& inputs_;
     types const& declared_;
     facts const& around_;
+    certainty of_types_;
 };
 
 } // namespace runner

@@ -22,6 +22,7 @@ public:
     model& operator=(model const&) = delete;
 
     onnx::GraphProto const& proto() const { return proto_.graph(); }
+    graph const& prepared() const { return graph_; }
     std::vector<value> run(std::vector<value> const& inputs) const { return graph_.run(inputs); }
 
 private:

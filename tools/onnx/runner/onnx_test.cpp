@@ -121,7 +121,7 @@ int run(command_line const& asked)
     for (test_folder const& folder : find_test_folders(asked.folders)) {
         if (restricted && !needs_only(operators, folder))
             continue;
-        verdict const found = run_isolated([&] { return judge(folder); });
+        verdict const found = run_isolated([&] { return judge(folder, load); });
         auto const reason = text_wins.find(folder.path.filename().string());
         if (found.result == outcome::passed) {
             ++passed;

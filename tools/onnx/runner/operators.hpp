@@ -4,6 +4,7 @@
 // the inputs. Both are added to the list at the file's end.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,6 +20,8 @@ struct operation {
     /// Optional: returns a run function that has processed the constant inputs in advance; empty if there is
     /// nothing to do.
     std::function<run_function(typing const&)> prepare{};
+    /// Optional: returns the only output, if the types alone tell it.
+    std::function<std::optional<value>(typing const&)> evaluate{};
 };
 
 /// The operations by name: "Add" or "com.microsoft.AttnLSTM".

@@ -7,6 +7,8 @@
 #include <xloom/if.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
+#include <xloom/infer/merge.hpp>
+#include <xloom/infer/union.hpp>
 #include <xloom/loop_list.hpp>
 
 namespace runner {
@@ -47,7 +49,11 @@ types if_types(typing const& node)
     xloom::type_list const declared(node.declared().begin(), node.declared().end());
     auto const result =
         xloom::infer_if(branch(*then_types), branch(*else_types), declared, {.opset = node.opset()});
-    return {result.begin(), result.end()};
+    tensor const* const cond = node.constant_at(0);
+    if (cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
+        return {result.begin(), result.end()};
+    xloom::type_list const& taken = cond->items<bool>()[0] ? *then_types : *else_types; // no other can run
+    return {taken.begin(), taken.end()};
 }
 
 /// An iteration number or condition in the rank that the body declares of its input, [] or [1].
@@ -98,6 +104,30 @@ values loop(call const& node)
     return all;
 }
 
+/// Widens the types of the carried values by those that the body returns. Returns whether any has changed.
+bool widen(xloom::type_list& carried, xloom::type_list const& returned)
+{
+    bool has_changed = false;
+    for (std::size_t i = 0; i < carried.size() && i + 1 < returned.size(); ++i) {
+        partial_type const wider =
+            carried[i].with_shape(xloom::union_shape(carried[i].shape(), returned[i + 1].shape()));
+        has_changed = has_changed || wider != carried[i];
+        carried[i] = wider;
+    }
+    return has_changed;
+}
+
+/// Forgets the shapes that the body's own declarations contradict: the run reports what is wrong.
+void forget_contradicted(graph const& body, xloom::type_list& carried)
+{
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+        int const input = static_cast<int>(i) + 2;
+        if (input < body.proto().input_size() &&
+            find_conflict(carried[i], type_of(body.proto().input(input).type())) != xloom::conflict::none)
+            carried[i] = carried[i].with_shape(xloom::unknown_rank);
+    }
+}
+
 types loop_types(typing const& node)
 {
     types inputs = node.inputs();
@@ -107,10 +137,37 @@ types loop_types(typing const& node)
         return types_of_unknown(node);
     require_allowed(xloom::control_flow::loop, node.opset(), *carried);
     inputs[1] = xloom::tensor_type(element_type::bool_); // in the body, of the rank that it declares
-    auto const body = [&node](xloom::type_list const& given) { return infer_body(node, given); };
+    // ONNX's rule forgets the shapes of carried values. Those that no iteration changes are known.
+    xloom::type_list invariant = *carried;
+    auto const body = [&](xloom::type_list const& given) {
+        auto const arguments = [&] {
+            xloom::type_list all{given[0], given[1]};
+            for (partial_type const& each : invariant)
+                all.push_back(each);
+            return all;
+        };
+        auto const forget = [&] {
+            for (partial_type& each : invariant)
+                each = each.with_shape(xloom::unknown_rank);
+        };
+        forget_contradicted(node.body("body"), invariant);
+        constexpr std::size_t deepest = 4; // a loop in a loop is inferred again each time
+        constexpr int most = 8;
+        if (node.depth() >= deepest)
+            forget();
+        else
+            for (int round = 1; widen(invariant, infer_body(node, arguments(), certainty::tentative)); ++round)
+                if (round == most)
+                    forget();
+        return infer_body(node, arguments());
+    };
     auto const result = xloom::infer_loop(xloom::type_list(inputs.begin(), inputs.end()), body,
         xloom::type_list(node.declared().begin(), node.declared().end()), {.opset = node.opset()});
-    return {result.begin(), result.end()};
+    types outputs(result.begin(), result.end());
+    for (std::size_t i = 0; i < invariant.size() && i < outputs.size(); ++i)
+        if (find_conflict(outputs[i], invariant[i]) == xloom::conflict::none)
+            outputs[i] = merge_type(outputs[i], invariant[i]);
+    return outputs;
 }
 
 } // namespace

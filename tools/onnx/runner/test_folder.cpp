@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "compare.hpp"
-#include "model.hpp"
+#include "graph.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
@@ -69,7 +69,7 @@ small_floats comparison_of(onnx::GraphProto const& graph, std::string const& out
     return small_floats::closely;
 }
 
-verdict judge_set(model const& tested, fs::path const& set)
+verdict judge_set(runnable_model const& tested, fs::path const& set)
 {
     auto const& graph = tested.proto();
     auto const results = tested.run(read_inputs(set, graph));
@@ -89,7 +89,7 @@ verdict judge_set(model const& tested, fs::path const& set)
     return {outcome::passed};
 }
 
-verdict judge_error(model const& tested, std::vector<fs::path> const& sets)
+verdict judge_error(runnable_model const& tested, std::vector<fs::path> const& sets)
 {
     for (fs::path const& set : sets)
         tested.run(read_inputs(set, tested.proto()));
@@ -141,7 +141,7 @@ std::set<std::string> operators_of(test_folder const& folder)
     return found;
 }
 
-verdict judge(test_folder const& folder)
+verdict judge(test_folder const& folder, loader load_model)
 {
     bool const error_expected = fs::exists(folder.path / "expect_error.txt");
     auto const announced = [&](std::exception const& error) {
@@ -152,11 +152,11 @@ verdict judge(test_folder const& folder)
         auto const sets = data_sets(folder.path);
         if (sets.empty() && !error_expected)
             return {outcome::failed, "it has neither test_data_set_* nor expect_error.txt"};
-        model const tested((folder.path / "model.onnx").string());
+        auto const tested = load_model(folder);
         if (error_expected)
-            return judge_error(tested, sets);
+            return judge_error(*tested, sets);
         for (fs::path const& set : sets)
-            if (verdict const found = judge_set(tested, set); found.result != outcome::passed)
+            if (verdict const found = judge_set(*tested, set); found.result != outcome::passed)
                 return {
                     found.result, sets.size() == 1 ? found.why : set.filename().string() + ": " + found.why};
         return {outcome::passed};

@@ -3,9 +3,14 @@
 // expect_error.txt.
 
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "value.hpp"
 
 namespace runner {
 
@@ -33,7 +38,19 @@ std::vector<test_folder> find_test_folders(std::vector<std::string> const& roots
 /// there is no model to read.
 std::set<std::string> operators_of(test_folder const& folder);
 
-/// Runs the model on all data sets. Does not throw.
-verdict judge(test_folder const& folder);
+/// A model that can be run, whatever runs it.
+class runnable_model {
+public:
+    virtual ~runnable_model() = default;
+    virtual onnx::GraphProto const& proto() const = 0;
+    virtual std::vector<value> run(std::vector<value> const& inputs) const = 0;
+};
+
+/// Returns the model of a folder, ready to run; a program defines which function it is.
+std::unique_ptr<runnable_model> load(test_folder const& folder);
+
+/// Runs the model that load(folder) returns on all data sets. Does not throw.
+using loader = std::unique_ptr<runnable_model> (*)(test_folder const&);
+verdict judge(test_folder const& folder, loader load_model);
 
 } // namespace runner
