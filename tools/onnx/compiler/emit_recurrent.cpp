@@ -115,21 +115,14 @@ void emit(emission& out, node& each, recurrent const& op)
     std::string const type = item_type(each.input(0).type.element());
     std::string const X = out.operand(each.input(0));
     std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);
-    if (!has_constant_weights(each, op)) {
-        std::string const result = out.unique(label + "_result");
-        operands all = op.constants;
-        all.insert(all.end(), op.start.begin(), op.start.end());
-        std::sort(all.begin(), all.end());
-        out.line("auto {} = xloom::{}({}, {}, {});", result, op.name, X, initialisers(out, each, all, false),
-            options_of(each));
-        for (std::size_t k = 0; k < op.outputs.size(); ++k)
-            if (each.wants(k))
-                out.line("{} = std::move({}.{});", out.target(each.output(k)), result, op.outputs[k]);
-        return;
-    }
+    bool const is_packed_once = has_constant_weights(each, op);
     std::string const weights = out.unique(label + "_weights");
-    out.add_member(fmt::format("xloom::{}_weights<{}> const {}{{{}, {}}};", op.name, type, weights,
-        initialisers(out, each, op.constants, true), options_of(each)));
+    std::string const packing = fmt::format("xloom::{}_weights<{}> const {}{{{}, {}}};", op.name, type, weights,
+        initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    if (is_packed_once)
+        out.add_member(packing);
+    else
+        out.write(packing);
     std::string const workspace = out.unique(label + "_workspace");
     bool const has_attention = each.name == "com.microsoft.AttnLSTM";
     out.add_memory(fmt::format("xloom::{}_workspace<{}> {}{{}};", has_attention ? "attention" : "recurrent", type, workspace));
