@@ -1,10 +1,11 @@
 #pragma once
-// Axes: non-negative or negative (counted from the last), and a tensor viewed as [outer, length, inner]
-// around one.
+// Axes: non-negative or negative, which count from the last.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include <xloom_onnx/axes.hpp>
 
 #include "graph.hpp"
 #include "text.hpp"
@@ -40,40 +41,10 @@ inline std::optional<std::vector<std::int64_t>> named_axes(call const& c, std::i
     return c.has_attribute("axes") ? std::optional(c.integers("axes")) : std::nullopt;
 }
 
-/// Returns the product of the dimensions first .. last - 1.
-inline std::size_t items_between(xloom::shape const& dims, std::size_t first, std::size_t last)
-{
-    xloom::shape const part(dims.begin() + first, dims.begin() + last);
-    if (!xloom::is_countable(part))
-        throw runner_error(fmt::format("the dimensions {} are too large together", part));
-    return xloom::element_count(part);
-}
-
 /// Returns a shape that a model gives as integers.
 inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
 {
-    if (numbers.size() > xloom::max_rank)
-        throw runner_error(
-            fmt::format("a shape of rank {} is given, more than {}", numbers.size(), xloom::max_rank));
-    xloom::shape dims;
-    for (std::int64_t const number : numbers) {
-        if (number < 0)
-            throw runner_error(fmt::format("a dimension of the shape {} is negative", numbers));
-        dims.push_back(static_cast<std::size_t>(number));
-    }
-    return dims;
-}
-
-struct axis_view {
-    std::size_t outer, length, inner;
-};
-
-/// Of an empty tensor: `outer` is 0, so that loops end at once.
-inline axis_view around(xloom::shape const& dims, std::size_t axis)
-{
-    if (xloom::element_count(dims) == 0)
-        return {0, dims[axis], 0};
-    return {items_between(dims, 0, axis), dims[axis], items_between(dims, axis + 1, dims.size())};
+    return xloom_onnx::checked_shape("xloom_onnx", numbers);
 }
 
 } // namespace runner

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
+
+#include <xloom_onnx/cast.hpp>
 
 #include "moves.hpp"
 #include "text.hpp"
@@ -79,7 +78,7 @@ void store(std::span<Hub const> block, tensor& to, std::size_t at, xloom::cast_o
 {
     auto const copy = [&]<class T>(std::type_identity<T>) {
         std::transform(block.data(), block.data() + block.size(), to.items<T>().data() + at,
-            [&](Hub x) { return to_number<T>(x, options); });
+            [&](Hub x) { return xloom_onnx::cast_item<T>(x, options); });
     };
     with_hub(to.type(), [&]<class T>(std::type_identity<T> as) {
         if constexpr (std::is_same_v<T, float>)
@@ -89,48 +88,6 @@ void store(std::span<Hub const> block, tensor& to, std::size_t at, xloom::cast_o
         else
             copy(as);
     });
-}
-
-/// The shortest decimal text that reads as the same number, without an exponent.
-template <class Hub>
-std::string text_of(Hub x)
-{
-    if constexpr (std::is_floating_point_v<Hub>) {
-        if (std::isnan(x))
-            return "NaN";
-        if (std::isinf(x))
-            return x < 0 ? "-INF" : "INF";
-    }
-    std::array<char, 400> digits; // the longest: 5e-324
-    auto const end = [&] {
-        if constexpr (std::is_floating_point_v<Hub>)
-            return std::to_chars(digits.data(), digits.data() + digits.size(), x, std::chars_format::fixed)
-                .ptr;
-        else
-            return std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
-    }();
-    return {digits.data(), end};
-}
-
-template <class Hub>
-Hub read_number(std::string const& text)
-{
-    char const* const begin = text.c_str();
-    char const* const end = begin + text.size();
-    if constexpr (std::is_integral_v<Hub>) {
-        Hub whole{};
-        auto const read = std::from_chars(begin + (*begin == '+' ? 1 : 0), end, whole);
-        if (read.ec == std::errc() && read.ptr == end)
-            return whole;
-        return to_number<Hub>(read_number<double>(text), {});
-    } else {
-        char* stop = nullptr;
-        Hub const x = std::is_same_v<Hub, float> ? static_cast<Hub>(std::strtof(begin, &stop))
-                                                 : static_cast<Hub>(std::strtod(begin, &stop));
-        if (text.empty() || stop != end)
-            throw runner_error("the string " + in_quotes(text) + " is no number");
-        return x;
-    }
 }
 
 } // namespace
@@ -148,7 +105,7 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
         with_hub(
             to == element_type::bool_ ? element_type::double_ : to, [&]<class Hub>(std::type_identity<Hub>) {
                 for (std::size_t i = 0; i < size; ++i) {
-                    Hub const x = read_number<Hub>(texts[i]);
+                    Hub const x = xloom_onnx::number_in<Hub>(texts[i]);
                     store<Hub>({&x, 1}, result, i, options);
                 }
             });
@@ -164,7 +121,7 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
                 store<Hub>({block.data(), count}, result, at, options);
             for (std::size_t i = 0; to == element_type::string && i < count; ++i) {
                 std::string& text = result.items<std::string>()[at + i];
-                text = text_of(block[i]);
+                text = xloom_onnx::text_of(block[i]);
                 characters.grow(text.size());
                 if (characters.bytes() > current_budget().tensor_bytes)
                     throw runner_error(

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <xloom/kernel/strided_copy.hpp>
+#include <xloom_onnx/concat.hpp>
+#include <xloom_onnx/transpose.hpp>
+
 #include "axis.hpp"
-#include "broadcast.hpp"
 #include "text.hpp"
 
 namespace runner {
@@ -53,104 +56,65 @@ void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t wher
             count * from.item_size());
 }
 
-void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item)
-{
-    with_unit(to, [&]<class Unit>(std::type_identity<Unit>) {
-        auto const& unit = unit_source<Unit>(item)[0];
-        unit_target<Unit> const target(to);
-        for (std::size_t i = 0; i < count; ++i)
-            target.put(where + i, unit);
-    });
-}
-
 tensor strided(
     tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps)
 {
     tensor result = new_tensor_like(from, dims);
     with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
-        unit_source<Unit> const source(from);
-        unit_target<Unit> const target(result);
-        std::size_t at = 0;
-        for (rows walk(dims, {steps}); !walk.done(); walk.next()) {
-            std::ptrdiff_t const first = start + walk.offset(0), step = walk.step(0);
-            if (step == 1) {
-                copy_items(from, static_cast<std::size_t>(first), result, at, walk.length());
-            } else {
-                for (std::size_t i = 0; i < walk.length(); ++i)
-                    target.put(at + i, source[first + static_cast<std::ptrdiff_t>(i) * step]);
-            }
-            at += walk.length();
-        }
+        xloom::kernel::strided_copy(dims, steps, xloom::row_major_strides(dims))(
+            units_of<Unit>(from) + start, units_of<Unit>(result));
     });
     return result;
 }
 
 tensor transposed(tensor const& from, std::vector<std::size_t> const& order)
 {
-    xloom::strides const steps = broadcast_steps(from.shape(), from.shape());
-    xloom::shape dims;
-    xloom::strides order_steps;
-    for (std::size_t const axis : order) {
-        dims.push_back(from.shape()[axis]);
-        order_steps.push_back(steps[axis]);
-    }
-    return strided(from, 0, dims, order_steps);
+    xloom_onnx::integers const perm(order);
+    tensor result = new_tensor_like(from, xloom_onnx::transpose_shape(from.shape(), perm));
+    with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::transpose_into(unit_items_of<Unit>(from), perm, writable_unit_items_of<Unit>(result));
+    });
+    return result;
 }
 
 tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
 {
-    if (parts.empty())
-        throw runner_error("there is no tensor to join");
-    tensor const& first = parts[0];
-    std::size_t const axis = axis_of(given_axis, first.shape().size());
-    xloom::shape dims = first.shape();
-    dims[axis] = 0;
-    for (tensor const& next : parts) {
-        xloom::shape others = next.shape();
-        if (others.size() == dims.size())
-            others[axis] = dims[axis];
-        if (next.type() != first.type() || others != dims)
-            throw runner_error("it cannot join " + describe(first) + " and " + describe(next) +
-                               fmt::format(" along axis {}", axis));
-        dims[axis] += next.shape()[axis];
+    std::vector<xloom::shape> shapes;
+    for (tensor const& part : parts)
+        shapes.push_back(part.shape());
+    xloom::shape const dims = xloom_onnx::concat_shape(shapes, given_axis);
+    for (tensor const& part : parts) {
+        if (part.type() != parts[0].type())
+            throw runner_error("it cannot join " + describe(parts[0]) + " and " + describe(part));
+        require_room_for(part, dims);
     }
-    for (tensor const& each : parts)
-        require_room_for(each, dims);
-    tensor result = new_tensor(first.type(), dims);
-    auto const [outer, length, inner] = around(dims, axis);
-    std::size_t before = 0;
-    for (tensor const& next : parts) {
-        std::size_t const block = next.shape()[axis] * inner;
-        for (std::size_t o = 0; o < outer; ++o)
-            copy_items(next, o * block, result, o * length * inner + before, block);
-        before += block;
-    }
+    tensor result = new_tensor(parts[0].type(), dims);
+    std::size_t const axis = axis_of(given_axis, dims.size());
+    with_unit(result, [&]<class Unit>(std::type_identity<Unit>) {
+        auto const to = writable_unit_items_of<Unit>(result);
+        std::size_t begin = 0;
+        for (tensor const& part : parts) {
+            xloom_onnx::join_part(unit_items_of<Unit>(part), begin, to, axis);
+            begin += part.shape()[axis];
+        }
+    });
     return result;
 }
 
 std::vector<tensor> split_along(
     tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths)
 {
-    auto const [outer, length, inner] = around(from.shape(), axis);
-    std::size_t left = length;
-    bool is_possible = true;
-    for (std::int64_t const each : lengths) {
-        is_possible = is_possible && each >= 0 && static_cast<std::size_t>(each) <= left;
-        left -= static_cast<std::size_t>(each);
-    }
-    if (!is_possible || left != 0)
-        throw runner_error(
-            fmt::format("an axis of {} cannot be split into these {} parts", length, lengths.size()));
+    xloom_onnx::check_split(from.shape()[axis], lengths);
     std::vector<tensor> parts;
-    std::size_t before = 0;
+    std::size_t begin = 0;
     for (std::int64_t const each : lengths) {
         xloom::shape dims = from.shape();
         dims[axis] = static_cast<std::size_t>(each);
         tensor part(from.type(), dims);
-        std::size_t const block = dims[axis] * inner;
-        for (std::size_t o = 0; o < outer; ++o)
-            copy_items(from, o * length * inner + before, part, o * block, block);
-        before += block;
+        with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
+            xloom_onnx::take_part(unit_items_of<Unit>(from), begin, writable_unit_items_of<Unit>(part), axis);
+        });
+        begin += dims[axis];
         parts.push_back(std::move(part));
     }
     return parts;

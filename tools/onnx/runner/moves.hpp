@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom_onnx/view.hpp>
+
 #include "value.hpp"
 
 namespace runner {
@@ -20,9 +22,6 @@ void require_room_for(tensor const& source, xloom::shape const& dims);
 
 /// Copies `count` items from position `at` of one tensor to position `where` of another of the same type.
 void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count);
-
-/// Writes copies of an item, given as a tensor.
-void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item);
 
 /// Returns the items at start + the sum of index * stride along each axis of `dims`.
 tensor strided(
@@ -82,51 +81,16 @@ auto* units_of(Tensor& t)
         return reinterpret_cast<std::conditional_t<std::is_const_v<Tensor>, Unit const, Unit>*>(t.bytes());
 }
 
-/// A reader of a tensor's items as units; unit_target writes them to another tensor of the same type.
+/// Returns a tensor's items as units, for xloom_onnx's operators.
 template <class Unit>
-class unit_source {
-public:
-    explicit unit_source(tensor const& t) : bytes_(t.bytes()) {}
-    Unit operator[](std::ptrdiff_t at) const
-    {
-        Unit unit;
-        std::memcpy(&unit, bytes_ + at * static_cast<std::ptrdiff_t>(sizeof(Unit)), sizeof(Unit));
-        return unit;
-    }
-
-private:
-    std::byte const* bytes_;
-};
-template <>
-class unit_source<std::string> {
-public:
-    explicit unit_source(tensor const& t) : items_(t.items<std::string>().data()) {}
-    std::string const& operator[](std::ptrdiff_t at) const { return items_[at]; }
-
-private:
-    std::string const* items_;
-};
-
+xloom_onnx::tensor_view<Unit const> unit_items_of(tensor const& t)
+{
+    return {units_of<Unit>(t), t.shape()};
+}
 template <class Unit>
-class unit_target {
-public:
-    explicit unit_target(tensor& t) : bytes_(t.bytes()) {}
-    void put(std::size_t at, Unit const& unit) const
-    {
-        std::memcpy(bytes_ + at * sizeof(Unit), &unit, sizeof(Unit));
-    }
-
-private:
-    std::byte* bytes_;
-};
-template <>
-class unit_target<std::string> {
-public:
-    explicit unit_target(tensor& t) : items_(t.items<std::string>().data()) {}
-    void put(std::size_t at, std::string const& item) const { items_[at] = item; }
-
-private:
-    std::string* items_;
-};
+xloom_onnx::tensor_view<Unit> writable_unit_items_of(tensor& t)
+{
+    return {units_of<Unit>(t), t.shape()};
+}
 
 } // namespace runner

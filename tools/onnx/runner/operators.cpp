@@ -1,8 +1,27 @@
 #include "operators.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace runner {
 
 namespace {
+
+/// Returns a run function that reports xloom_onnx's errors without the name of its function: the node's follows.
+run_function with_own_errors(run_function run)
+{
+    return [run = std::move(run)](call const& c) {
+        try {
+            return run(c);
+        } catch (xloom::error const& error) {
+            std::string_view text = error.what();
+            if (!text.starts_with("xloom_onnx"))
+                throw;
+            text.remove_prefix(std::min(text.find(": ") + 2, text.size()));
+            throw runner_error(std::string(text));
+        }
+    };
+}
 
 operator_table const& table()
 {
@@ -24,6 +43,8 @@ operator_table const& table()
         add_scan_operators(all);
         add_recurrent_operators(all);
         add_sequence_operators(all);
+        for (auto& [name, operation] : all)
+            operation.run = with_own_errors(std::move(operation.run));
         return all;
     }();
     return all_of_them;

@@ -1,13 +1,11 @@
 // Operators that go along one axis and keep the shape: CumSum and CumProd, which are xloom's, Softmax,
 // LogSoftmax.
 
-#include <cmath>
-
 #include <xloom/cumulative.hpp>
 #include <xloom/infer/cumsum.hpp>
+#include <xloom_onnx/softmax.hpp>
 
 #include "axis.hpp"
-#include "elementwise.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 #include "type_rules.hpp"
@@ -17,15 +15,6 @@
 namespace runner {
 
 namespace {
-
-/// Calls f(first, step) for each row along the axis: the offset of its first item, and its stride.
-template <class F>
-void for_each_row(axis_view const& view, F f)
-{
-    for (std::size_t o = 0; o < view.outer; ++o)
-        for (std::size_t i = 0; i < view.inner; ++i)
-            f(o * view.length * view.inner + i, view.inner);
-}
 
 /// Calls accumulate(x, result, options) for the operands of CumSum or CumProd.
 template <class Accumulate>
@@ -73,46 +62,19 @@ types cumsum_type(typing const& node)
 }
 
 /// Up to opset 12 along all axes from `axis` on, as if they were one.
-axis_view softmax_view(call const& c)
-{
-    xloom::shape const& dims = c.tensor_at(0).shape();
-    std::size_t const axis = axis_of(c.integer("axis", c.opset() < 13 ? 1 : -1), dims.size());
-    axis_view view = around(dims, axis);
-    if (c.opset() < 13) {
-        view.length *= view.inner;
-        view.inner = 1;
-    }
-    return view;
-}
-
 template <bool Log>
 std::vector<value> run_softmax(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    axis_view const view = softmax_view(c);
+    bool const flattens = c.opset() < 13;
+    xloom_onnx::softmax_options const options{
+        .axis = c.integer("axis", flattens ? 1 : -1), .flattens = flattens};
     return {with_float(x.type(), [&]<class T>(std::type_identity<T>) {
-        using number = decltype(+T());
         tensor result(x.type(), x.shape());
-        T const* const from = x.items<T>().data();
-        T* const to = result.items<T>().data();
-        std::vector<number> row(view.outer == 0 ? 0 : view.length);
-        for_each_row(view, [&](std::size_t first, std::size_t step) {
-            number largest = -std::numeric_limits<number>::infinity();
-            for (std::size_t k = 0; k < row.size(); ++k) {
-                row[k] = +from[first + k * step];
-                largest = larger()(largest, row[k]);
-            }
-            number sum = 0;
-            for (number& each : row) {
-                each -= largest;
-                number const power = std::exp(each);
-                sum += power;
-                each = Log ? each : power;
-            }
-            number const log_sum = std::log(sum);
-            for (std::size_t k = 0; k < row.size(); ++k)
-                to[first + k * step] = static_cast<T>(Log ? row[k] - log_sum : row[k] / sum);
-        });
+        if constexpr (Log)
+            xloom_onnx::log_softmax_into(items_of<T>(x), writable_items_of<T>(result), options);
+        else
+            xloom_onnx::softmax_into(items_of<T>(x), writable_items_of<T>(result), options);
         return result;
     })};
 }

@@ -1,6 +1,4 @@
-// Operators on numbers of any type: whole ones wrap around, 16-bit ones are computed in float.
-
-#include <cmath>
+// Operators on numbers of any type.
 
 #include "convert.hpp"
 #include "elementwise.hpp"
@@ -11,126 +9,6 @@
 namespace runner {
 
 namespace {
-
-struct add {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        return static_cast<T>(modular(a) + modular(b));
-    }
-};
-struct subtract {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        return static_cast<T>(modular(a) - modular(b));
-    }
-};
-struct multiply {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        return static_cast<T>(modular(a) * modular(b));
-    }
-};
-struct negate {
-    template <class T>
-    T operator()(T a) const
-    {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(0 - modular(a));
-        else
-            return static_cast<T>(-a);
-    }
-};
-
-void refuse_zero(bool is_zero)
-{
-    if (is_zero)
-        throw runner_error("a whole number is divided by zero");
-}
-
-/// Towards zero. The one quotient that is out of range wraps around.
-struct divide {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        if constexpr (std::is_integral_v<T>) {
-            refuse_zero(b == 0);
-            if (std::is_signed_v<T> && b == static_cast<T>(-1))
-                return negate()(a);
-        }
-        return static_cast<T>(a / b);
-    }
-};
-
-/// With the divisor's sign.
-struct modulo {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        refuse_zero(b == 0);
-        if constexpr (std::is_signed_v<T>) {
-            if (b == -1)
-                return 0;
-            T const rest = static_cast<T>(a % b);
-            return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-        } else {
-            return static_cast<T>(a % b);
-        }
-    }
-};
-
-/// With the dividend's sign.
-struct remainder {
-    template <class T>
-    T operator()(T a, T b) const
-    {
-        if constexpr (std::is_integral_v<T>) {
-            refuse_zero(b == 0);
-            return std::is_signed_v<T> && b == static_cast<T>(-1) ? T{0} : static_cast<T>(a % b);
-        } else {
-            return static_cast<T>(std::fmod(+a, +b));
-        }
-    }
-};
-
-struct absolute {
-    template <class T>
-    T operator()(T a) const
-    {
-        if constexpr (std::is_integral_v<T>)
-            return a < T{0} ? negate()(a) : a;
-        else
-            return static_cast<T>(std::fabs(+a));
-    }
-};
-struct sign {
-    template <class T>
-    T operator()(T a) const
-    {
-        if (+a != +a)
-            return a;
-        return static_cast<T>(static_cast<int>(+a > 0) - static_cast<int>(+a < 0));
-    }
-};
-
-/// Whole numbers to a power below zero are 0, but for those of 1 and -1.
-template <class T>
-T whole_power(T a, std::uint64_t exponent, bool is_negative)
-{
-    bool const is_unit = a == 1 || (std::is_signed_v<T> && a == static_cast<T>(-1));
-    if (is_negative) {
-        refuse_zero(a == 0);
-        if (!is_unit)
-            return 0;
-    }
-    T result = 1;
-    for (; exponent != 0; exponent /= 2, a = multiply()(a, a))
-        if (exponent % 2 != 0)
-            result = multiply()(result, a);
-    return result;
-}
 
 bool is_whole(element_type type)
 {
@@ -145,47 +23,44 @@ std::vector<value> run_pow(call const& c)
     for (element_type const type : {x.type(), y.type()})
         with_number(type, []<class T>(std::type_identity<T>) {}); // throws for what is no number
     if (is_whole(x.type()) && is_whole(y.type())) {
-        bool const has_sign = y.type() != element_type::uint64;
-        tensor const exponents = convert(y, element_type::int64);
-        return {with_integer(x.type(), [&]<class T>(std::type_identity<T>) {
-            return map_items<T, T, std::int64_t>(x, exponents, [&](T a, std::int64_t b) {
-                bool const is_negative = has_sign && b < 0;
-                return whole_power(a,
-                    is_negative ? 0 - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b),
-                    is_negative);
+        auto const with_exponents = [&]<class E>(std::type_identity<E>) {
+            tensor const exponents = convert(y, xloom::element_type_of<E>);
+            return with_integer(x.type(), [&]<class T>(std::type_identity<T>) {
+                return map_items<T, T, E>(x, exponents, xloom_onnx::pow);
             });
-        })};
+        };
+        bool const has_sign = y.type() != element_type::uint64;
+        return {has_sign ? with_exponents(std::type_identity<std::int64_t>())
+                         : with_exponents(std::type_identity<std::uint64_t>())};
     }
-    if (x.type() == element_type::float_ && y.type() == x.type()) // squares, most often
-        return {map_items<float, float, float>(
-            x, y, [](float a, float b) { return b == 2.0f ? a * a : std::pow(a, b); })};
-    tensor const powers = map_items<double, double, double>(convert(x, element_type::double_),
-        convert(y, element_type::double_), [](double a, double b) { return std::pow(a, b); });
+    if (x.type() == element_type::float_ && y.type() == x.type())
+        return {map_items<float, float, float>(x, y, xloom_onnx::pow)};
+    tensor const powers = map_items<double, double, double>(
+        convert(x, element_type::double_), convert(y, element_type::double_), xloom_onnx::pow);
     return {convert(powers, x.type())};
 }
 
-template <class F>
+template <auto const& F>
 tensor of_two_numbers(tensor const& a, tensor const& b)
 {
-    return with_number(
-        a.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, b, F()); });
+    return with_number(a.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, b, F); });
 }
 
-template <class F>
+template <auto const& F>
 std::vector<value> run_binary(call const& c)
 {
     return {of_two_numbers<F>(c.tensor_at(0), second_operand(c))};
 }
 
-template <class F>
+template <auto const& F>
 std::vector<value> run_unary(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    return {with_number(x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, F()); })};
+    return {with_number(x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, F); })};
 }
 
 /// Any number of inputs.
-template <class F>
+template <auto const& F>
 tensor fold(call const& c)
 {
     tensor result = c.tensor_at(0);
@@ -194,7 +69,7 @@ tensor fold(call const& c)
     return result;
 }
 
-template <class F>
+template <auto const& F>
 std::vector<value> run_fold(call const& c)
 {
     return {fold<F>(c)};
@@ -202,7 +77,7 @@ std::vector<value> run_fold(call const& c)
 
 std::vector<value> run_mean(call const& c)
 {
-    tensor const sum = fold<add>(c);
+    tensor const sum = fold<xloom_onnx::add>(c);
     float const count = static_cast<float>(c.input_count());
     return {with_float(sum.type(), [&]<class T>(std::type_identity<T>) {
         return map_items<T, T>(sum, [count](T a) { return static_cast<T>(a / count); });
@@ -212,12 +87,13 @@ std::vector<value> run_mean(call const& c)
 std::vector<value> run_mod(call const& c)
 {
     if (c.integer("fmod", 0) != 0)
-        return run_binary<remainder>(c);
+        return run_binary<xloom_onnx::fmod>(c);
     tensor const& a = c.tensor_at(0);
     if (!is_whole(a.type()))
         throw runner_error("Mod of floating-point numbers needs the attribute fmod = 1");
-    return {with_integer(a.type(),
-        [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, second_operand(c), modulo()); })};
+    return {with_integer(a.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<T, T, T>(a, second_operand(c), xloom_onnx::mod);
+    })};
 }
 
 /// Clip: the limits are attributes before opset 11, scalar inputs since.
@@ -227,7 +103,8 @@ std::vector<value> run_clip(call const& c)
     return {with_number(x.type(), [&]<class T>(std::type_identity<T>) {
         auto const limit = [&](std::size_t input, char const* attribute, T otherwise) {
             if (c.opset() < 11)
-                return c.has_attribute(attribute) ? to_number<T>(c.number(attribute, 0)) : otherwise;
+                return c.has_attribute(attribute) ? xloom_onnx::cast_item<T>(c.number(attribute, 0))
+                                                  : otherwise;
             if (!c.has(input))
                 return otherwise;
             auto const items = c.tensor_at(input).template items<T>();
@@ -238,7 +115,7 @@ std::vector<value> run_clip(call const& c)
         };
         T const least = limit(1, "min", std::numeric_limits<T>::lowest());
         T const most = limit(2, "max", std::numeric_limits<T>::max());
-        return map_items<T, T>(x, [least, most](T a) { return smaller()(most, larger()(a, least)); });
+        return map_items<T, T>(x, [least, most](auto a) { return xloom_onnx::clip(a, least, most); });
     })};
 }
 
@@ -246,18 +123,18 @@ std::vector<value> run_clip(call const& c)
 
 void add_arithmetic_operators(operator_table& table)
 {
-    table["Add"] = {run_binary<add>, broadcast_type};
-    table["Sub"] = {run_binary<subtract>, broadcast_type};
-    table["Mul"] = {run_binary<multiply>, broadcast_type};
-    table["Div"] = {run_binary<divide>, broadcast_type};
+    table["Add"] = {run_binary<xloom_onnx::add>, broadcast_type};
+    table["Sub"] = {run_binary<xloom_onnx::sub>, broadcast_type};
+    table["Mul"] = {run_binary<xloom_onnx::mul>, broadcast_type};
+    table["Div"] = {run_binary<xloom_onnx::div>, broadcast_type};
     table["Mod"] = {run_mod, broadcast_type};
     table["Pow"] = {run_pow, broadcast_type};
-    table["Neg"] = {run_unary<negate>, same_type};
-    table["Abs"] = {run_unary<absolute>, same_type};
-    table["Sign"] = {run_unary<sign>, same_type};
-    table["Max"] = {run_fold<larger>, broadcast_type};
-    table["Min"] = {run_fold<smaller>, broadcast_type};
-    table["Sum"] = {run_fold<add>, broadcast_type};
+    table["Neg"] = {run_unary<xloom_onnx::neg>, same_type};
+    table["Abs"] = {run_unary<xloom_onnx::abs>, same_type};
+    table["Sign"] = {run_unary<xloom_onnx::sign>, same_type};
+    table["Max"] = {run_fold<xloom_onnx::max>, broadcast_type};
+    table["Min"] = {run_fold<xloom_onnx::min>, broadcast_type};
+    table["Sum"] = {run_fold<xloom_onnx::add>, broadcast_type};
     table["Mean"] = {run_mean, broadcast_type};
     table["Clip"] = {run_clip, same_type};
 }

@@ -1,14 +1,17 @@
 // Operators that make tensors: Constant, ConstantOfShape, Range.
 
 #include <algorithm>
-#include <cmath>
+
+#include <xloom_onnx/constant.hpp>
 
 #include "axis.hpp"
-#include "elementwise.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
 #include "text.hpp"
 #include "type_rules.hpp"
+#include "types.hpp"
+#include "views.hpp"
 
 namespace runner {
 
@@ -77,7 +80,10 @@ std::vector<value> run_constant_of_shape(call const& c)
     if (item.size() != 1)
         throw runner_error(fmt::format("its value has {} items instead of 1", item.size()));
     tensor result = new_tensor_like(item, shape_of(c.integers_at(0)));
-    fill_items(result, 0, result.size(), item);
+    with_unit(result, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::constant_of_shape_into(
+            result.shape(), *units_of<Unit>(item), writable_unit_items_of<Unit>(result));
+    });
     return {result};
 }
 
@@ -86,25 +92,6 @@ types constant_of_shape_type(typing const& node)
     auto const* const found = node.find("value", onnx::AttributeProto::TENSOR);
     element_type const element = found == nullptr ? element_type::float_ : read_tensor(found->t()).type();
     return {xloom::tensor_type(element, shape_in(node, 0))};
-}
-
-template <class T>
-std::size_t range_length(T start, T limit, T delta)
-{
-    if (delta == 0)
-        throw runner_error("delta is 0");
-    if constexpr (std::is_integral_v<T>) {
-        if (delta > 0 ? start >= limit : start <= limit)
-            return 0;
-        auto const to = static_cast<std::uint64_t>(limit), from = static_cast<std::uint64_t>(start),
-                   step = static_cast<std::uint64_t>(delta);
-        return delta > 0 ? (to - from - 1) / step + 1 : (from - to - 1) / (0 - step) + 1;
-    } else {
-        T const length = std::ceil((limit - start) / delta);
-        if (!(length < static_cast<T>(1ull << 62)))
-            throw runner_error("its length is no number, or too large");
-        return length > 0 ? static_cast<std::size_t>(length) : 0;
-    }
 }
 
 /// 16-bit floats are stepped in float.
@@ -118,13 +105,10 @@ std::vector<value> run_range(call const& c)
                 throw runner_error(fmt::format("its input {} has {} items instead of 1", i, items.size()));
             return items[0];
         };
-        auto const start = +scalar(0), limit = +scalar(1), delta = +scalar(2);
-        std::size_t const length = range_length(start, limit, delta);
-        tensor result = new_tensor(xloom::element_type_of<T>, {length});
-        T* const to = result.template items<T>().data();
-        for (std::size_t i = 0; i < length; ++i)
-            to[i] =
-                static_cast<T>(modular(start) + static_cast<decltype(modular(start))>(i) * modular(delta));
+        T const start = scalar(0), limit = scalar(1), delta = scalar(2);
+        tensor result =
+            new_tensor(xloom::element_type_of<T>, {xloom_onnx::range_length(start, limit, delta)});
+        xloom_onnx::range_into(start, limit, delta, writable_items_of<T>(result));
         return result;
     })};
 }

@@ -8,6 +8,7 @@
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/scatter_elements.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom_onnx/gather.hpp>
 
 #include "axis.hpp"
 #include "moves.hpp"
@@ -119,37 +120,16 @@ types gather_nd_type(typing const& node) { return infer_gather_nd(node, node.ops
 /// com.microsoft's counts opsets of its own.
 types contributed_gather_nd_type(typing const& node) { return infer_gather_nd(node, xloom::latest_opset); }
 
-std::size_t wrapped(std::int64_t index, std::size_t length)
-{
-    if (!xloom::is_axis(index, length))
-        throw runner_error(fmt::format("an index into an axis of length {} is {}", length, index));
-    return xloom::wrap_axis(index, length);
-}
-
-/// output[outer, i, inner] = data[outer, indices[i], inner]
 values gather(call const& node)
 {
     tensor const& data = node.tensor_at(0);
-    xloom::shape const &dims = data.shape(), &index_dims = node.tensor_at(1).shape();
-    std::size_t const axis = axis_of(node.integer("axis", 0), dims.size());
+    xloom_onnx::gather_options const options{.axis = node.integer("axis", 0)};
     std::vector<std::int64_t> const indices = node.integers_at(1);
-    auto const [outer, length, inner] = around(dims, axis);
-    xloom::shape result_dims(dims.begin(), dims.begin() + axis);
-    for (std::size_t const dim : index_dims)
-        result_dims.push_back(dim);
-    for (std::size_t i = axis + 1; i < dims.size(); ++i)
-        result_dims.push_back(dims[i]);
-    std::vector<std::size_t> at;
-    at.reserve(indices.size());
-    for (std::int64_t const index : indices)
-        at.push_back(wrapped(index, dims[axis]));
-    tensor result = new_tensor_like(data, result_dims);
-    std::size_t to = 0;
-    for (std::size_t o = 0; o < outer; ++o)
-        for (std::size_t const i : at) {
-            copy_items(data, (o * length + i) * inner, result, to, inner);
-            to += inner;
-        }
+    xloom_onnx::tensor_view<std::int64_t const> const at(indices.data(), node.tensor_at(1).shape());
+    tensor result = new_tensor_like(data, xloom_onnx::gather_shape(data.shape(), at.shape(), options));
+    with_unit(data, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::gather_into(unit_items_of<Unit>(data), at, writable_unit_items_of<Unit>(result), options);
+    });
     return {result};
 }
 

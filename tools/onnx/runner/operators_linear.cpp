@@ -1,14 +1,14 @@
 // MatMul and Gemm.
 
-#include <cmath>
+#include <xloom_onnx/matmul.hpp>
 
-#include "axis.hpp"
 #include "convert.hpp"
-#include "elementwise.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
-#include "products.hpp"
 #include "text.hpp"
 #include "type_rules.hpp"
+#include "types.hpp"
+#include "views.hpp"
 
 namespace runner {
 
@@ -21,21 +21,6 @@ tensor widened(tensor const& x)
     return is_small ? convert(x, element_type::float_) : x;
 }
 
-/// The type in which products are computed: unsigned for integers, so that they wrap around.
-template <class T>
-using product_item = decltype(modular(T()));
-
-template <class T>
-product_item<T> const* product_items(tensor const& x)
-{
-    return reinterpret_cast<product_item<T> const*>(x.items<T>().data());
-}
-template <class T>
-product_item<T>* product_items(tensor& x)
-{
-    return reinterpret_cast<product_item<T>*>(x.items<T>().data());
-}
-
 template <class F>
 auto with_product_type(element_type type, F&& f)
 {
@@ -43,64 +28,28 @@ auto with_product_type(element_type type, F&& f)
         type, std::forward<F>(f));
 }
 
-/// Returns products of stacks of matrices, of rank 2 or more; the axes before the last two are broadcast. The
-/// matrices of b may be transposed.
-tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = false)
+/// Reserves what a product may copy of B [K, N] and of M rows of the result, in the budget.
+reservation room_for_product(std::size_t M, std::size_t K, element_type type)
 {
-    auto const stack_of = [](xloom::shape const& dims) { return xloom::shape(dims.begin(), dims.end() - 2); };
-    std::size_t const M = a.shape().end()[-2], K = a.shape().back(),
-                      N = b.shape().end()[is_b_transposed ? -2 : -1];
-    if (b.shape().end()[is_b_transposed ? -1 : -2] != K)
-        throw runner_error(
-            fmt::format("matrices of the shapes {} and {} cannot be multiplied", a.shape(), b.shape()));
-    xloom::shape const stack = broadcast(stack_of(a.shape()), stack_of(b.shape()));
-    xloom::shape dims = stack;
-    dims.push_back(M);
-    dims.push_back(N);
-    tensor result = new_tensor(a.type(), dims);
-    if (result.size() == 0)
-        return result;
-    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
-        auto const* const left = product_items<T>(a);
-        auto const* const right = product_items<T>(b);
-        auto* to = product_items<T>(result);
-        std::size_t const row_step = is_b_transposed ? 1 : N, column_step = is_b_transposed ? K : 1;
-        if (b.shape().size() == 2) { // one product of many rows
-            multiply_matrices(result.size() / N, K, N, left, {right, row_step, column_step}, to, N);
-            return;
-        }
-        for (rows walk(stack,
-                 {broadcast_steps(stack_of(a.shape()), stack), broadcast_steps(stack_of(b.shape()), stack)});
-             !walk.done(); walk.next())
-            for (std::size_t k = 0; k < walk.length(); ++k, to += M * N) {
-                auto const i = static_cast<std::ptrdiff_t>(k);
-                auto const x = static_cast<std::size_t>(walk.offset(0) + i * walk.step(0));
-                auto const y = static_cast<std::size_t>(walk.offset(1) + i * walk.step(1));
-                multiply_matrices(
-                    M, K, N, left + x * M * K, {right + y * K * N, row_step, column_step}, to, N);
-            }
-    });
-    return result;
+    constexpr std::size_t columns = 64;
+    return reservation((M + K) * columns * item_bytes(type));
 }
 
-/// Runs MatMul. A vector on the left is one row, on the right one column; that axis is not in the result.
 std::vector<value> run_matmul(call const& c)
 {
-    tensor a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
-    if (a.shape().empty() || b.shape().empty())
-        throw runner_error("a scalar is no matrix");
-    bool const is_row = a.shape().size() == 1, is_column = b.shape().size() == 1;
-    if (is_row)
-        a = a.reshaped({1, a.size()});
-    if (is_column)
-        b = b.reshaped({b.size(), 1});
-    tensor result = matrix_product(a, b);
-    xloom::shape dims = result.shape();
-    if (is_column)
-        dims.erase(dims.size() - 1);
-    if (is_row)
-        dims.erase(dims.size() - (is_column ? 1 : 2));
-    return {convert(result.reshaped(dims), c.tensor_at(0).type())};
+    tensor const a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
+    xloom_onnx::detail::matmul_dims const dims(a.shape(), b.shape());
+    tensor result = new_tensor(a.type(), dims.result);
+    if (result.size() == 0)
+        return {convert(result, c.tensor_at(0).type())};
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(dims.K));
+    reservation const room = room_for_product(result.size() / dims.N, dims.K, a.type());
+    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::workspace memory;
+        xloom_onnx::detail::matmul<T>(
+            items_of<T>(a), items_of<T>(b), writable_items_of<T>(result), dims, memory, require_time);
+    });
+    return {convert(result, c.tensor_at(0).type())};
 }
 
 types matmul_type(typing const& node)
@@ -122,20 +71,6 @@ types matmul_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// Returns alpha or beta as a T. Throws if T is an integer type and the number is not integral.
-template <class T>
-T factor(call const& c, char const* name)
-{
-    double const number = c.number(name, 1);
-    if constexpr (std::is_integral_v<T>) {
-        if (!(std::fabs(number) < 0x1p31) || number != std::floor(number))
-            throw runner_error(fmt::format("{} must be whole for matrices of whole numbers", name));
-        return static_cast<T>(static_cast<std::int64_t>(number));
-    } else {
-        return static_cast<T>(number);
-    }
-}
-
 /// alpha A B + beta C.
 std::vector<value> run_gemm(call const& c)
 {
@@ -146,19 +81,24 @@ std::vector<value> run_gemm(call const& c)
         return widened(x);
     };
     tensor const a = matrix_at(0), b = matrix_at(1);
-    tensor const product = matrix_product(
-        c.integer("transA", 0) != 0 ? transposed(a, {1, 0}) : a, b, c.integer("transB", 0) != 0);
+    xloom_onnx::gemm_options const options{.alpha = c.number("alpha", 1),
+        .beta = c.number("beta", 1),
+        .transA = c.integer("transA", 0) != 0,
+        .transB = c.integer("transB", 0) != 0};
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
-    if (c.has(2) && broadcast(product.shape(), added.shape()) != product.shape())
-        throw runner_error(
-            fmt::format("the shape {} of C cannot be broadcast to {}", added.shape(), product.shape()));
-    tensor const result = with_product_type(product.type(), [&]<class T>(std::type_identity<T>) {
-        T const alpha = factor<T>(c, "alpha"), beta = factor<T>(c, "beta");
-        auto const scaled = [](T by, T x) { return modular(by) * modular(x); };
+    tensor result = new_tensor(a.type(), xloom_onnx::gemm_shape(a.shape(), b.shape(), options));
+    std::size_t const M = result.shape()[0], K = a.shape()[options.transA ? 0 : 1];
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(K));
+    reservation const room = room_for_product(M, K, a.type());
+    reservation const transposed(options.transA ? a.size() * a.item_size() : 0);
+    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::workspace memory;
+        std::optional<xloom_onnx::tensor_view<T const>> addend;
         if (c.has(2))
-            return map_items<T, T, T>(
-                product, added, [=](T x, T y) { return static_cast<T>(scaled(alpha, x) + scaled(beta, y)); });
-        return map_items<T, T>(product, [=](T x) { return static_cast<T>(scaled(alpha, x)); });
+            addend = items_of<T>(added);
+        auto const to = writable_items_of<T>(result);
+        xloom_onnx::detail::gemm_into(
+            items_of<T>(a), items_of<T>(b), addend ? &*addend : nullptr, to, options, memory, require_time);
     });
     return {convert(result, c.tensor_at(0).type())};
 }

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <xloom_onnx/concat.hpp>
+#include <xloom_onnx/pad.hpp>
+#include <xloom_onnx/reverse_sequence.hpp>
+#include <xloom_onnx/slice.hpp>
+
 #include "axis.hpp"
-#include "broadcast.hpp"
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
@@ -50,15 +54,10 @@ std::vector<std::int64_t> part_lengths(call const& c, std::size_t whole)
         c.integer("num_outputs", static_cast<std::int64_t>(count)) != static_cast<std::int64_t>(count))
         throw runner_error(
             fmt::format("num_outputs is {}, but it has {} outputs", c.integer("num_outputs", 0), count));
-    if (count == 0 || (c.opset() < 18 && whole % count != 0))
-        throw runner_error(fmt::format("an axis of {} cannot be split into {} equal parts", whole, count));
-    std::size_t const most = whole / count + (whole % count != 0 ? 1 : 0);
     std::vector<std::int64_t> lengths;
-    for (std::size_t k = 0; k < count; ++k) {
-        std::size_t const length = std::min(most, whole);
-        lengths.push_back(static_cast<std::int64_t>(length));
-        whole -= length;
-    }
+    for (std::size_t k = 0; k < count; ++k)
+        lengths.push_back(
+            static_cast<std::int64_t>(xloom_onnx::equal_part(whole, count, k, c.opset() >= 18)));
     return lengths;
 }
 
@@ -80,69 +79,19 @@ types split_type(typing const& node)
     return types(node.output_count(), type_like_first(node, dims)[0]);
 }
 
-struct axis_slice {
-    std::int64_t first = 0;
-    std::size_t count = 0;
-    std::int64_t step = 1;
-};
-
-/// As NumPy reads start:end:step.
-axis_slice slice_of(std::size_t dim, std::int64_t start, std::int64_t end, std::int64_t step)
-{
-    auto const length = static_cast<std::int64_t>(dim);
-    if (step == 0)
-        throw runner_error("a step is 0");
-    if (dim == 0)
-        return {};
-    start += start < 0 ? length : 0;
-    end += end < 0 ? length : 0;
-    std::size_t count = 0;
-    if (step > 0) {
-        start = std::clamp<std::int64_t>(start, 0, length);
-        end = std::clamp<std::int64_t>(end, start, std::max(start, length));
-        count = end == start ? 0 : static_cast<std::size_t>((end - start - 1) / step + 1);
-    } else {
-        start = std::clamp<std::int64_t>(start, 0, length - 1);
-        end = std::clamp<std::int64_t>(end, -1, start);
-        // Below -length it is as good as -length, and can be negated.
-        step = std::max(step, -length);
-        count = end == start ? 0 : static_cast<std::size_t>((start - end - 1) / -step + 1);
-    }
-    return {start, count, count > 1 ? step : 0};
-}
-
 /// Attributes before opset 10, inputs since.
 std::vector<value> run_slice(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    std::size_t const rank = x.shape().size();
     bool const has_inputs = c.opset() >= 10;
-    std::vector<std::int64_t> const starts = has_inputs ? c.integers_at(1) : c.integers("starts");
-    std::vector<std::int64_t> const ends = has_inputs ? c.integers_at(2) : c.integers("ends");
-    std::vector<std::int64_t> axes =
-        has_inputs ? (c.has(3) ? c.integers_at(3) : std::vector<std::int64_t>{}) : c.integers("axes");
-    std::vector<std::int64_t> steps = has_inputs && c.has(4) ? c.integers_at(4) : std::vector<std::int64_t>{};
-    if (has_inputs ? !c.has(3) : !c.has_attribute("axes"))
-        for (std::size_t i = 0; i < starts.size(); ++i)
-            axes.push_back(static_cast<std::int64_t>(i));
-    if (!has_inputs || !c.has(4))
-        steps.resize(starts.size(), 1);
-    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-        throw runner_error(fmt::format("starts, ends, axes and steps have {}, {}, {} and {} items",
-            starts.size(), ends.size(), axes.size(), steps.size()));
-    (void)marked_axes(axes, rank); // each at most once
-
-    xloom::shape dims = x.shape();
-    xloom::strides moves = broadcast_steps(x.shape(), x.shape());
-    std::ptrdiff_t first = 0;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        std::size_t const axis = axis_of(axes[i], rank);
-        axis_slice const slice = slice_of(x.shape()[axis], starts[i], ends[i], steps[i]);
-        dims[axis] = slice.count;
-        first += slice.count == 0 ? 0 : slice.first * moves[axis];
-        moves[axis] *= slice.step;
-    }
-    return {strided(x, first, dims, moves)};
+    xloom_onnx::slice_options options{.starts = has_inputs ? c.integers_at(1) : c.integers("starts"),
+        .ends = has_inputs ? c.integers_at(2) : c.integers("ends")};
+    if (has_inputs ? c.has(3) : c.has_attribute("axes"))
+        options.axes = has_inputs ? c.integers_at(3) : c.integers("axes");
+    if (has_inputs && c.has(4))
+        options.steps = c.integers_at(4);
+    xloom_onnx::slice_layout const slice = xloom_onnx::layout_of_slice(x.shape(), options);
+    return {strided(x, slice.first, slice.dims, slice.strides)};
 }
 
 /// Axes that may be sliced get unknown dimensions.
@@ -151,6 +100,17 @@ types slice_type(typing const& node)
     partial_shape const& x = node.shape_at(0);
     if (!x.has_rank())
         return same_type(node);
+    if (auto const known = known_dims(x); known && node.opset() >= 10 && node.integers_at(1) &&
+                                          node.integers_at(2) && (!node.has(3) || node.integers_at(3)) &&
+                                          (!node.has(4) || node.integers_at(4)))
+        try {
+            xloom_onnx::slice_options const options{.starts = *node.integers_at(1),
+                .ends = *node.integers_at(2),
+                .axes = node.integers_at(3).value_or(std::vector<std::int64_t>{}),
+                .steps = node.integers_at(4).value_or(std::vector<std::int64_t>{})};
+            return type_like_first(node, xloom_onnx::slice_shape(*known, options));
+        } catch (std::exception const&) { // the run reports it
+        }
     std::vector<bool> marks(x.rank(), true);
     if (node.opset() < 10 && node.has_attribute("axes"))
         marks = marked_axes(node.integers("axes"), x.rank());
@@ -159,7 +119,7 @@ types slice_type(typing const& node)
     return type_like_first(node, without_dims(x, marks));
 }
 
-enum class pad_mode { constant, reflect, edge, wrap };
+using xloom_onnx::pad_mode;
 
 pad_mode pad_mode_of(call const& c)
 {
@@ -175,67 +135,16 @@ pad_mode pad_mode_of(call const& c)
     throw runner_error("its mode is " + in_quotes(mode));
 }
 
-/// Which of `length` positions is seen at position `at`, which may be before the first or behind the last.
-std::int64_t seen_at(std::int64_t at, std::int64_t length, pad_mode mode)
-{
-    std::int64_t const period = mode == pad_mode::wrap ? length : std::max<std::int64_t>(1, 2 * length - 2);
-    if (mode == pad_mode::edge)
-        return std::clamp<std::int64_t>(at, 0, length - 1);
-    std::int64_t const phase = (at % period + period) % period;
-    return mode == pad_mode::wrap ? phase : std::min(phase, period - phase);
-}
-
-tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t after, pad_mode mode,
-    tensor const& item)
-{
-    constexpr std::size_t most = std::size_t{1} << 31;
-    if (before > most || after > most)
-        throw runner_error(fmt::format("the pads {} and {} are too large", before, after));
-    xloom::shape dims = x.shape();
-    std::size_t const old_length = dims[axis];
-    dims[axis] += before + after;
-    require_room_for(item, dims);
-    tensor result = new_tensor_like(x, dims);
-    auto const [outer, length, inner] = around(dims, axis);
-    if (outer != 0 && old_length == 0 && mode != pad_mode::constant)
-        throw runner_error("an empty axis has nothing to pad with");
-    for (std::size_t o = 0; o < outer; ++o) {
-        std::size_t const from = o * old_length * inner, to = o * length * inner;
-        copy_items(x, from, result, to + before * inner, old_length * inner);
-        if (mode == pad_mode::constant) {
-            fill_items(result, to, before * inner, item);
-            fill_items(result, to + (before + old_length) * inner, after * inner, item);
-            continue;
-        }
-        for (std::size_t i = before == 0 ? old_length : 0; i < length;
-             i += i + 1 == before ? old_length + 1 : 1) {
-            std::int64_t const at = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(before);
-            std::int64_t const seen = seen_at(at, static_cast<std::int64_t>(old_length), mode);
-            copy_items(x, from + static_cast<std::size_t>(seen) * inner, result, to + i * inner, inner);
-        }
-    }
-    return result;
-}
-
-/// Pads that are negative cut items off, before the others add some.
 std::vector<value> run_pad(call const& c)
 {
-    tensor x = c.tensor_at(0);
-    std::size_t const rank = x.shape().size();
+    tensor const& x = c.tensor_at(0);
     bool const has_inputs = c.opset() >= 11;
-    std::vector<std::int64_t> const pads =
-        has_inputs ? c.integers_at(1) : c.integers(c.opset() < 2 ? "paddings" : "pads");
-    std::vector<std::int64_t> axes;
-    if (c.opset() >= 18 && c.has(3))
-        axes = c.integers_at(3);
-    else
-        for (std::size_t a = 0; a < rank; ++a)
-            axes.push_back(static_cast<std::int64_t>(a));
-    if (pads.size() != 2 * axes.size())
-        throw runner_error(fmt::format("there are {} pads for {} axes", pads.size(), axes.size()));
-    (void)marked_axes(axes, rank); // each at most once
-
-    pad_mode const mode = pad_mode_of(c);
+    xloom_onnx::pad_options options{
+        .pads = has_inputs ? c.integers_at(1) : c.integers(c.opset() < 2 ? "paddings" : "pads"),
+        .has_axes = c.opset() >= 18 && c.has(3),
+        .mode = pad_mode_of(c)};
+    if (options.has_axes)
+        options.axes = c.integers_at(3);
     tensor item = tensor(x.type(), {});
     if (x.type() != element_type::string)
         std::fill_n(item.bytes(), item.item_size(), std::byte{0});
@@ -245,29 +154,14 @@ std::vector<value> run_pad(call const& c)
         item = convert(tensor::scalar(static_cast<float>(c.number("value", 0))), x.type());
     if (item.type() != x.type() || item.size() != 1)
         throw runner_error("the constant value for " + describe(x) + " is " + describe(item));
-
-    xloom::shape dims = x.shape();
-    xloom::strides const steps = broadcast_steps(dims, dims);
-    std::ptrdiff_t first = 0;
-    for (std::size_t i = 0; i < pads.size(); ++i) {
-        std::size_t const axis = axis_of(axes[i % axes.size()], rank);
-        std::uint64_t const cut = pads[i] < 0 ? 0 - static_cast<std::uint64_t>(pads[i]) : 0;
-        if (cut > dims[axis])
-            throw runner_error(
-                fmt::format("the pads {} cut off more than there is of the shape {}", pads, x.shape()));
-        dims[axis] -= cut;
-        if (i < axes.size())
-            first += static_cast<std::ptrdiff_t>(cut) * steps[axis];
-    }
-    if (dims != x.shape())
-        x = strided(x, first, dims, steps);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        auto const before = static_cast<std::size_t>(std::max<std::int64_t>(pads[i], 0));
-        auto const after = static_cast<std::size_t>(std::max<std::int64_t>(pads[i + axes.size()], 0));
-        if (before + after != 0)
-            x = padded(x, axis_of(axes[i], rank), before, after, mode, item);
-    }
-    return {x};
+    xloom::shape const dims = xloom_onnx::pad_shape(x.shape(), options);
+    require_room_for(item, dims);
+    tensor result = new_tensor_like(x, dims);
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::pad_into(
+            unit_items_of<Unit>(x), unit_items_of<Unit>(item), writable_unit_items_of<Unit>(result), options);
+    });
+    return {result};
 }
 
 types pad_type(typing const& node)
@@ -287,27 +181,14 @@ types pad_type(typing const& node)
 std::vector<value> run_reverse_sequence(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    xloom::shape const& dims = x.shape();
-    std::int64_t const time = c.integer("time_axis", 0), batch = c.integer("batch_axis", 1);
-    if (dims.size() < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)))
-        throw runner_error(
-            fmt::format("time_axis {} and batch_axis {} must be 0 and 1 of {}", time, batch, dims));
     std::vector<std::int64_t> const lengths = c.integers_at(1);
-    std::size_t const times = dims[time == 0 ? 0 : 1], rows_count = dims[time == 0 ? 1 : 0];
-    if (lengths.size() != rows_count)
-        throw runner_error(fmt::format("there are {} lengths for a batch of {}", lengths.size(), rows_count));
-    tensor result(x.type(), dims);
-    std::size_t const inner = around(dims, 1).inner;
-    for (std::size_t n = 0; n < rows_count; ++n) {
-        if (lengths[n] < 0 || static_cast<std::size_t>(lengths[n]) > times)
-            throw runner_error(fmt::format("the length {} is not in 0 .. {}", lengths[n], times));
-        auto const length = static_cast<std::size_t>(lengths[n]);
-        auto const place = [&](std::size_t t) {
-            return (time == 0 ? t * rows_count + n : n * times + t) * inner;
-        };
-        for (std::size_t t = 0; t < times && x.size() != 0; ++t)
-            copy_items(x, place(t < length ? length - 1 - t : t), result, place(t), inner);
-    }
+    xloom_onnx::tensor_view<std::int64_t const> const counts(lengths.data(), {lengths.size()});
+    tensor result(x.type(), x.shape());
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::reverse_sequence_into(unit_items_of<Unit>(x), counts,
+            writable_unit_items_of<Unit>(result),
+            {.time_axis = c.integer("time_axis", 0), .batch_axis = c.integer("batch_axis", 1)});
+    });
     return {result};
 }
 

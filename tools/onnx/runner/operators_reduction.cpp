@@ -1,118 +1,17 @@
 // Operators that make one item of many: ReduceSum and its like, ArgMax, ArgMin.
 
-#include <cmath>
+#include <xloom_onnx/reduce.hpp>
 
 #include "axis.hpp"
-#include "convert.hpp"
-#include "elementwise.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
-#include "text.hpp"
 #include "type_rules.hpp"
+#include "types.hpp"
+#include "views.hpp"
 
 namespace runner {
 
 namespace {
-
-/// A row's sum of f(x): floating-point numbers in double, whole ones modulo 2^64.
-template <class T, class F>
-auto sum_of(std::span<T const> row, F f)
-{
-    using number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-    number sum = 0;
-    for (T const x : row)
-        sum += f(static_cast<number>(x));
-    return sum;
-}
-
-struct sum {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        return static_cast<T>(sum_of(row, [](auto x) { return x; }));
-    }
-};
-
-struct mean {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        auto const total = sum_of(row, [](auto x) { return x; });
-        if constexpr (std::is_integral_v<T>) {
-            if (row.empty())
-                throw runner_error("no whole number is the mean of none");
-            using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-            return static_cast<T>(static_cast<wide>(total) / static_cast<wide>(row.size()));
-        } else {
-            return static_cast<T>(total / static_cast<double>(row.size()));
-        }
-    }
-};
-
-struct product {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        std::conditional_t<std::is_integral_v<T>, std::uint64_t, double> result = 1;
-        for (T const x : row)
-            result *= static_cast<decltype(result)>(x);
-        return static_cast<T>(result);
-    }
-};
-
-struct sum_of_squares {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        return static_cast<T>(sum_of(row, [](auto x) { return x * x; }));
-    }
-};
-
-struct sum_of_magnitudes {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(
-                sum_of(row, [](std::uint64_t x) { return std::is_signed_v<T> && x >> 63 != 0 ? 0 - x : x; }));
-        else
-            return static_cast<T>(sum_of(row, [](double x) { return std::fabs(x); }));
-    }
-};
-
-struct euclidean_norm {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        double squares = 0;
-        for (T const x : row)
-            squares += static_cast<double>(x) * static_cast<double>(x);
-        return to_number<T>(std::sqrt(squares));
-    }
-};
-
-struct largest {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        using limits = std::numeric_limits<T>;
-        T best = limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
-        for (T const x : row)
-            best = larger()(best, x);
-        return best;
-    }
-};
-
-struct smallest {
-    template <class T>
-    static T of(std::span<T const> row)
-    {
-        using limits = std::numeric_limits<T>;
-        T best = limits::has_infinity ? limits::infinity() : limits::max();
-        for (T const x : row)
-            best = smaller()(best, x);
-        return best;
-    }
-};
 
 /// Returns a mask of the axes that a node reduces: those of the list; all if it is empty, or none with
 /// noop_with_empty_axes.
@@ -123,34 +22,12 @@ std::vector<bool> reduced_axes(node_view const& node, std::vector<std::int64_t> 
     return axes.empty() && !is_noop ? std::vector<bool>(rank, true) : marked_axes(axes, rank);
 }
 
-/// The operands of a reduction: the items in rows, and the shape of the result.
-struct reduction {
-    tensor rows;
-    xloom::shape left;
-};
-
 /// `axes` are an input from this opset on.
-reduction reduction_of(call const& c, std::int64_t axes_input_since)
+xloom_onnx::reduce_options options_of(call const& c, std::int64_t axes_input_since)
 {
-    tensor const& x = c.tensor_at(0);
-    std::size_t const rank = x.shape().size();
-    std::vector<std::int64_t> const axes =
-        named_axes(c, axes_input_since).value_or(std::vector<std::int64_t>{});
-    std::vector<bool> const marks = reduced_axes(c, axes, rank, axes_input_since);
-    bool const keeps = c.integer("keepdims", 1) != 0;
-
-    reduction result;
-    result.left = {};
-    std::vector<std::size_t> order, reduced;
-    for (std::size_t a = 0; a < rank; ++a) {
-        (marks[a] ? reduced : order).push_back(a);
-        if (!marks[a] || keeps)
-            result.left.push_back(marks[a] ? 1 : x.shape()[a]);
-    }
-    bool const is_in_rows = order.empty() || reduced.empty() || order.back() < reduced.front();
-    order.insert(order.end(), reduced.begin(), reduced.end());
-    result.rows = is_in_rows ? x : transposed(x, order);
-    return result;
+    return {.axes = named_axes(c, axes_input_since).value_or(std::vector<std::int64_t>{}),
+        .keepdims = c.integer("keepdims", 1) != 0,
+        .noop_with_empty_axes = c.opset() >= axes_input_since && c.integer("noop_with_empty_axes", 0) != 0};
 }
 
 template <std::int64_t AxesInputSince>
@@ -171,35 +48,33 @@ types reduction_type(typing const& node)
     return type_like_first(node, left);
 }
 
-template <class F, class T>
-tensor reduce_rows(reduction const& r)
+template <class T, class F>
+tensor reduced(tensor const& x, F const& f, xloom_onnx::reduce_options const& options)
 {
-    tensor result = new_tensor(xloom::element_type_of<T>, r.left);
-    std::size_t const size = result.size(), length = size == 0 ? 0 : r.rows.size() / size;
-    T const* const from = r.rows.items<T>().data();
-    T* const to = result.items<T>().data();
-    for (std::size_t i = 0; i < size; ++i)
-        to[i] = F::template of<T>({from + i * length, length});
+    tensor result = new_tensor(x.type(), xloom_onnx::reduce_shape(x.shape(), options));
+    xloom_onnx::reduce_into(f, items_of<T>(x), writable_items_of<T>(result), options);
     return result;
 }
 
-template <class F, std::int64_t AxesInputSince>
+template <auto const& F, std::int64_t AxesInputSince>
 std::vector<value> run_reduce(call const& c)
 {
-    reduction const r = reduction_of(c, AxesInputSince);
+    tensor const& x = c.tensor_at(0);
+    auto const options = options_of(c, AxesInputSince);
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t,
         std::uint32_t, std::uint64_t>(
-        r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
+        x.type(), [&]<class T>(std::type_identity<T>) { return reduced<T>(x, F, options); })};
 }
 
 /// Of bool and 8-bit numbers, too.
-template <class F>
+template <auto const& F>
 std::vector<value> run_reduce_order(call const& c)
 {
-    reduction const r = reduction_of(c, 18);
+    tensor const& x = c.tensor_at(0);
+    auto const options = options_of(c, 18);
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int32_t,
         std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t, bool>(
-        r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
+        x.type(), [&]<class T>(std::type_identity<T>) { return reduced<T>(x, F, options); })};
 }
 
 types arg_type(typing const& node)
@@ -214,53 +89,39 @@ types arg_type(typing const& node)
     return {xloom::tensor_type(element_type::int64, dims)};
 }
 
-/// Runs ArgMax or ArgMin: the index of the best item, the first or the last of equal ones.
-template <class IsBetter>
+/// Runs ArgMax or ArgMin.
+template <bool IsMax>
 std::vector<value> run_arg(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    std::size_t const axis = axis_of(c.integer("axis", 0), x.shape().size());
-    bool const last = c.integer("select_last_index", 0) != 0;
-    xloom::shape dims = x.shape();
-    dims[axis] = 1;
-    tensor result = new_tensor(element_type::int64, dims);
-    if (x.size() == 0 && result.size() != 0)
-        throw runner_error(
-            fmt::format("there is no largest or smallest item along the axis {} of {}", axis, x.shape()));
-    axis_view const view = around(x.shape(), axis);
-    std::int64_t* to = result.items<std::int64_t>().data();
+    xloom_onnx::arg_options const options{.axis = c.integer("axis", 0),
+        .keepdims = c.integer("keepdims", 1) != 0,
+        .select_last_index = c.integer("select_last_index", 0) != 0};
+    tensor result = new_tensor(element_type::int64, xloom_onnx::arg_shape(x.shape(), options));
     with_number(x.type(), [&]<class T>(std::type_identity<T>) {
-        IsBetter const is_better;
-        T const* const from = x.items<T>().data();
-        for (std::size_t o = 0; o < view.outer; ++o)
-            for (std::size_t i = 0; i < view.inner; ++i) {
-                T const* const row = from + o * view.length * view.inner + i;
-                std::size_t best = 0;
-                for (std::size_t k = 1; k < view.length; ++k) {
-                    auto const candidate = +row[k * view.inner], champion = +row[best * view.inner];
-                    if (last ? !is_better(champion, candidate) : is_better(candidate, champion))
-                        best = k;
-                }
-                *to++ = static_cast<std::int64_t>(best);
-            }
+        auto const to = writable_items_of<std::int64_t>(result);
+        if constexpr (IsMax)
+            xloom_onnx::arg_max_into(items_of<T>(x), to, options);
+        else
+            xloom_onnx::arg_min_into(items_of<T>(x), to, options);
     });
-    return {c.integer("keepdims", 1) != 0 ? result : result.reshaped(xloom::drop_axis(dims, axis))};
+    return {result};
 }
 
 } // namespace
 
 void add_reduction_operators(operator_table& table)
 {
-    table["ReduceSum"] = {run_reduce<sum, 13>, reduction_type<13>};
-    table["ReduceMean"] = {run_reduce<mean, 18>, reduction_type<18>};
-    table["ReduceProd"] = {run_reduce<product, 18>, reduction_type<18>};
-    table["ReduceSumSquare"] = {run_reduce<sum_of_squares, 18>, reduction_type<18>};
-    table["ReduceL1"] = {run_reduce<sum_of_magnitudes, 18>, reduction_type<18>};
-    table["ReduceL2"] = {run_reduce<euclidean_norm, 18>, reduction_type<18>};
-    table["ReduceMax"] = {run_reduce_order<largest>, reduction_type<18>};
-    table["ReduceMin"] = {run_reduce_order<smallest>, reduction_type<18>};
-    table["ArgMax"] = {run_arg<std::greater<>>, arg_type};
-    table["ArgMin"] = {run_arg<std::less<>>, arg_type};
+    table["ReduceSum"] = {run_reduce<xloom_onnx::reduce_sum, 13>, reduction_type<13>};
+    table["ReduceMean"] = {run_reduce<xloom_onnx::reduce_mean, 18>, reduction_type<18>};
+    table["ReduceProd"] = {run_reduce<xloom_onnx::reduce_prod, 18>, reduction_type<18>};
+    table["ReduceSumSquare"] = {run_reduce<xloom_onnx::reduce_sum_square, 18>, reduction_type<18>};
+    table["ReduceL1"] = {run_reduce<xloom_onnx::reduce_l1, 18>, reduction_type<18>};
+    table["ReduceL2"] = {run_reduce<xloom_onnx::reduce_l2, 18>, reduction_type<18>};
+    table["ReduceMax"] = {run_reduce_order<xloom_onnx::reduce_max>, reduction_type<18>};
+    table["ReduceMin"] = {run_reduce_order<xloom_onnx::reduce_min>, reduction_type<18>};
+    table["ArgMax"] = {run_arg<true>, arg_type};
+    table["ArgMin"] = {run_arg<false>, arg_type};
 }
 
 } // namespace runner

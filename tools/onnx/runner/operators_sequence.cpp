@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <xloom/infer/union.hpp>
+#include <xloom_onnx/sequence.hpp>
 
 #include "axis.hpp"
 #include "moves.hpp"
@@ -22,11 +23,7 @@ std::size_t position_of(call const& node, std::size_t input, std::size_t count, 
     std::vector<std::int64_t> const given = node.integers_at(input);
     if (given.size() != 1)
         throw runner_error("its position must be one number");
-    auto const length = static_cast<std::int64_t>(count);
-    std::int64_t const position = given[0] < 0 ? given[0] + length : given[0];
-    if (position < 0 || position >= length + (end_counts ? 1 : 0))
-        throw runner_error(fmt::format("its position is {} in a sequence of {}", given[0], count));
-    return static_cast<std::size_t>(position);
+    return xloom_onnx::sequence_position(given[0], count, end_counts);
 }
 
 std::size_t last_position(std::size_t count)

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include <xloom_onnx/expand.hpp>
+#include <xloom_onnx/reshape.hpp>
+
 #include "axis.hpp"
-#include "broadcast.hpp"
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
@@ -15,38 +17,50 @@ namespace runner {
 
 namespace {
 
-struct part_of_shape {
-    std::int64_t start, end;
-};
-
-/// From opset 15 on `start` and `end` count from the back if they are negative, and are clamped.
-part_of_shape part_of(node_view const& c, std::size_t rank_given)
+/// From opset 15 on `start` and `end` choose some dimensions.
+xloom_onnx::shape_options part_of(node_view const& c)
 {
-    auto const rank = static_cast<std::int64_t>(rank_given);
-    auto const bound = [&](char const* attribute, std::int64_t otherwise) {
-        std::int64_t const at = c.opset() < 15 ? otherwise : c.integer(attribute, otherwise);
-        return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
-    };
-    std::int64_t const start = bound("start", 0);
-    return {start, std::max(start, bound("end", rank))};
+    xloom_onnx::shape_options options;
+    if (c.opset() >= 15)
+        options = {.start = c.integer("start", options.start), .end = c.integer("end", options.end)};
+    return options;
 }
 
 std::vector<value> run_shape(call const& c)
 {
-    xloom::shape const& dims = c.tensor_at(0).shape();
-    auto const [start, end] = part_of(c, dims.size());
-    std::vector<std::int64_t> const part(dims.begin() + start, dims.begin() + end);
+    xloom::shape const dims = xloom_onnx::dims_in(c.tensor_at(0).shape(), part_of(c));
+    std::vector<std::int64_t> const part(dims.begin(), dims.end());
     return {tensor::of<std::int64_t>({part.size()}, part)};
+}
+
+/// Returns the numbers of the axes whose dimensions are given out.
+xloom::shape axes_in(typing const& node)
+{
+    xloom::shape axes(node.shape_at(0).rank(), 0);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    return xloom_onnx::dims_in(axes, part_of(node));
 }
 
 types shape_type(typing const& node)
 {
     xloom::dim length;
-    if (node.shape_at(0).has_rank()) {
-        auto const [start, end] = part_of(node, node.shape_at(0).rank());
-        length = end - start;
-    }
+    if (node.shape_at(0).has_rank())
+        length = axes_in(node).size();
     return {xloom::tensor_type(element_type::int64, {length})};
+}
+
+std::optional<value> evaluate_shape(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    if (!x.has_rank())
+        return std::nullopt;
+    std::vector<std::int64_t> dims;
+    for (std::size_t const axis : axes_in(node)) {
+        if (!x[axis].has_value())
+            return std::nullopt;
+        dims.push_back(x[axis].value());
+    }
+    return tensor::of<std::int64_t>({dims.size()}, dims);
 }
 
 std::vector<value> run_size(call const& c)
@@ -54,38 +68,28 @@ std::vector<value> run_size(call const& c)
     return {tensor::scalar(static_cast<std::int64_t>(c.tensor_at(0).size()))};
 }
 
-/// 0 keeps the input's dimension (unless allowzero, from opset 14 on), -1 is what remains.
+std::optional<value> evaluate_size(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    if (!x.has_rank())
+        return std::nullopt;
+    xloom::shape dims;
+    for (xloom::dim const& each : x) {
+        if (!each.has_value())
+            return std::nullopt;
+        dims.push_back(static_cast<std::size_t>(each.value()));
+    }
+    if (!xloom::is_countable(dims))
+        return std::nullopt;
+    return tensor::scalar(static_cast<std::int64_t>(xloom::element_count(dims)));
+}
+
 std::vector<value> run_reshape(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    std::vector<std::int64_t> wanted = c.opset() < 5 ? c.integers("shape") : c.integers_at(1);
-    bool const keeps = c.integer("allowzero", 0) == 0;
-    auto const fail = [&] {
-        throw runner_error(
-            fmt::format("a tensor of the shape {} cannot be reshaped to {}", x.shape(), wanted));
-    };
-    if (wanted.size() > xloom::max_rank)
-        throw runner_error(fmt::format("a rank above {} is not possible", xloom::max_rank));
-    std::size_t unknown = wanted.size();
-    xloom::shape dims;
-    for (std::size_t a = 0; a < wanted.size(); ++a) {
-        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) ||
-            (wanted[a] == 0 && keeps && a >= x.shape().size()))
-            fail();
-        if (wanted[a] == -1)
-            unknown = a;
-        dims.push_back(wanted[a] == -1           ? 1
-                       : wanted[a] == 0 && keeps ? x.shape()[a]
-                                                 : static_cast<std::size_t>(wanted[a]));
-    }
-    if (!xloom::is_countable(dims))
-        fail();
-    if (std::size_t const known = xloom::element_count(dims); unknown != wanted.size()) {
-        if (known == 0 || x.size() % known != 0)
-            fail();
-        dims[unknown] = x.size() / known;
-    }
-    return {x.reshaped(dims)};
+    return {x.reshaped(
+        xloom_onnx::reshape_shape(x.shape(), c.opset() < 5 ? c.integers("shape") : c.integers_at(1),
+            {.allowzero = c.integer("allowzero", 0) != 0}))};
 }
 
 types reshape_type(typing const& node)
@@ -108,17 +112,9 @@ types reshape_type(typing const& node)
 std::vector<value> run_squeeze(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    xloom::shape const& dims = x.shape();
     auto const axes = named_axes(c, 13);
-    std::vector<bool> const marks = marked_axes(axes.value_or(std::vector<std::int64_t>{}), dims.size());
-    xloom::shape left;
-    for (std::size_t a = 0; a < dims.size(); ++a) {
-        if (marks[a] && dims[a] != 1)
-            throw runner_error(fmt::format("the axis {} of the shape {} is not 1", a, dims));
-        if (axes ? !marks[a] : dims[a] != 1)
-            left.push_back(dims[a]);
-    }
-    return {x.reshaped(left)};
+    return {x.reshaped(
+        axes ? xloom_onnx::squeeze_shape(x.shape(), *axes) : xloom_onnx::squeeze_shape(x.shape()))};
 }
 
 types squeeze_type(typing const& node)
@@ -142,13 +138,7 @@ std::vector<value> run_unsqueeze(call const& c)
     auto const axes = named_axes(c, 13);
     if (!axes)
         throw runner_error("its axes are missing");
-    if (x.shape().size() + axes->size() > xloom::max_rank)
-        throw runner_error(fmt::format("a rank above {} is not possible", xloom::max_rank));
-    xloom::shape dims;
-    std::size_t next = 0;
-    for (bool const is_new : marked_axes(*axes, x.shape().size() + axes->size()))
-        dims.push_back(is_new ? 1 : x.shape()[next++]);
-    return {x.reshaped(dims)};
+    return {x.reshaped(xloom_onnx::unsqueeze_shape(x.shape(), *axes))};
 }
 
 types unsqueeze_type(typing const& node)
@@ -167,10 +157,7 @@ types unsqueeze_type(typing const& node)
 std::vector<value> run_flatten(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    std::size_t const rank = x.shape().size();
-    std::int64_t const axis = c.integer("axis", 1);
-    std::size_t const split = axis == static_cast<std::int64_t>(rank) ? rank : axis_of(axis, rank);
-    return {x.reshaped({items_between(x.shape(), 0, split), items_between(x.shape(), split, rank)})};
+    return {x.reshaped(xloom_onnx::flatten_shape(x.shape(), c.integer("axis", 1)))};
 }
 
 types flatten_type(typing const& node) { return type_like_first(node, unknown_dims(2)); }
@@ -213,8 +200,12 @@ types transpose_type(typing const& node)
 std::vector<value> run_expand(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    xloom::shape const dims = broadcast(x.shape(), shape_of(c.integers_at(1)));
-    return {strided(x, 0, dims, broadcast_steps(x.shape(), dims))};
+    xloom_onnx::integers const shape(c.integers_at(1));
+    tensor result = new_tensor_like(x, xloom_onnx::expand_shape(x.shape(), shape));
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::expand_into(unit_items_of<Unit>(x), shape, writable_unit_items_of<Unit>(result));
+    });
+    return {result};
 }
 
 types expand_type(typing const& node)
@@ -222,53 +213,26 @@ types expand_type(typing const& node)
     return type_like_first(node, broadcast(node.shape_at(0), shape_in(node, 1)));
 }
 
-tensor repeated(tensor const& x, std::size_t axis, std::size_t times)
-{
-    if (times == 1)
-        return x;
-    xloom::shape dims = x.shape();
-    dims[axis] *= times;
-    tensor result = new_tensor_like(x, dims);
-    auto const [outer, length, inner] = around(x.shape(), axis);
-    std::size_t const block = length * inner;
-    for (std::size_t o = 0; o < outer; ++o) {
-        std::size_t const start = o * times * block, end = start + times * block;
-        copy_items(x, o * block, result, start, block);
-        // What is there is copied behind itself: twice as much each time.
-        for (std::size_t at = start + block; at < end; at += at - start)
-            copy_items(result, start, result, at, std::min(at - start, end - at));
-    }
-    return result;
-}
-
 /// A number for each axis; in opset 1 inputs 1 and 2 are one number and its axis.
 std::vector<value> run_tile(call const& c)
 {
-    tensor result = c.tensor_at(0);
-    std::size_t const rank = result.shape().size();
-    xloom::shape repeats(rank, 1);
+    tensor const& x = c.tensor_at(0);
+    std::size_t const rank = x.shape().size();
+    xloom_onnx::integers repeats;
     if (c.opset() < 6) {
         tensor const count = convert(c.tensor_at(1), element_type::int64),
                      axis = convert(c.tensor_at(2), element_type::int64);
         if (count.size() != 1 || axis.size() != 1)
             throw runner_error("the number of copies and the axis must be one number each");
-        repeats[axis_of(axis.items<std::int64_t>()[0], rank)] = shape_of({count.items<std::int64_t>()[0]})[0];
+        repeats.resize(rank, 1);
+        repeats[axis_of(axis.items<std::int64_t>()[0], rank)] = count.items<std::int64_t>()[0];
     } else {
-        repeats = shape_of(c.integers_at(1));
+        repeats = c.integers_at(1);
     }
-    if (repeats.size() != rank)
-        throw runner_error(fmt::format("the repeats {} are not one for each of {} axes", repeats, rank));
-    xloom::shape dims = result.shape();
-    for (std::size_t a = 0; a < rank; ++a) {
-        if (!xloom::is_countable({dims[a], repeats[a]}))
-            throw runner_error(fmt::format("an axis of {} cannot be repeated {} times", dims[a], repeats[a]));
-        dims[a] *= repeats[a];
-    }
-    require_room_for(result, dims);
-    if (xloom::element_count(dims) == 0)
-        return {new_tensor_like(result, dims)};
-    for (std::size_t a = 0; a < rank; ++a)
-        result = repeated(result, a, repeats[a]);
+    tensor result = new_tensor_like(x, xloom_onnx::tile_shape(x.shape(), repeats));
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::tile_into(unit_items_of<Unit>(x), repeats, writable_unit_items_of<Unit>(result));
+    });
     return {result};
 }
 
@@ -285,8 +249,8 @@ types tile_type(typing const& node)
 
 void add_shape_operators(operator_table& table)
 {
-    table["Shape"] = {run_shape, shape_type};
-    table["Size"] = {run_size, count_type};
+    table["Shape"] = {run_shape, shape_type, {}, evaluate_shape};
+    table["Size"] = {run_size, count_type, {}, evaluate_size};
     table["Reshape"] = {run_reshape, reshape_type};
     table["Squeeze"] = {run_squeeze, squeeze_type};
     table["Unsqueeze"] = {run_unsqueeze, unsqueeze_type};

@@ -2,6 +2,7 @@
 // Tensors as xtensor expressions, for xloom's operators.
 
 #include <xloom/tensor/xtensor.hpp>
+#include <xloom_onnx/view.hpp>
 
 #include "value.hpp"
 
@@ -20,6 +21,20 @@ view<T const> view_of(tensor const& t)
 /// Returns a view of the items to be written. Requires that no copy of the tensor shares them.
 template <class T>
 view<T> writable_view_of(tensor& t)
+{
+    return {t.items<T>().data(), t.shape()};
+}
+
+/// Returns the items of a tensor as an operand of xloom_onnx.
+template <class T>
+xloom_onnx::tensor_view<T const> items_of(tensor const& t)
+{
+    return {t.items<T>().data(), t.shape()};
+}
+
+/// Returns a view of the items to be written. Requires that no copy of the tensor shares them.
+template <class T>
+xloom_onnx::tensor_view<T> writable_items_of(tensor& t)
 {
     return {t.items<T>().data(), t.shape()};
 }

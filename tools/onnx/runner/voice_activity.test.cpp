@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "../voice_activity/detector.hpp"
+#include "voice_activity/detector.hpp"
 #include "voice_activity.hpp"
 
 namespace {

@@ -39,30 +39,29 @@ struct concat_options {
     std::int64_t axis = 0;
 };
 
-namespace detail {
-
-/// Copies between a part of a tensor and the whole: `begin` is the position of the part's first slice along
-/// the axis.
+/// Copies a part to its place in the whole: `begin` is the position of its first slice along the axis. Requires
+/// that it has room there, and that the other dimensions agree.
 template <class T>
-void join_part(T const* part, xloom::shape const& part_dims, T* whole, xloom::shape const& whole_dims,
-    std::size_t axis, std::size_t begin)
+void join_part(
+    tensor_view<T const> const& part, std::size_t begin, tensor_view<T> const& whole, std::size_t axis)
 {
-    axis_view const from = around(part_dims, axis);
-    std::size_t const block = from.length * from.inner, stride = whole_dims[axis] * from.inner;
+    axis_view const from = around(part.shape(), axis);
+    std::size_t const block = from.length * from.inner, stride = whole.shape()[axis] * from.inner;
     for (std::size_t o = 0; o < from.outer; ++o)
-        std::copy_n(part + o * block, block, whole + o * stride + begin * from.inner);
-}
-template <class T>
-void take_part(T const* whole, xloom::shape const& whole_dims, T* part, xloom::shape const& part_dims,
-    std::size_t axis, std::size_t begin)
-{
-    axis_view const to = around(part_dims, axis);
-    std::size_t const block = to.length * to.inner, stride = whole_dims[axis] * to.inner;
-    for (std::size_t o = 0; o < to.outer; ++o)
-        std::copy_n(whole + o * stride + begin * to.inner, block, part + o * block);
+        std::copy_n(part.data() + o * block, block, whole.data() + o * stride + begin * from.inner);
 }
 
-} // namespace detail
+/// Copies the slices from `begin` on, as many as the part has, along an axis. Requires that they are there and
+/// that the other dimensions agree.
+template <class T>
+void take_part(
+    tensor_view<T const> const& whole, std::size_t begin, tensor_view<T> const& part, std::size_t axis)
+{
+    axis_view const to = around(part.shape(), axis);
+    std::size_t const block = to.length * to.inner, stride = whole.shape()[axis] * to.inner;
+    for (std::size_t o = 0; o < to.outer; ++o)
+        std::copy_n(whole.data() + o * stride + begin * to.inner, block, part.data() + o * block);
+}
 
 /// Joins tensors along an axis: concat_into(std::tie(a, b, c), y, {.axis = 1}).
 ///
@@ -74,12 +73,10 @@ void concat_into(std::tuple<Xs...> const& parts, Y&& y, concat_options const& op
     [&]<std::size_t... N>(std::index_sequence<N...>) {
         ((dims[N] = const_view_of<Xs>(std::get<N>(parts)).shape()), ...);
         auto const to = output_view("xloom_onnx::concat_into", y, concat_shape(dims, options.axis));
+        using T = typename decltype(to)::value_type;
         std::size_t const axis = xloom::wrap_axis(options.axis, to.rank());
         std::size_t begin = 0;
-        ((detail::join_part(detail::data_of(std::as_const(std::get<N>(parts))), dims[N], to.data(),
-              to.shape(), axis, begin),
-             begin += dims[N][axis]),
-            ...);
+        ((join_part<T>(const_view_of<Xs>(std::get<N>(parts)), begin, to, axis), begin += dims[N][axis]), ...);
     }(std::make_index_sequence<sizeof...(Xs)>());
 }
 
@@ -96,7 +93,7 @@ void concat_into(std::vector<X> const& parts, Y&& y, concat_options const& optio
     std::size_t const axis = xloom::wrap_axis(options.axis, to.rank());
     std::size_t begin = 0;
     for (std::size_t k = 0; k < parts.size(); begin += dims[k++][axis])
-        detail::join_part(detail::data_of(parts[k]), dims[k], to.data(), to.shape(), axis, begin);
+        join_part<item_t<X>>(const_view_of<X>(parts[k]), begin, to, axis);
 }
 
 struct split_options {
@@ -133,14 +130,6 @@ void check_split(std::size_t length, Lengths const& lengths)
             " cannot be split into these ", lengths.size(), " parts");
 }
 
-/// Copies the slices from `begin` on, as many as y has, along an axis. Requires that they are there and that
-/// the other dimensions agree.
-template <class T>
-void part_into(tensor_view<T const> const& x, std::size_t begin, tensor_view<T> const& y, std::size_t axis)
-{
-    detail::take_part(x.data(), x.shape(), y.data(), y.shape(), axis, begin);
-}
-
 /// Splits x along an axis: split_into(x, std::tie(a, b), {.axis = 1, .split = {3, 5}}).
 ///
 /// Errors    shape_error: lengths that do not sum up to that of the axis. option_error: no axis, or not one
@@ -163,7 +152,7 @@ void split_into(X const& x, std::tuple<Ys...> const& parts, split_options const&
         xloom::shape dims = from.shape();
         dims[axis] = is_equal ? equal_part(length, sizeof...(Ys), k, options.uneven)
                               : static_cast<std::size_t>(options.split[k]);
-        part_into<item_t<X>>(from, begin, output_view(op, y, dims), axis);
+        take_part<item_t<X>>(from, begin, output_view(op, y, dims), axis);
         begin += dims[axis];
         ++k;
     };

@@ -43,6 +43,11 @@ struct spatial_axis {
     std::int64_t extent() const { return (kernel - 1) * dilation + 1; }
     /// Returns the length of the padded input as far as it is read.
     std::int64_t padded() const { return (output - 1) * stride + extent(); }
+    std::int64_t position(std::int64_t place, std::int64_t k) const
+    {
+        return place * stride + k * dilation - before;
+    }
+    bool contains(std::int64_t at) const { return 0 <= at && at < input; }
 };
 
 /// A convolution along fewer axes is one along three, whose first have one item.
@@ -56,15 +61,60 @@ struct conv_layout {
 
     std::size_t product_of(std::int64_t spatial_axis::*length) const
     {
-        return static_cast<std::size_t>(axes[0].*length * (axes[1].*length) * (axes[2].*length));
+        std::size_t product = 1;
+        for (spatial_axis const& axis : axes)
+            product *= static_cast<std::size_t>(axis.*length);
+        return product;
     }
     std::size_t inputs() const { return product_of(&spatial_axis::input); }
     std::size_t kernel_items() const { return product_of(&spatial_axis::kernel); }
     std::size_t outputs() const { return product_of(&spatial_axis::output); }
-    /// Returns the number of items of one padded group of one input.
+    /// Returns the number of items of a window.
+    std::size_t depth() const { return channels * kernel_items(); }
+
+    /// True if the windows are contiguous in an input whose channels are last: the kernel is one dense row.
+    bool has_contiguous_windows() const
+    {
+        return axes[0].kernel * axes[1].kernel == 1 && (axes[2].dilation == 1 || axes[2].kernel == 1);
+    }
+    /// True if the input must be copied for its channels or padding.
+    bool needs_copy() const
+    {
+        bool needs = channels != 1 || axes[2].before != 0 || axes[2].padded() > axes[2].input;
+        for (spatial_axis const& axis : {axes[0], axes[1]})
+            needs = needs || axis.before != 0 || axis.padded() != axis.input;
+        return needs;
+    }
+    /// Returns the number of items of a padded input, one group of one of the batch.
     std::size_t padded_items() const
     {
-        return static_cast<std::size_t>(axes[0].padded() * axes[1].padded() * axes[2].padded()) * channels;
+        std::size_t items = channels;
+        for (spatial_axis const& axis : axes)
+            items *= static_cast<std::size_t>(axis.padded());
+        return items;
+    }
+    /// True if a padded copy would be much larger than the input and the windows.
+    bool is_sparse() const
+    {
+        double items = static_cast<double>(channels);
+        for (spatial_axis const& axis : axes)
+            items *= static_cast<double>(axis.padded());
+        return items > 4096 + 4 * (static_cast<double>(channels) * static_cast<double>(inputs()) +
+                                      static_cast<double>(outputs()) * static_cast<double>(depth()));
+    }
+    /// Returns the number of output positions that are computed at a time: their windows fit in a cache.
+    std::size_t positions() const
+    {
+        std::size_t const largest = (std::max)({depth(), kernels, std::size_t{1}});
+        return std::clamp<std::size_t>(
+            (std::size_t{1} << 16) / largest, 1, (std::max<std::size_t>)(1, outputs()));
+    }
+    /// Returns the number of items of scratch memory.
+    std::size_t workspace_items() const
+    {
+        bool const copies_windows = is_sparse() || !has_contiguous_windows();
+        return (needs_copy() && !is_sparse() ? padded_items() : 0) +
+               (copies_windows ? positions() * depth() : 0) + positions() * kernels;
     }
 };
 
@@ -136,6 +186,8 @@ inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, co
         fit(axis, options.auto_pad, pads[i], pads[i + count]);
         result.push_back(static_cast<std::size_t>(axis.output));
     }
+    if (!xloom::is_countable(result, sizeof(double)))
+        fail<xloom::shape_error>(op, ": a tensor of the shape ", result, " does not fit in memory");
     bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == count;
     for (std::size_t i = 0; fits && i < options.kernel_shape.size(); ++i)
         fits = options.kernel_shape[i] == static_cast<std::int64_t>(w[2 + i]);
@@ -299,9 +351,8 @@ void packed_conv<T>::convolve_directly(
                                                left <= 0 ? std::int64_t{0} : (left - 1) / across.stride + 1);
                         for (std::int64_t z = 0; z < deep.output; ++z)
                             for (std::int64_t y = 0; y < down.output; ++y) {
-                                std::int64_t const plane = z * deep.stride + i * deep.dilation - deep.before,
-                                                   row = y * down.stride + j * down.dilation - down.before;
-                                if (plane < 0 || plane >= deep.input || row < 0 || row >= down.input)
+                                std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
+                                if (!deep.contains(plane) || !down.contains(row))
                                     continue;
                                 T const* const from =
                                     input +
@@ -375,6 +426,31 @@ void copy_windows(conv_layout const& layout, T const* input, std::int64_t row_it
     }
 }
 
+/// Copies the windows item by item from the input as it is, whose padding is larger than all else.
+template <class T>
+void copy_sparse_windows(
+    conv_layout const& layout, T const* input, std::size_t first, std::size_t count, T* window)
+{
+    auto const& [deep, down, across] = layout.axes;
+    for (std::size_t p = first; p < first + count; ++p) {
+        auto const place = static_cast<std::int64_t>(p);
+        std::int64_t const x = place % across.output, y = place / across.output % down.output,
+                           z = place / across.output / down.output;
+        for (std::int64_t i = 0; i < deep.kernel; ++i)
+            for (std::int64_t j = 0; j < down.kernel; ++j)
+                for (std::int64_t k = 0; k < across.kernel; ++k) {
+                    std::int64_t const plane = deep.position(z, i), row = down.position(y, j),
+                                       at = across.position(x, k);
+                    bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
+                    for (std::size_t c = 0; c < layout.channels; ++c)
+                        *window++ = is_inside ? input[c * layout.inputs() +
+                                                      static_cast<std::size_t>(
+                                                          (plane * down.input + row) * across.input + at)]
+                                              : T(0);
+                }
+    }
+}
+
 } // namespace detail
 
 template <class T>
@@ -383,43 +459,38 @@ void packed_conv<T>::convolve(detail::conv_layout const& layout, T const* input,
     xloom::packed_matrix<T> const& matrix, T* output, workspace& memory, Pause const& pause) const
 {
     auto const& [deep, down, across] = layout.axes;
-    std::size_t const places = layout.outputs(), depth = matrix.depth(), kernels = layout.kernels;
-    bool const is_row = deep.kernel * down.kernel == 1 && (across.dilation == 1 || across.kernel == 1);
-    bool const has_padding = deep.padded() != deep.input || down.padded() != down.input ||
-                             across.padded() > across.input || across.before != 0 || deep.before != 0 ||
-                             down.before != 0;
-    bool const is_copied = layout.channels != 1 || has_padding;
-    // As many positions at a time as fit a cache.
-    std::size_t const most =
-        std::clamp<std::size_t>((std::size_t{1} << 16) / (std::max)(depth, kernels), 1, places);
-    std::size_t const padded_items = is_copied ? layout.padded_items() : 0,
-                      window_items = is_row ? 0 : most * depth;
-    T* const padded = memory.template take<T>(padded_items + window_items + most * kernels);
-    T* const windows = padded + padded_items;
-    T* const sums = windows + window_items;
+    std::size_t const places = layout.outputs(), depth = matrix.depth(), kernels = layout.kernels,
+                      most = layout.positions();
+    bool const is_sparse = layout.is_sparse(), is_copied = layout.needs_copy() && !is_sparse,
+               is_in_place = layout.has_contiguous_windows() && !is_sparse;
+    T* const padded = memory.template take<T>(layout.workspace_items());
+    T* const windows = padded + (is_copied ? layout.padded_items() : 0);
+    T* const sums = windows + (is_in_place ? 0 : most * depth);
     if (is_copied)
         detail::copy_padded(layout, input, padded);
     T const* const from = is_copied ? padded : input;
     std::size_t const row_items =
         static_cast<std::size_t>(is_copied ? across.padded() : across.input) * layout.channels;
-    auto const out = static_cast<std::size_t>(across.output);
     for (std::size_t first = 0, now; first < places; first += now) {
         pause();
         T const* rows = windows;
         std::size_t step = depth;
-        if (is_row) { // one row of outputs, whose windows overlap in place
+        if (is_in_place) { // one row of outputs
+            auto const out = static_cast<std::size_t>(across.output);
             std::size_t const row = first / out, x = first % out,
                               z = row / static_cast<std::size_t>(down.output),
                               y = row % static_cast<std::size_t>(down.output);
+            std::size_t const input_row = z * static_cast<std::size_t>(deep.stride * down.padded()) +
+                                          y * static_cast<std::size_t>(down.stride);
             now = (std::min)(most, out - x);
-            std::size_t const input_row =
-                z * static_cast<std::size_t>(deep.stride * (is_copied ? down.padded() : down.input)) +
-                y * static_cast<std::size_t>(down.stride);
             step = static_cast<std::size_t>(across.stride) * layout.channels;
             rows = from + input_row * row_items + x * step;
         } else {
             now = (std::min)(most, places - first);
-            detail::copy_windows(layout, from, static_cast<std::int64_t>(row_items), first, now, windows);
+            if (is_sparse)
+                detail::copy_sparse_windows(layout, input, first, now, windows);
+            else
+                detail::copy_windows(layout, from, static_cast<std::int64_t>(row_items), first, now, windows);
         }
         matrix(now, rows, step, sums, kernels);
         detail::kernel::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,

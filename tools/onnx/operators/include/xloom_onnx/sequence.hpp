@@ -109,7 +109,7 @@ void split_to_sequence_into(
         dims[axis] = (std::min)(most, whole - k * most);
         xloom::shape const part_dims = options.keepdims ? dims : xloom::drop_axis(dims, axis);
         auto const part = output_view(op, sequence[k], part_dims);
-        detail::take_part(from.data(), from.shape(), part.data(), dims, axis, k * most);
+        take_part<item_t<X>>(from, k * most, tensor_view<item_t<X>>(part.data(), dims), axis);
     }
 }
 template <operand X, class T>
@@ -137,7 +137,7 @@ void split_to_sequence_into(X const& x, Lengths const& lengths, std::vector<T>& 
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         xloom::shape dims = from.shape();
         dims[axis] = static_cast<std::size_t>(counts[k]);
-        part_into<item_t<X>>(from, begin, output_view(op, sequence[k], dims), axis);
+        take_part<item_t<X>>(from, begin, output_view(op, sequence[k], dims), axis);
         begin += dims[axis];
     }
 }
