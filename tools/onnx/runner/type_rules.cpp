@@ -86,6 +86,17 @@ partial_shape unknown_dims(std::size_t rank)
     return dims;
 }
 
+std::optional<xloom::shape> known_dims(partial_shape const& dims)
+{
+    xloom::shape known;
+    for (xloom::dim const& each : dims) {
+        if (!each.has_value() || each.value() < 0)
+            return std::nullopt;
+        known.push_back(static_cast<std::size_t>(each.value()));
+    }
+    return dims.has_rank() ? std::optional(known) : std::nullopt;
+}
+
 partial_shape shape_in(typing const& node, std::size_t i)
 {
     if (auto const numbers = node.integers_at(i)) {

@@ -3,6 +3,7 @@
 // less, and the run reports the error.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "inference.hpp"
@@ -33,6 +34,8 @@ xloom::dim dim_sum(xloom::dim const& a, xloom::dim const& b);
 xloom::dim dim_product(partial_shape const& dims);
 
 partial_shape unknown_dims(std::size_t rank);
+/// Returns the dimensions; std::nullopt if one is not known.
+std::optional<xloom::shape> known_dims(partial_shape const& dims);
 /// Returns the shape that input i holds as integers: all of it, its rank, or nothing.
 partial_shape shape_in(typing const& node, std::size_t i);
 /// A shape with unknown dimensions at some of its axes.
