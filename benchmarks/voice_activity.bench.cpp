@@ -1,5 +1,5 @@
 // Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, and three files of it
-// through examples/onnx_runner and ONNX Runtime.
+// through tools/onnx/runner and ONNX Runtime.
 
 #include <cmath>
 #include <fstream>
@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "../examples/onnx_runner/voice_activity.hpp"
 #include "../examples/voice_activity/detector.hpp"
+#include "../tools/onnx/runner/voice_activity.hpp"
 #include "onnxruntime.hpp"
 #include "peak_memory.hpp"
 #include "support.hpp"

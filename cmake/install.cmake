@@ -12,7 +12,8 @@ install(EXPORT xloomTargets NAMESPACE xloom:: DESTINATION ${package_dir})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/xloomConfig.cmake.in ${PROJECT_BINARY_DIR}/xloomConfig.cmake @ONLY)
 # Before 1.0 a minor version may break what the one before it promised.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-install(FILES ${PROJECT_BINARY_DIR}/xloomConfig.cmake ${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/xloomConfig.cmake ${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/xloom_add_model.cmake DESTINATION ${package_dir})
 
 file(RELATIVE_PATH xloom_include_from_pkgconfig ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/xloom.pc.in ${PROJECT_BINARY_DIR}/xloom.pc @ONLY)

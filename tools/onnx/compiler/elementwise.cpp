@@ -1,0 +1,365 @@
+#include "elementwise.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "emitters.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+bool is_float(element_type type) { return type == element_type::float_ || type == element_type::double_; }
+
+/// The expression of an item of a node's result, from those of its operands.
+struct item {
+    std::string text;
+    bool takes_batches; ///< where all operands are float, or all double
+};
+
+using item_function = std::function<item(node const&, std::vector<std::string> const&)>;
+
+std::string joined(std::vector<std::string> const& all) { return fmt::format("{}", fmt::join(all, ", ")); }
+
+/// An operation that C++ has an operator for, which is used for float and double.
+item_function native(char const* sign, char const* name)
+{
+    return [=](node const& each, std::vector<std::string> const& x) {
+        if (is_float(each.input(0).type.element()) && x.size() == 2)
+            return item{fmt::format("({} {} {})", x[0], sign, x[1]), true};
+        return item{fmt::format("xloom_onnx::{}({})", name, joined(x)), true};
+    };
+}
+
+item_function function(char const* name, bool takes_batches = true)
+{
+    return [=](node const&, std::vector<std::string> const& x) {
+        return item{fmt::format("xloom_onnx::{}({})", name, joined(x)), takes_batches};
+    };
+}
+
+/// A number that the function object gets as double.
+std::string number(double x) { return item_literal(runner::tensor::scalar(x), 0); }
+
+/// A function object with parameters, such as leaky_relu(0.01)(x).
+item_function with_parameters(char const* name, std::vector<std::pair<char const*, double>> parameters)
+{
+    return [=](node const& each, std::vector<std::string> const& x) {
+        std::vector<std::string> given;
+        for (auto const& [attribute, otherwise] : parameters)
+            given.push_back(number(each.view().number(attribute, otherwise)));
+        return item{fmt::format("xloom_onnx::{}({})({})", name, joined(given), joined(x)), true};
+    };
+}
+
+item selu(node const& each, std::vector<std::string> const& x)
+{
+    bool const is_first = each.opset() < 6;
+    return with_parameters("selu", {{"alpha", is_first ? 1.6732 : 1.67326319217681884765625},
+                                       {"gamma", is_first ? 1.0507 : 1.05070102214813232421875}})(each, x);
+}
+
+item mod(node const& each, std::vector<std::string> const& x)
+{
+    bool const is_float_remainder = each.view().integer("fmod", 0) != 0;
+    if (!is_float_remainder && (is_float(each.input(0).type.element()) ||
+                                   each.input(0).type.element() == element_type::float16 ||
+                                   each.input(0).type.element() == element_type::bfloat16))
+        throw runner::runner_error("Mod of floating-point numbers needs the attribute fmod = 1");
+    return function(is_float_remainder ? "fmod" : "mod", false)(each, x);
+}
+
+item is_inf(node const& each, std::vector<std::string> const& x)
+{
+    bool const negative = each.view().integer("detect_negative", 1) != 0,
+               positive = each.view().integer("detect_positive", 1) != 0;
+    return {fmt::format("xloom_onnx::is_inf({}, {})({})", negative, positive, x[0]), true};
+}
+
+item clip(node const& each, std::vector<std::string> const& x)
+{
+    std::string const type = item_type(each.input(0).type.element());
+    auto const limit = [&](std::size_t input, char const* attribute) -> std::string {
+        auto const view = each.view();
+        if (each.opset() >= 11)
+            return each.has(input) ? x.at(input) : "";
+        return view.has_attribute(attribute)
+                   ? fmt::format("static_cast<{}>({})", type, number(view.number(attribute, 0)))
+                   : "";
+    };
+    std::string text = x[0];
+    if (std::string const least = limit(1, "min"); !least.empty())
+        text = fmt::format("xloom_onnx::max({}, {})", text, least);
+    if (std::string const most = limit(2, "max"); !most.empty())
+        text = fmt::format("xloom_onnx::min({}, {})", most, text);
+    return {text, true};
+}
+
+std::string cast_options(runner::node_view const& view)
+{
+    std::string options;
+    if (view.integer("saturate", 1) == 0)
+        options += ".saturate = false";
+    std::string const mode = view.text("round_mode", "up");
+    if (mode != "up" && mode != "down" && mode != "nearest")
+        throw runner::runner_error("round_mode is up, down or nearest, but is " + runner::in_quotes(mode));
+    if (mode != "up")
+        options += fmt::format("{}.round_mode = xloom::round_mode::{}", options.empty() ? "" : ", ", mode);
+    return options.empty() ? "" : "{" + options + "}";
+}
+
+item cast(node const& each, std::vector<std::string> const& x)
+{
+    element_type const to = each.output().type.element();
+    if (to == each.input(0).type.element())
+        return {x[0], true};
+    return {fmt::format("xloom_onnx::cast<{}>({})({})", item_type(to), cast_options(each.view()), x[0]), false};
+}
+
+item not_(node const&, std::vector<std::string> const& x)
+{
+    return {fmt::format("xloom_onnx::not_({})", x[0]), true};
+}
+
+std::unordered_map<std::string, item_function> const& table()
+{
+    static std::unordered_map<std::string, item_function> const all = [] {
+        std::unordered_map<std::string, item_function> t;
+        t["Add"] = native("+", "add");
+        t["Sub"] = native("-", "sub");
+        t["Mul"] = native("*", "mul");
+        t["Div"] = native("/", "div");
+        t["Mod"] = mod;
+        t["Pow"] = function("pow");
+        for (auto const& [name, to] : {std::pair{"Neg", "neg"}, {"Abs", "abs"}, {"Sign", "sign"}, {"Max", "max"},
+                 {"Min", "min"}, {"Mean", "mean"}, {"Sqrt", "sqrt"}, {"Exp", "exp"}, {"Log", "log"},
+                 {"Reciprocal", "reciprocal"}, {"Sin", "sin"}, {"Cos", "cos"}, {"Erf", "erf"}, {"Floor", "floor"},
+                 {"Ceil", "ceil"}, {"Round", "round"}, {"Relu", "relu"}, {"Tanh", "tanh"},
+                 {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Less", "less"},
+                 {"LessOrEqual", "less_or_equal"}, {"Greater", "greater"},
+                 {"GreaterOrEqual", "greater_or_equal"}, {"Equal", "equal"}, {"And", "and_"}, {"Or", "or_"},
+                 {"Xor", "xor_"}, {"IsNaN", "is_nan"}, {"Where", "where"}})
+            t[name] = function(to);
+        t["Sum"] = [](node const& each, std::vector<std::string> const& x) {
+            return x.size() == 1 ? item{x[0], true} : native("+", "add")(each, x);
+        };
+        t["Not"] = not_;
+        t["Clip"] = clip;
+        t["IsInf"] = is_inf;
+        t["Cast"] = cast;
+        t["CastLike"] = cast;
+        t["Elu"] = with_parameters("elu", {{"alpha", 1.0}});
+        t["LeakyRelu"] = with_parameters("leaky_relu", {{"alpha", 0.01}});
+        t["ThresholdedRelu"] = with_parameters("thresholded_relu", {{"alpha", 1.0}});
+        t["HardSigmoid"] = with_parameters("hard_sigmoid", {{"alpha", 0.2}, {"beta", 0.5}});
+        t["Selu"] = selu;
+        return t;
+    }();
+    return all;
+}
+
+/// True if the shapes are certainly equal, or a broadcast between them would only repeat cheap work.
+bool may_repeat(partial_type const& inner, partial_type const& outer)
+{
+    return inner.shape().rank() == outer.shape().rank() &&
+           std::equal(inner.shape().begin(), inner.shape().end(), outer.shape().begin(),
+               [](xloom::dim const& a, xloom::dim const& b) {
+                   return !a.has_value() || !b.has_value() || a.value() == b.value();
+               });
+}
+
+/// Up to opset 6 the second operand's first axis may be aligned with any axis of the first operand.
+bool has_legacy_axis(node const& each)
+{
+    return each.opset() < 7 && each.view().integer("broadcast", 0) != 0 && each.inputs.size() == 2 &&
+           each.view().integer("axis", -1) >= 0;
+}
+
+/// One lambda: parameters, operands, and the expression that it returns.
+class chain {
+public:
+    /// A scalar chain is an expression of the operands themselves.
+    chain(emission& out, std::set<node const*> const& fused, bool is_scalar)
+        : out_(out), fused_(fused), is_scalar_(is_scalar)
+    {}
+
+    std::string expression_of(node& each)
+    {
+        std::vector<std::string> x;
+        for (std::size_t i = 0; i < each.inputs.size(); ++i) {
+            if (!each.has(i) || (each.name == "CastLike" && i == 1))
+                continue;
+            variable& input = each.input(i);
+            note_type(input.type.element());
+            node* const maker = input.maker;
+            x.push_back(maker != nullptr && fused_.contains(maker) ? expression_of(*maker)
+                                                                   : operand(each, i));
+        }
+        item const made = table().at(each.name)(each, x);
+        takes_batches_ = takes_batches_ && made.takes_batches;
+        used_.push_back(&each);
+        return made.text;
+    }
+
+    bool takes_batches() const { return takes_batches_ && type_ != element_type::undefined; }
+    std::vector<node*> const& used() const { return used_; }
+    std::string parameters() const
+    {
+        std::string text;
+        for (std::size_t i = 0; i < operands_.size(); ++i)
+            text += fmt::format(
+                "{}{} {}", i == 0 ? "" : ", ", takes_batches() ? "auto" : parameter_type(types_[i]), names_[i]);
+        return text;
+    }
+    std::vector<std::string> const& operands() const { return operands_; }
+
+private:
+    static std::string parameter_type(element_type type)
+    {
+        return type == element_type::string ? "std::string const&" : item_type(type);
+    }
+
+    void note_type(element_type type)
+    {
+        if (!is_float(type))
+            takes_batches_ = false;
+        if (type_ == element_type::undefined)
+            type_ = type;
+        takes_batches_ = takes_batches_ && type == type_;
+    }
+
+    std::string operand(node& each, std::size_t i)
+    {
+        variable& input = each.input(i);
+        if (is_inlined(each, i))
+            return item_of(input);
+        std::string code = out_.operand(input);
+        if (i == 1 && has_legacy_axis(each))
+            code = aligned(each, code);
+        auto const found = std::find(operands_.begin(), operands_.end(), code);
+        if (found != operands_.end())
+            return names_[static_cast<std::size_t>(found - operands_.begin())];
+        if (is_scalar_)
+            return code;
+        operands_.push_back(code);
+        types_.push_back(input.type.element());
+        names_.push_back(out_.unique(fmt::format("{}_i", input.onnx_name.empty() ? "item" : input.onnx_name)));
+        return names_.back();
+    }
+
+    /// True for constants of one item that do not change the result's shape.
+    static bool is_inlined(node const& each, std::size_t i)
+    {
+        runner::tensor const* const t = each.input(i).tensor();
+        if (t == nullptr || t->size() != 1 || t->type() == element_type::string)
+            return false;
+        return t->shape().empty() ||
+               (each.inputs.size() == 2 && each.input(1 - i).type.shape().rank() >= t->shape().size());
+    }
+
+    std::string item_of(variable& input)
+    {
+        runner::tensor const& t = *input.tensor();
+        if (t.shape().empty())
+            return out_.operand(input);
+        return is_float(t.type()) ? item_literal(t, 0)
+                                  : fmt::format("{}({})", item_type(t.type()), item_literal(t, 0));
+    }
+
+    std::string aligned(node const& each, std::string const& code)
+    {
+        std::size_t const rank = each.input(0).type.shape().rank();
+        std::size_t const own = each.input(1).type.shape().rank();
+        auto const axis = static_cast<std::size_t>(each.view().integer("axis", -1));
+        if (own == 0 || axis + own >= rank)
+            return code;
+        out_.include("xloom_onnx/model/trailing_axes.hpp");
+        return fmt::format("xloom_onnx::with_trailing_axes({}, {})", code, rank - axis - own);
+    }
+
+    emission& out_;
+    std::set<node const*> const& fused_;
+    std::vector<std::string> operands_{}, names_{};
+    std::vector<element_type> types_{};
+    std::vector<node*> used_{};
+    element_type type_ = element_type::undefined;
+    bool takes_batches_ = true;
+    bool is_scalar_;
+};
+
+std::string without_parentheses(std::string text)
+{
+    if (text.size() < 2 || text.front() != '(' || text.back() != ')')
+        return text;
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : 0;
+        depth -= text[i] == ')' ? 1 : 0;
+        if (depth == 0)
+            return text;
+    }
+    return text.substr(1, text.size() - 2);
+}
+
+} // namespace
+
+bool is_elementwise(node const& each) { return table().contains(each.name); }
+
+std::set<node const*> find_fused(block const& of)
+{
+    constexpr std::size_t most = 24; // nodes of one chain
+    std::set<node const*> fused;
+    std::unordered_map<node const*, std::size_t> sizes;
+    for (node const& each : of.nodes) {
+        if (!is_elementwise(each))
+            continue;
+        std::size_t& size = sizes[&each] = 1;
+        for (variable const* const input : each.inputs) {
+            if (input == nullptr || input->maker == nullptr || input->uses != 1 || !sizes.contains(input->maker))
+                continue;
+            if (input->maker->outputs[0]->home != each.outputs[0]->home ||
+                !may_repeat(input->type, each.output().type) || input->type.element() == element_type::string)
+                continue;
+            if (has_legacy_axis(each) || size + sizes[input->maker] > most)
+                continue;
+            size += sizes[input->maker];
+            fused.insert(input->maker);
+        }
+    }
+    return fused;
+}
+
+void emit_elementwise(emission& out, node& each, std::set<node const*> const& fused)
+{
+    chain whole(out, fused, each.output().is_scalar());
+    std::string const text = without_parentheses(whole.expression_of(each));
+    for (node const* const part : whole.used())
+        comment_on(out, *part);
+    std::vector<std::string> const operands = whole.operands();
+    for (node* const part : whole.used())
+        for (variable* const input : part->inputs)
+            if (input != nullptr)
+                out.use(*input);
+    out.release_unused();
+    out.include("xloom_onnx/elementwise.hpp");
+    if (operands.empty()) {
+        out.define(each.output(), text);
+        return;
+    }
+    std::string const target = out.target(each.output());
+    std::string const lambda = fmt::format("[]({}) {{ return {}; }}", whole.parameters(), text);
+    std::string const arguments = fmt::format("{}, {}", joined(operands), target);
+    constexpr std::size_t columns = 110;
+    if (lambda.size() + arguments.size() + 28 < columns) {
+        out.line("xloom_onnx::map_into({}, {});", lambda, arguments);
+        return;
+    }
+    out.line("xloom_onnx::map_into(");
+    out.indent();
+    out.line("{},", lambda);
+    out.line("{});", arguments);
+    out.outdent();
+}
+
+} // namespace compiler

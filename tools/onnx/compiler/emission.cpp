@@ -1,0 +1,202 @@
+#include "emission.hpp"
+
+#include <algorithm>
+
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+constexpr std::size_t columns = 110;
+
+/// The dimensions of a tensor between braces.
+std::string dims_of(xloom::shape const& dims)
+{
+    return fmt::format("{{{}}}", fmt::join(dims, ", "));
+}
+
+} // namespace
+
+std::size_t weights_file::append(runner::tensor const& t)
+{
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    std::size_t const at = bytes_.size();
+    bytes_.append(reinterpret_cast<char const*>(t.bytes()), t.size() * t.item_size());
+    return at;
+}
+
+emission::emission(options const& given) : options_(given)
+{
+    for (char const* const each : {"xloom", "xloom_onnx", "xt", "std", "outputs", "results", "run_into", "weights"})
+        names_.reserve(each);
+    names_.reserve(given.name);
+}
+
+void emission::write(std::string_view text)
+{
+    body_.append(4 * depth_, ' ');
+    body_ += text;
+    body_ += '\n';
+}
+
+void emission::add_memory(std::string declaration) { memory_.push_back(std::move(declaration)); }
+
+std::string emission::workspace()
+{
+    if (workspace_.empty()) {
+        workspace_ = unique("scratch");
+        include("xloom_onnx/workspace.hpp");
+        add_memory(fmt::format("xloom_onnx::workspace {}{{}};", workspace_));
+    }
+    return workspace_;
+}
+
+std::string emission::literal(variable const& value)
+{
+    runner::tensor const& t = *value.tensor();
+    std::string const item = item_literal(t, 0);
+    switch (t.type()) {
+    case element_type::float_:
+    case element_type::double_:
+    case element_type::bool_:
+    case element_type::int32:
+        return item;
+    case element_type::string:
+        return fmt::format("std::string({}, {})", item, t.items<std::string>()[0].size());
+    case element_type::uint8:
+    case element_type::int8:
+    case element_type::uint16:
+    case element_type::int16:
+    case element_type::int64:
+    case element_type::uint32:
+    case element_type::uint64:
+        return fmt::format("{}{{{}}}", item_type(t.type()), item);
+    default:
+        return item;
+    }
+}
+
+std::string emission::operand(variable& value)
+{
+    if (!value.code.empty())
+        return value.code;
+    if (value.constant == nullptr)
+        throw runner::runner_error("the value " + runner::in_quotes(value.onnx_name) + " is used before it is made");
+    if (value.tensor() == nullptr)
+        throw runner::not_implemented("a constant that is a sequence or an optional is not implemented");
+    return value.code = value.is_scalar() ? literal(value) : constant_view(value);
+}
+
+std::string emission::constant_view(variable& value)
+{
+    if (auto const found = views_.find(&value); found != views_.end())
+        return found->second;
+    runner::tensor const& t = *value.tensor();
+    std::string const name = unique(value.onnx_name.empty() ? "constant" : value.onnx_name);
+    std::string const type = item_type(t.type());
+    std::size_t const rank = t.shape().size();
+    std::string const note =
+        value.onnx_name.empty() ? "" : fmt::format(" // {}", comment_text(value.onnx_name));
+    if (t.type() == element_type::string) {
+        std::string items;
+        for (std::size_t i = 0; i < t.size(); ++i)
+            items += fmt::format("{}{}", i == 0 ? "" : ", ", fmt::format("std::string({}, {})", item_literal(t, i), t.items<std::string>()[i].size()));
+        include("xloom_onnx/model/constant.hpp");
+        add_member(fmt::format("xt::xtensor<std::string, {}> const {} =\n        xloom_onnx::string_constant<{}>({}, {{{}}});{}", rank, name, rank,
+            dims_of(t.shape()), items, note));
+    } else if (t.size() == 0) {
+        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{nullptr, {}}};{}", type, rank, name, dims_of(t.shape()), note));
+    } else if (options_.weights == weights_place::file && t.size() * t.item_size() > 64) {
+        include("xloom_onnx/model/weights_file.hpp");
+        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{weights.items<{}>({}), {}}};{}", type, rank,
+            name, type, weights_.append(t), dims_of(t.shape()), note));
+    } else {
+        std::string const array = unique(name + "_items");
+        std::string const list = item_list(t);
+        bool const is_short = list.size() + array.size() + type.size() + 40 < columns;
+        arrays_.push_back(fmt::format("{}static constexpr {} {}[]{{{}{}{}}};", t.size() * t.item_size() >= 64 ? "alignas(64) " : "",
+            type, array, is_short ? "" : "\n", list, is_short ? "" : "\n"));
+        add_member(fmt::format(
+            "xloom::element_view<{} const, {}> const {}{{{}, {}}};{}", type, rank, name, array, dims_of(t.shape()), note));
+    }
+    return views_[&value] = name;
+}
+
+std::string emission::buffer_key(partial_type const& type) const
+{
+    if (auto const dims = static_shape(type); dims && type.element() != element_type::string)
+        return cpp_type(type) + dims_of(*dims);
+    return {};
+}
+
+std::string emission::own_memory(std::string_view name, partial_type const& type)
+{
+    std::string const own = unique(name);
+    add_memory(fmt::format("{} {}{{}};", cpp_type(type), own));
+    return own;
+}
+
+std::string emission::target(variable& value)
+{
+    if (!value.code.empty())
+        return value.code;
+    if (value.is_scalar()) {
+        value.code = unique(value.onnx_name);
+        line("{} {}{{}};", cpp_type(value.type), value.code);
+        return value.code;
+    }
+    std::string const key = buffer_key(value.type);
+    living_.back().push_back(&value);
+    if (auto& unused = free_[key]; !key.empty() && !unused.empty()) {
+        value.code = unique(value.onnx_name);
+        line("auto& {} = {};", value.code, unused.back());
+        buffers_[&value] = unused.back();
+        unused.pop_back();
+    } else {
+        value.code = unique(value.onnx_name);
+        add_memory(fmt::format("{} {}{{}};", cpp_type(value.type), value.code));
+        buffers_[&value] = value.code;
+    }
+    return value.code;
+}
+
+void emission::define(variable& value, std::string const& expression)
+{
+    if (value.code.empty() && value.is_scalar()) {
+        value.code = unique(value.onnx_name);
+        line("{} const {} = {};", cpp_type(value.type), value.code, expression);
+        return;
+    }
+    bool const is_tensor = value.type.is_tensor() && !value.is_scalar();
+    std::string const to = target(value);
+    line("{} = {};", is_tensor ? fmt::format("xt::noalias({})", to) : to, expression);
+}
+
+void emission::begin_block() { living_.emplace_back(); }
+
+void emission::end_block()
+{
+    for (variable* const each : living_.back()) {
+        if (std::string const key = buffer_key(each->type); !key.empty())
+            free_[key].push_back(buffers_.at(each));
+    }
+    living_.pop_back();
+}
+
+void emission::use(variable& value) { --value.uses; }
+
+void emission::release_unused()
+{
+    auto& all = living_.back();
+    auto const is_unused = [&](variable* each) {
+        if (each->uses != 0)
+            return false;
+        if (std::string const key = buffer_key(each->type); !key.empty())
+            free_[key].push_back(buffers_.at(each));
+        return true;
+    };
+    all.erase(std::remove_if(all.begin(), all.end(), is_unused), all.end());
+}
+
+} // namespace compiler

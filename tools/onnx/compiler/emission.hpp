@@ -1,0 +1,122 @@
+#pragma once
+// The text of a header while it is made: lines of the function, members, names, buffers.
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "names.hpp"
+#include "program.hpp"
+
+namespace compiler {
+
+/// Where the constants of a model are stored: in the header, or in a file beside it.
+enum class weights_place { embedded, file };
+
+/// A C++ function that stands for an operator.
+struct custom_operator {
+    std::string function;
+};
+
+struct options {
+    std::string name = "model";
+    std::string source{};          ///< the model's file name, for the first comment
+    std::string enclosing{};       ///< the namespace; empty: none
+    weights_place weights = weights_place::embedded;
+    std::map<std::string, custom_operator> operators{}; ///< by full name
+    std::vector<std::string> includes{};                ///< for these functions
+    std::map<std::string, std::vector<std::int64_t>> shapes{}; ///< of inputs, in place of the declared ones
+};
+
+/// The bytes of the constants that are stored in a file.
+class weights_file {
+public:
+    static constexpr std::size_t alignment = 64;
+
+    /// Appends the items of a tensor. Returns where they begin.
+    std::size_t append(runner::tensor const& t);
+    std::string const& bytes() const { return bytes_; }
+
+private:
+    std::string bytes_{};
+};
+
+class emission {
+public:
+    explicit emission(options const& given);
+
+    options const& chosen() const { return options_; }
+
+    // Lines of the function that is being written.
+    template <class... Args>
+    void line(fmt::format_string<Args...> text, Args&&... args)
+    {
+        write(fmt::format(text, std::forward<Args>(args)...));
+    }
+    void write(std::string_view text);
+    void indent() { ++depth_; }
+    void outdent() { --depth_; }
+    std::string take_body() { return std::move(body_); }
+
+    void include(std::string_view header) { includes_.emplace(header); }
+    std::set<std::string> const& includes() const { return includes_; }
+    std::string unique(std::string_view name) { return names_.unique(name); }
+    void reserve(std::string_view identifier) { names_.reserve(identifier); }
+
+    // Members.
+    void add_member(std::string declaration) { members_.push_back(std::move(declaration)); }
+    std::vector<std::string> const& members() const { return members_; }
+    /// Declares memory that calls write; the operator is then not const.
+    void add_memory(std::string declaration);
+    /// Returns the name of the scratch memory that operators share.
+    std::string workspace();
+    std::vector<std::string> const& memory() const { return memory_; }
+    std::vector<std::string> const& arrays() const { return arrays_; }
+    weights_file const& weights() const { return weights_; }
+
+    // Values.
+    /// Returns the expression of a value that exists: a variable's name, a literal, a constant's member.
+    std::string operand(variable& value);
+    /// Returns a constant tensor as a view member, whatever its rank.
+    std::string constant_view(variable& value);
+    /// Returns the name of the storage for a value that a node makes, which it declares on first use.
+    std::string target(variable& value);
+    /// Writes the line that makes a value of the expression: the definition of a scalar, or an assignment.
+    void define(variable& value, std::string const& expression);
+    /// Gives a value a name or place of its own in advance.
+    void bind(variable& value, std::string code) { value.code = std::move(code); }
+    /// Declares memory of a value's type that is not shared with others.
+    std::string own_memory(std::string_view name, partial_type const& type);
+
+    // The end of values, after which their memory serves others.
+    void begin_block();
+    void end_block();
+    void use(variable& value);
+    /// Ends the life of the values of this block that no node needs any more.
+    void release_unused();
+
+private:
+    std::string literal(variable const& value);
+    std::string buffer_key(partial_type const& type) const;
+
+    options const& options_;
+    name_scope names_{};
+    std::string body_{};
+    std::size_t depth_ = 1;
+    std::set<std::string> includes_{};
+    std::vector<std::string> members_{}, memory_{}, arrays_{};
+    std::string workspace_{};
+    weights_file weights_{};
+    std::map<variable const*, std::string> views_{};
+    std::map<variable const*, std::string> buffers_{}; ///< the members that hold values
+    std::map<std::string, std::vector<std::string>> free_{};
+    std::vector<std::vector<variable*>> living_{};
+};
+
+} // namespace compiler

@@ -1,0 +1,161 @@
+// LSTM, GRU, RNN and com.microsoft's AttnLSTM: xloom's, their weights packed once.
+
+#include <algorithm>
+#include <utility>
+
+#include <xloom/core/direction.hpp>
+
+#include "emitters.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+using operands = std::vector<std::pair<std::size_t, char const*>>;
+
+struct recurrent {
+    char const* name;   ///< of xloom's function
+    operands constants; ///< the inputs that are packed
+    operands start;     ///< the others, without X
+    std::vector<char const*> outputs;
+};
+
+std::string direction_of(runner::node_view const& view)
+{
+    std::string const name = view.text("direction", "forward");
+    static_cast<void>(xloom::parse_direction("direction", name == "foward" ? "forward" : name));
+    return name == "foward" ? "forward" : name; // GRU-1's own spelling
+}
+
+std::string real_list(std::vector<double> const& numbers)
+{
+    std::vector<std::string> texts;
+    for (double const each : numbers)
+        texts.push_back(item_literal(runner::tensor::scalar(each), 0));
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string options_of(node const& each)
+{
+    auto const view = each.view();
+    std::vector<std::string> given;
+    if (std::string const direction = direction_of(view); direction != "forward")
+        given.push_back(".direction = xloom::direction::" + direction);
+    if (view.has_attribute("activations")) {
+        std::vector<std::string> names;
+        for (std::string const& name : view.texts("activations"))
+            names.push_back(string_literal(name));
+        given.push_back(fmt::format(".activations = {{{}}}", fmt::join(names, ", ")));
+    }
+    for (char const* const name : {"activation_alpha", "activation_beta"})
+        if (view.has_attribute(name))
+            given.push_back(fmt::format(".{} = {{{}}}", name, real_list(view.numbers(name))));
+    if (view.has_attribute("clip"))
+        given.push_back(fmt::format(".clip = {}", real_list({view.number("clip", 0)})));
+    if (view.has_attribute("hidden_size"))
+        given.push_back(fmt::format(".hidden_size = {}", view.integer("hidden_size", 0)));
+    if (view.integer("input_forget", 0) != 0 && each.name == "LSTM")
+        given.push_back(".input_forget = true");
+    if (view.integer("linear_before_reset", 0) != 0 && each.name == "GRU")
+        given.push_back(".linear_before_reset = true");
+    if (view.integer("layout", 0) != 0)
+        given.push_back(fmt::format(".layout = {}", view.integer("layout", 0)));
+    return fmt::format("{{{}}}", fmt::join(given, ", "));
+}
+
+/// The given inputs as designated initialisers.
+std::string initialisers(emission& out, node& each, operands const& which, bool as_views)
+{
+    std::vector<std::string> given;
+    for (auto const& [i, name] : which)
+        if (each.has(i))
+            given.push_back(fmt::format(
+                ".{} = {}", name, as_views ? out.constant_view(each.input(i)) : out.operand(each.input(i))));
+    return fmt::format("{{{}}}", fmt::join(given, ", "));
+}
+
+bool has_constant_weights(node const& each, recurrent const& op)
+{
+    return std::all_of(op.constants.begin(), op.constants.end(), [&](auto const& operand) {
+        return !each.has(operand.first) || each.input(operand.first).tensor() != nullptr;
+    });
+}
+
+/// The shapes of the outputs.
+void give_shapes(emission& out, node& each, std::vector<std::string> const& targets, std::string const& X)
+{
+    bool const is_batch_first = each.view().integer("layout", 0) == 1;
+    std::string const D = direction_of(each.view()) == "bidirectional" ? "2" : "1";
+    auto const& R = each.input(2).type.shape();
+    std::string const H = R[2].has_value() ? fmt::format("{}", R[2].value())
+                                           : fmt::format("{}.shape()[2]", out.operand(each.input(2)));
+    auto const dim = [&](std::size_t axis) {
+        auto const& known = each.input(0).type.shape();
+        return known[axis].has_value() ? fmt::format("{}", known[axis].value())
+                                       : fmt::format("{}.shape()[{}]", X, axis);
+    };
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+        if (targets[k].empty())
+            continue;
+        std::string const dims = k == 0 ? (is_batch_first ? fmt::format("{}, {}, {}, {}", dim(0), dim(1), D, H)
+                                                          : fmt::format("{}, {}, {}, {}", dim(0), D, dim(1), H))
+                                        : (is_batch_first ? fmt::format("{}, {}, {}", dim(0), D, H)
+                                                          : fmt::format("{}, {}, {}", D, dim(1), H));
+        out.line("xloom_onnx::give_shape(\"{}\", {}, xloom::shape{{{}}});", each.name, targets[k], dims);
+    }
+}
+
+void emit(emission& out, node& each, recurrent const& op)
+{
+    if (each.input(0).type.shape().rank() != 3 || each.input(2).type.shape().rank() != 3)
+        throw runner::runner_error("X and R must have rank 3");
+    out.include(fmt::format("xloom/{}.hpp", op.name));
+    out.include("xloom_onnx/view.hpp");
+    std::string const type = item_type(each.input(0).type.element());
+    std::string const X = out.operand(each.input(0));
+    std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);
+    bool const is_packed_once = has_constant_weights(each, op);
+    std::string const weights = out.unique(label + "_weights");
+    std::string const packing = fmt::format("xloom::{}_weights<{}> const {}{{{}, {}}};", op.name, type, weights,
+        initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    if (is_packed_once)
+        out.add_member(packing);
+    else
+        out.write(packing);
+    std::string const workspace = out.unique(label + "_workspace");
+    bool const has_attention = each.name == "com.microsoft.AttnLSTM";
+    out.add_memory(fmt::format("xloom::{}_workspace<{}> {}{{}};", has_attention ? "attention" : "recurrent", type, workspace));
+    std::vector<std::string> targets, outputs;
+    for (std::size_t k = 0; k < op.outputs.size(); ++k) {
+        targets.push_back(each.wants(k) ? out.target(each.output(k)) : "");
+        if (!targets.back().empty())
+            outputs.push_back(fmt::format(".{} = {}", op.outputs[k], targets.back()));
+    }
+    give_shapes(out, each, targets, X);
+    out.line("xloom::{}_into({}, {}, {}, {{{}}}, {});", op.name, X, weights,
+        initialisers(out, each, op.start, false), fmt::join(outputs, ", "), workspace);
+}
+
+} // namespace
+
+void add_recurrent_emitters(emitter_table& table)
+{
+    operands const start{{4, "sequence_lens"}, {5, "initial_h"}};
+    operands lstm_start = start;
+    lstm_start.emplace_back(6, "initial_c");
+    operands attention_start = lstm_start;
+    attention_start.insert(attention_start.end(), {{11, "M"}, {12, "memory_seq_lens"}});
+    recurrent const lstm{"lstm", {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}}, lstm_start, {"Y", "Y_h", "Y_c"}};
+    recurrent const gru{"gru", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
+    recurrent const rnn{"rnn", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
+    recurrent const attn_lstm{"attn_lstm",
+        {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}, {8, "QW"}, {9, "MW"}, {10, "V"}, {13, "AW"}}, attention_start,
+        {"Y", "Y_h", "Y_c"}};
+    table["LSTM"] = [lstm](emission& out, node& each) { emit(out, each, lstm); };
+    table["GRU"] = [gru](emission& out, node& each) { emit(out, each, gru); };
+    table["RNN"] = [rnn](emission& out, node& each) { emit(out, each, rnn); };
+    table["com.microsoft.AttnLSTM"] = [attn_lstm](emission& out, node& each) { emit(out, each, attn_lstm); };
+}
+
+} // namespace compiler

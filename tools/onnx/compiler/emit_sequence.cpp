@@ -1,0 +1,132 @@
+// Sequences and optionals.
+
+#include "emitters.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+constexpr char const* header = "xloom_onnx/sequence.hpp";
+
+bool is_optional(variable const& value) { return value.type.kind() == xloom::type_kind::optional; }
+
+/// The expression of a value that is converted to the C++ type of its kind: a view becomes a container.
+std::string owned(emission& out, variable& value)
+{
+    return fmt::format("{}({})", cpp_type(value.type), out.operand(value));
+}
+
+void sequence_empty(emission& out, node& each) { out.line("{}.clear();", out.target(each.output())); }
+
+void sequence_construct(emission& out, node& each)
+{
+    std::string const target = out.target(each.output());
+    out.line("{}.resize({});", target, each.inputs.size());
+    for (std::size_t i = 0; i < each.inputs.size(); ++i)
+        assign(out, fmt::format("{}[{}]", target, i), each.input(i));
+}
+
+void sequence_at(emission& out, node& each)
+{
+    out.include(header);
+    out.define(each.output(),
+        fmt::format("xloom_onnx::sequence_at({}, {})", out.operand(each.input(0)), only_item(out, each.input(1))));
+}
+
+void sequence_insert(emission& out, node& each)
+{
+    out.include(header);
+    std::string const sequence = out.operand(each.input(0)), item = owned(out, each.input(1));
+    std::string const position = each.has(2) ? ", " + only_item(out, each.input(2)) : "";
+    std::string const target = out.target(each.output());
+    out.line("{} = {};", target, sequence);
+    out.line("xloom_onnx::sequence_insert({}, {}{});", target, item, position);
+}
+
+void sequence_erase(emission& out, node& each)
+{
+    out.include(header);
+    std::string const sequence = out.operand(each.input(0));
+    std::string const position = each.has(1) ? ", " + only_item(out, each.input(1)) : "";
+    std::string const target = out.target(each.output());
+    out.line("{} = {};", target, sequence);
+    out.line("xloom_onnx::sequence_erase({}{});", target, position);
+}
+
+void sequence_length(emission& out, node& each)
+{
+    out.define(each.output(), fmt::format("static_cast<std::int64_t>({}.size())", out.operand(each.input(0))));
+}
+
+void concat_from_sequence(emission& out, node& each)
+{
+    out.include(header);
+    auto const view = each.view();
+    std::string const sequence = out.operand(each.input(0));
+    out.line("xloom_onnx::concat_from_sequence_into({}, {}, {{.axis = {}{}}});", sequence, out.target(each.output()),
+        view.integer("axis", 0), view.integer("new_axis", 0) != 0 ? ", .new_axis = true" : "");
+}
+
+void split_to_sequence(emission& out, node& each)
+{
+    out.include(header);
+    auto const view = each.view();
+    std::string const x = out.operand(each.input(0));
+    std::string lengths;
+    if (each.has(1)) {
+        lengths = ", " + out.operand(each.input(1));
+        if (each.input(1).is_scalar())
+            lengths = fmt::format(", std::int64_t{{{}}}", out.operand(each.input(1)));
+    }
+    out.line("xloom_onnx::split_to_sequence_into({}{}, {}, {{.axis = {}{}}});", x, lengths, out.target(each.output()),
+        view.integer("axis", 0), view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
+}
+
+void optional(emission& out, node& each)
+{
+    if (!each.has(0)) {
+        out.line("{}.reset();", out.target(each.output()));
+        return;
+    }
+    if (is_optional(each.input(0)))
+        throw runner::runner_error("an optional holds a tensor or a sequence, but this one an optional");
+    out.define(each.output(), owned(out, each.input(0)));
+}
+
+void optional_has_element(emission& out, node& each)
+{
+    std::string has = each.has(0) ? "true" : "false";
+    if (each.has(0) && is_optional(each.input(0)))
+        has = out.operand(each.input(0)) + ".has_value()";
+    out.define(each.output(), has);
+}
+
+void optional_get_element(emission& out, node& each)
+{
+    std::string value = out.operand(each.input(0));
+    if (is_optional(each.input(0))) {
+        out.include(header);
+        value = fmt::format("xloom_onnx::optional_get_element({})", value);
+    }
+    out.define(each.output(), value);
+}
+
+} // namespace
+
+void add_sequence_emitters(emitter_table& table)
+{
+    table["SequenceEmpty"] = sequence_empty;
+    table["SequenceConstruct"] = sequence_construct;
+    table["SequenceAt"] = sequence_at;
+    table["SequenceInsert"] = sequence_insert;
+    table["SequenceErase"] = sequence_erase;
+    table["SequenceLength"] = sequence_length;
+    table["ConcatFromSequence"] = concat_from_sequence;
+    table["SplitToSequence"] = split_to_sequence;
+    table["Optional"] = optional;
+    table["OptionalHasElement"] = optional_has_element;
+    table["OptionalGetElement"] = optional_get_element;
+}
+
+} // namespace compiler

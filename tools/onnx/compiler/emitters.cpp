@@ -1,0 +1,78 @@
+#include "emitters.hpp"
+
+#include "elementwise.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+emitter const* find_emitter(std::string const& name)
+{
+    static emitter_table const all = [] {
+        emitter_table table;
+        add_control_flow_emitters(table);
+        add_recurrent_emitters(table);
+        add_call_emitters(table);
+        add_sequence_emitters(table);
+        return table;
+    }();
+    auto const found = all.find(name);
+    return found == all.end() ? nullptr : &found->second;
+}
+
+void comment_on(emission& out, node const& each)
+{
+    std::string const& name = each.step->node->name();
+    if (name.empty())
+        out.line("// {}", each.name);
+    else
+        out.line("// {} {}", each.name, comment_text(name));
+}
+
+void emit_nodes(emission& out, block& of)
+{
+    std::set<node const*> const fused = find_fused(of);
+    for (node& each : of.nodes) {
+        if (fused.contains(&each))
+            continue;
+        try {
+            if (is_elementwise(each)) {
+                emit_elementwise(out, each, fused);
+                continue;
+            }
+            comment_on(out, each);
+            emitter const* const found = find_emitter(each.name);
+            if (found == nullptr)
+                throw runner::not_implemented("operator " + runner::printable(each.name, 128) + " is not implemented");
+            (*found)(out, each);
+        } catch (runner::not_implemented const&) {
+            throw;
+        } catch (std::exception const& error) {
+            throw runner::runner_error(runner::describe(*each.step->node) + ": " + error.what());
+        }
+        for (variable* const input : each.inputs)
+            if (input != nullptr)
+                out.use(*input);
+        out.release_unused();
+    }
+}
+
+void assign(emission& out, std::string_view to, variable& from)
+{
+    std::string const code = out.operand(from);
+    if (code == to)
+        return;
+    if (from.type.is_tensor() && !from.is_scalar())
+        out.line("xt::noalias({}) = {};", to, code);
+    else
+        out.line("{} = {};", to, code);
+}
+
+std::string only_item(emission& out, variable& value)
+{
+    if (value.is_scalar())
+        return out.operand(value);
+    out.include("xloom_onnx/model/only_item.hpp");
+    return fmt::format("xloom_onnx::only_item({})", out.operand(value));
+}
+
+} // namespace compiler

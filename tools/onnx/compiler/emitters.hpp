@@ -1,0 +1,38 @@
+#pragma once
+// What emits code for nodes. A new operator needs a function in one of the emit_*.cpp and a line in the list
+// at the file's end.
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "emission.hpp"
+
+namespace compiler {
+
+/// Writes the lines that compute a node.
+using emitter = std::function<void(emission&, node&)>;
+/// The emitters by the operators' full names.
+using emitter_table = std::unordered_map<std::string, emitter>;
+
+void add_control_flow_emitters(emitter_table& table); // If, Loop, Scan, SequenceMap
+void add_recurrent_emitters(emitter_table& table);    // LSTM, GRU, RNN, AttnLSTM
+void add_call_emitters(emitter_table& table);         // all that are one call of xloom_onnx
+void add_sequence_emitters(emitter_table& table);     // SequenceEmpty .. OptionalGetElement
+
+/// Returns an emitter; null if there is none.
+emitter const* find_emitter(std::string const& name);
+
+/// Writes the nodes of a block, chains of element-wise ones fused.
+void emit_nodes(emission& out, block& of);
+
+/// Writes the assignment of a value to storage of the same C++ type, which may be a view.
+void assign(emission& out, std::string_view to, variable& from);
+
+/// Returns the expression of the only item of a value that stands for a scalar.
+std::string only_item(emission& out, variable& value);
+
+/// Writes a comment with the node's name.
+void comment_on(emission& out, node const& each);
+
+} // namespace compiler

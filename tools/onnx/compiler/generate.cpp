@@ -1,0 +1,282 @@
+#include "generate.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "elementwise.hpp"
+#include "emitters.hpp"
+#include "model.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+/// A type with its shape, as a comment.
+std::string comment_type(partial_type const& type)
+{
+    std::string const text = fmt::format("{}", type);
+    std::string shown = comment_text(text);
+    return shown.substr(1, shown.size() - 2);
+}
+
+std::string join_lines(std::vector<std::string> const& lines, char const* before)
+{
+    std::string text;
+    for (std::string const& line : lines)
+        text += fmt::format("{}{}\n", before, line);
+    return text;
+}
+
+/// Every operator of a block must have code before anything is written.
+void require_emitters(block const& of, options const& chosen)
+{
+    for (node const& each : of.nodes) {
+        if (!is_elementwise(each) && find_emitter(each.name) == nullptr && !chosen.operators.contains(each.name))
+            throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
+                runner::printable(each.name, 128), runner::describe(*each.step->node)));
+        for (auto const& [attribute, body] : each.bodies)
+            require_emitters(*body, chosen);
+    }
+}
+
+/// The C++ parameter of an input: a scalar by value, all else by reference.
+std::string parameter_of(variable const& input)
+{
+    bool const by_value = input.is_scalar() && input.type.element() != element_type::string;
+    return fmt::format("{}{}{}", cpp_type(input.type), by_value ? " " : " const& ", input.code);
+}
+
+class header {
+public:
+    header(runner::model const& model, options const& chosen) : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
+    {
+        require_emitters(code_.main(), chosen);
+    }
+
+    generated text()
+    {
+        name_outputs();
+        write_function();
+        generated made;
+        made.header = whole();
+        made.weights = out_.weights().bytes();
+        for (variable const* const input : code_.main().inputs)
+            made.inputs.push_back({input->onnx_name, input->code, cpp_type(input->type)});
+        for (std::size_t k = 0; k < outputs_.size(); ++k)
+            made.outputs.push_back({onnx_name(k), outputs_[k], cpp_type(code_.main().outputs[k]->type)});
+        return made;
+    }
+
+private:
+    std::string onnx_name(std::size_t k) const { return model_.proto().output(static_cast<int>(k)).name(); }
+
+    void name_outputs()
+    {
+        name_scope names;
+        for (std::size_t k = 0; k < code_.main().outputs.size(); ++k)
+            outputs_.push_back(names.unique(onnx_name(k)));
+    }
+
+    void write_function()
+    {
+        block& main = code_.main();
+        std::vector<std::string> parameters;
+        out_.include("xloom/tensor/xtensor.hpp");
+        for (variable* const input : main.inputs) {
+            out_.bind(*input, out_.unique(input->onnx_name));
+            parameters_.push_back(input->uses == 0 && !is_checked(*input) ? unnamed(*input) : parameter_of(*input));
+        }
+        out_.begin_block();
+        for (variable* const input : main.inputs)
+            check(*input);
+        std::vector<bool> is_bound(main.outputs.size(), false);
+        for (std::size_t k = 0; k < main.outputs.size(); ++k) {
+            variable& output = *main.outputs[k];
+            is_bound[k] = output.maker != nullptr && output.code.empty();
+            if (is_bound[k])
+                out_.bind(output, "results." + outputs_[k]);
+        }
+        emit_nodes(out_, main);
+        for (std::size_t k = 0; k < main.outputs.size(); ++k)
+            if (!is_bound[k])
+                assign(out_, "results." + outputs_[k], *main.outputs[k]);
+        out_.end_block();
+        body_ = out_.take_body();
+    }
+
+    static bool is_checked(variable const& input)
+    {
+        if (!input.type.is_tensor())
+            return false;
+        return std::any_of(input.type.shape().begin(), input.type.shape().end(),
+            [](xloom::dim const& d) { return d.has_value(); });
+    }
+
+    static std::string unnamed(variable const& input)
+    {
+        std::string const text = parameter_of(input);
+        return text.substr(0, text.size() - input.code.size() - 1) + " /*" + input.code + "*/";
+    }
+
+    void check(variable const& input)
+    {
+        if (!is_checked(input))
+            return;
+        std::vector<std::string> dims;
+        for (xloom::dim const& each : input.type.shape())
+            dims.push_back(each.has_value() ? fmt::format("{}", each.value()) : "-1");
+        out_.include("xloom_onnx/model/check_input.hpp");
+        out_.line("xloom_onnx::check_input({}, {}, {}, {{{}}});", string_literal(chosen_.name),
+            string_literal(input.onnx_name), input.code, fmt::join(dims, ", "));
+    }
+
+    std::string whole() const
+    {
+        std::string const& name = chosen_.name;
+        bool const is_const = out_.memory().empty();
+        char const* const constness = is_const ? " const" : "";
+        std::string text = "#pragma once\n";
+        text += fmt::format("// Made by xloom-compile{}.\n\n", chosen_.source.empty() ? "" : " from " + comment_text(chosen_.source));
+        text += "#include <bit>\n#include <complex>\n#include <cstdint>\n#include <limits>\n#include <optional>\n#include <string>\n#include <string_view>\n#include <tuple>\n#include <utility>\n#include <vector>\n\n";
+        for (std::string const& each : out_.includes())
+            text += fmt::format("#include <{}>\n", each);
+        for (std::string const& each : chosen_.includes)
+            text += fmt::format("#include \"{}\"\n", each);
+        text += "\n";
+        if (!chosen_.enclosing.empty())
+            text += fmt::format("namespace {} {{\n\n", chosen_.enclosing);
+        text += description();
+        text += fmt::format("class {} {{\npublic:\n", name);
+        text += outputs_struct();
+        std::string const inputs = fmt::format("{}", fmt::join(parameters_, ", "));
+        std::vector<std::string> arguments;
+        for (variable const* const input : code_.main().inputs)
+            arguments.push_back(input->code);
+        std::string named;
+        for (variable const* const input : code_.main().inputs)
+            named += (named.empty() ? "" : ", ") + parameter_of(*input);
+        if (!out_.weights().bytes().empty())
+            text += constructor();
+        text += fmt::format("    outputs operator()({}){}\n    {{\n        outputs results;\n        "
+                            "run_into({});\n        return results;\n    }}\n\n",
+            named, constness, fmt::join(with_results(arguments), ", "));
+        text += fmt::format("    /// Writes the outputs into `results`, which keeps its memory from call to call.\n"
+                            "    void run_into({}){}\n    {{\n",
+            fmt::join(with_first("outputs& results", parameters_), ", "), constness);
+        text += indented(body_) + "    }\n";
+        if (!out_.members().empty() || !out_.memory().empty() || !out_.arrays().empty())
+            text += "\nprivate:\n";
+        text += join_lines(out_.arrays(), "    ");
+        if (!out_.weights().bytes().empty())
+            text += "    xloom_onnx::weights_file weights;\n";
+        text += join_lines(out_.members(), "    ");
+        text += join_lines(out_.memory(), "    ");
+        text += "};\n";
+        if (!chosen_.enclosing.empty())
+            text += fmt::format("\n}} // namespace {}\n", chosen_.enclosing);
+        return text;
+    }
+
+    std::string constructor() const
+    {
+        return fmt::format("    /// Reads the weights from their file.\n    explicit {}(std::string const& path) : "
+                           "weights(path, {}) {{}}\n\n",
+            chosen_.name, out_.weights().bytes().size());
+    }
+
+    static std::vector<std::string> with_first(std::string first, std::vector<std::string> rest)
+    {
+        rest.insert(rest.begin(), std::move(first));
+        return rest;
+    }
+    static std::vector<std::string> with_results(std::vector<std::string> rest)
+    {
+        return with_first("results", std::move(rest));
+    }
+
+    static std::string indented(std::string const& lines)
+    {
+        std::string text;
+        for (std::size_t at = 0; at < lines.size();) {
+            std::size_t const end = lines.find('\n', at);
+            text += "    " + lines.substr(at, end - at) + "\n";
+            at = end + 1;
+        }
+        return text;
+    }
+
+    std::string description() const
+    {
+        std::string text = fmt::format("/// The model {}.\n///\n", comment_text(model_.proto().name()));
+        for (std::size_t i = 0; i < code_.main().inputs.size(); ++i) {
+            variable const& input = *code_.main().inputs[i];
+            text += fmt::format("/// {}  {}: {} {}\n", i == 0 ? "Inputs " : "       ", input.code,
+                comment_type(input.type), comment_text(input.onnx_name));
+        }
+        for (std::size_t k = 0; k < outputs_.size(); ++k)
+            text += fmt::format("/// {}  {}: {} {}\n", k == 0 ? "Outputs" : "       ", outputs_[k],
+                comment_type(code_.main().outputs[k]->type), comment_text(onnx_name(k)));
+        if (!out_.memory().empty())
+            text += "///\n/// An object keeps the memory of its calls: use one in each thread.\n";
+        return text;
+    }
+
+    std::string outputs_struct() const
+    {
+        std::string text = "    struct outputs {\n";
+        for (std::size_t k = 0; k < outputs_.size(); ++k)
+            text += fmt::format("        {} {}{{}};\n", cpp_type(code_.main().outputs[k]->type), outputs_[k]);
+        return text + "    };\n\n";
+    }
+
+    runner::model const& model_;
+    options const& chosen_;
+    program code_;
+    emission out_;
+    std::vector<std::string> outputs_{}, parameters_{};
+    std::string body_{};
+};
+
+} // namespace
+
+onnx::ModelProto with_fixed_defaults(onnx::ModelProto model)
+{
+    auto& graph = *model.mutable_graph();
+    std::unordered_set<std::string> constants;
+    for (auto const& each : graph.initializer())
+        constants.insert(each.name());
+    auto* const inputs = graph.mutable_input();
+    inputs->erase(std::remove_if(inputs->begin(), inputs->end(),
+                      [&](auto const& each) { return constants.contains(each.name()); }),
+        inputs->end());
+    return model;
+}
+
+namespace {
+
+onnx::ModelProto with_shapes(onnx::ModelProto model, std::map<std::string, std::vector<std::int64_t>> const& shapes)
+{
+    for (auto const& [name, dims] : shapes) {
+        auto& inputs = *model.mutable_graph()->mutable_input();
+        auto const found =
+            std::find_if(inputs.begin(), inputs.end(), [&name = name](auto const& each) { return each.name() == name; });
+        if (found == inputs.end() || !found->type().has_tensor_type())
+            throw runner::runner_error("the model has no tensor as its input " + runner::in_quotes(name));
+        auto& shape = *found->mutable_type()->mutable_tensor_type()->mutable_shape();
+        shape.clear_dim();
+        for (std::int64_t const dim : dims)
+            shape.add_dim()->set_dim_value(dim);
+    }
+    return model;
+}
+
+} // namespace
+
+generated generate(onnx::ModelProto const& model, options const& chosen)
+{
+    runner::model const loaded(with_shapes(with_fixed_defaults(model), chosen.shapes));
+    return header(loaded, chosen).text();
+}
+
+} // namespace compiler

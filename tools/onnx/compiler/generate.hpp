@@ -1,0 +1,32 @@
+#pragma once
+// The header that a model becomes.
+
+#include <string>
+
+#include "emission.hpp"
+
+namespace compiler {
+
+/// What a model becomes: a header, and the bytes of its weights if they are in a file of their own.
+struct generated {
+    struct value {
+        std::string onnx_name{};
+        std::string name{}; ///< in the code
+        std::string type{}; ///< the C++ type
+    };
+
+    std::string header{};
+    std::string weights{};
+    std::vector<value> inputs{}, outputs{};
+};
+
+/// Returns the header for a model. The same model and options give the same text.
+///
+/// Throws not_implemented if code for an operator is missing, runner_error for all else that is wrong with the
+/// model; both name the node.
+generated generate(onnx::ModelProto const& model, options const& chosen);
+
+/// Returns a model without the inputs that have initializers, which are constants then.
+onnx::ModelProto with_fixed_defaults(onnx::ModelProto model);
+
+} // namespace compiler

@@ -1,0 +1,66 @@
+// The text of generated headers.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "generate.hpp"
+#include "node.hpp"
+#include "text_model.hpp"
+
+namespace {
+
+std::string header_of(std::string const& graph)
+{
+    compiler::options chosen;
+    chosen.name = "tested";
+    return compiler::generate(runner::model_of(runner::graph_of(graph)), chosen).header;
+}
+
+bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("a chain of elementwise nodes is one loop")
+{
+    std::string const text =
+        header_of("g (float[2, 3] x, float[3] b) => (float[2, 3] y) { s = Add(x, b) t = Tanh(s) y = Mul(t, x) }");
+    CHECK(has(text, "[](auto x_i, auto b_i) { return xloom_onnx::tanh((x_i + b_i)) * x_i; }, x, b, results.y);"));
+}
+
+TEST_CASE("a value that is used twice is stored")
+{
+    std::string const text =
+        header_of("g (float[2] x) => (float[2] y) { s = Exp(x) t = ReduceSum<keepdims = 0>(s) y = Div(s, t) }");
+    CHECK(has(text, "xt::xtensor<float, 1> s{};"));
+}
+
+TEST_CASE("memory serves another value once its own is used")
+{
+    std::string const text = header_of("g (float[2, 2] x) => (float[2, 2] y) { a = Transpose(x) b = Transpose(a) "
+                                       "c = Transpose(b) y = Transpose(c) }");
+    CHECK(has(text, "auto& c = a;"));
+}
+
+TEST_CASE("the same model gives the same text")
+{
+    std::string const graph = "g (float[2, 3] x) => (float[2, 3] y) { s = Softmax(x) y = Tanh(s) }";
+    CHECK(header_of(graph) == header_of(graph));
+}
+
+TEST_CASE("nodes whose results are not used are left out")
+{
+    CHECK_FALSE(has(header_of("g (float[2] x) => (float[2] y) { z = Exp(x) y = Tanh(x) }"), "exp"));
+}
+
+TEST_CASE("an unknown rank is refused with node and value")
+{
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] x, int64[N] s) => (float y) { r = Reshape(x, s) y = Tanh(r) }"),
+        doctest::Contains("'r'"), runner::runner_error);
+}
+
+TEST_CASE("inputs are checked")
+{
+    CHECK(has(header_of("g (float[2, N] x) => (float[2, N] y) { y = Tanh(x) }"),
+        "xloom_onnx::check_input(\"tested\", \"x\", x, {2, -1});"));
+}
+
+} // namespace

@@ -1,0 +1,217 @@
+#include "program.hpp"
+
+#include <utility>
+
+#include "operators.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+/// The branch that runs, if the condition is a constant; null if only a run knows.
+char const* branch_taken(node const& each)
+{
+    runner::tensor const* const cond = each.has(0) ? each.input(0).tensor() : nullptr;
+    if (each.name != "If" || cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
+        return nullptr;
+    return cond->items<bool>()[0] ? "then_branch" : "else_branch";
+}
+
+/// Counts the uses of values and removes the nodes whose results are not used.
+void count_uses(block& of)
+{
+    for (variable* const each : of.outputs)
+        ++each->uses;
+    std::deque<node> used;
+    while (!of.nodes.empty()) {
+        node last = std::move(of.nodes.back());
+        of.nodes.pop_back();
+        bool is_used = false;
+        for (variable const* const each : last.outputs)
+            is_used = is_used || (each != nullptr && each->uses != 0);
+        if (!is_used)
+            continue;
+        for (variable* const each : last.inputs)
+            if (each != nullptr)
+                ++each->uses;
+        for (auto const& [attribute, body] : last.bodies)
+            count_uses(*body);
+        used.push_front(std::move(last));
+    }
+    of.nodes = std::move(used);
+    for (node& each : of.nodes)
+        for (variable* const output : each.outputs)
+            if (output != nullptr)
+                output->maker = &each;
+}
+
+void require_type(node const& at, char const* what, variable const& value)
+{
+    if (!has_cpp_type(value.type))
+        throw runner::runner_error(
+            fmt::format("{}: the type of its {} {} is {}, but code needs its element type and rank (declare "
+                        "them in the model)",
+                runner::describe(*at.step->node), what, runner::in_quotes(value.onnx_name), value.type));
+}
+
+void require_types(block const& of)
+{
+    for (node const& each : of.nodes) {
+        for (variable const* const input : each.inputs)
+            if (input != nullptr)
+                require_type(each, "input", *input);
+        for (auto const& [attribute, body] : each.bodies) {
+            for (variable const* const input : body->inputs)
+                if (input->uses != 0)
+                    require_type(each, "body's input", *input);
+            require_types(*body);
+        }
+        for (variable const* const output : each.outputs)
+            if (output != nullptr && output->uses != 0)
+                require_type(each, "output", *output);
+    }
+}
+
+} // namespace
+
+std::optional<std::vector<std::int64_t>> variable::integers() const
+{
+    runner::tensor const* const t = tensor();
+    if (t == nullptr || (t->type() != element_type::int64 && t->type() != element_type::int32))
+        return std::nullopt;
+    return runner::integers_of(*t);
+}
+
+std::optional<xloom::shape> static_shape(partial_type const& type)
+{
+    if (!type.is_tensor() || !type.shape().has_rank())
+        return std::nullopt;
+    xloom::shape dims;
+    for (xloom::dim const& each : type.shape()) {
+        if (!each.has_value() || each.value() < 0)
+            return std::nullopt;
+        dims.push_back(static_cast<std::size_t>(each.value()));
+    }
+    return dims;
+}
+
+program::program(runner::graph const& graph) : always_(runner::tensor::scalar(true))
+{
+    true_.type = runner::type_of(always_);
+    true_.constant = &always_;
+    fill(main_, graph);
+    count_uses(main_);
+    require_types(main_);
+    for (variable const* const input : main_.inputs)
+        if (!has_cpp_type(input->type))
+            throw runner::runner_error(fmt::format("the type of the input {} is {}, but code needs its element type and rank",
+                runner::in_quotes(input->onnx_name), input->type));
+}
+
+variable& program::add_variable(block const& home)
+{
+    variables_.push_back({});
+    variables_.back().home = &home;
+    return variables_.back();
+}
+
+variable*& program::place(block& at, std::size_t place)
+{
+    if (at.by_place.size() <= place)
+        at.by_place.resize(place + 1);
+    return at.by_place[place];
+}
+
+variable* program::find(block const& from, runner::slot at) const
+{
+    block const* home = &from;
+    for (std::size_t depth = at.depth; depth != 0; --depth)
+        home = home->outer;
+    return home->by_place.at(at.place);
+}
+
+void program::fill(block& into, runner::graph const& graph)
+{
+    auto const& proto = graph.proto();
+    into.by_place.resize(graph.place_count());
+    for (std::size_t at = 0; at < graph.place_count(); ++at)
+        if (runner::value const* const constant = graph.constant_at(at)) {
+            variable& added = add_variable(into);
+            added.type = runner::type_of(*constant);
+            added.constant = constant;
+            into.by_place[at] = &added;
+        }
+    for (std::size_t i = 0; i < graph.input_places().size(); ++i) {
+        variable& added = add_variable(into);
+        added.onnx_name = proto.input(static_cast<int>(i)).name();
+        added.type = graph.input_types()[i];
+        into.inputs.push_back(&added);
+        place(into, graph.input_places()[i]) = &added;
+    }
+    for (runner::graph::step const& each : graph.steps())
+        add_node(into, each);
+    for (std::size_t k = 0; k < graph.output_slots().size(); ++k) {
+        std::string const& name = proto.output(static_cast<int>(k)).name();
+        variable* const found = find(into, graph.output_slots()[k]);
+        if (found == nullptr)
+            throw runner::runner_error("the graph's output " + runner::in_quotes(name) + " is made by no node");
+        if (found->onnx_name.empty())
+            found->onnx_name = name;
+        into.outputs.push_back(found);
+    }
+}
+
+void program::add_node(block& into, runner::graph::step const& step)
+{
+    node added{&step, runner::full_name(step.node->domain(), step.node->op_type())};
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+        variable* const found = step.inputs[i] ? find(into, *step.inputs[i]) : nullptr;
+        if (found != nullptr && found->onnx_name.empty())
+            found->onnx_name = step.node->input(static_cast<int>(i));
+        added.inputs.push_back(found);
+    }
+    for (auto const& [attribute, graph] : step.bodies) {
+        auto body = std::make_unique<block>();
+        body->outer = &into;
+        fill(*body, *graph);
+        if (added.name == "Loop" && !added.has(1) && !body->outputs.empty())
+            body->outputs[0] = &true_; // the body's condition is ignored
+        added.bodies.emplace(attribute, std::move(body));
+    }
+    if (char const* const taken = branch_taken(added)) {
+        splice(into, step, added.body(taken));
+        for (node& each : added.body(taken).nodes)
+            into.nodes.push_back(std::move(each));
+        return;
+    }
+    if (added.name == "Identity" && added.has(0) && step.outputs[0]) {
+        place(into, *step.outputs[0]) = &added.input(0);
+        return;
+    }
+    for (std::size_t k = 0; k < step.outputs.size(); ++k) {
+        if (!step.outputs[k]) {
+            added.outputs.push_back(nullptr);
+            continue;
+        }
+        variable& made = add_variable(into);
+        made.onnx_name = step.node->output(static_cast<int>(k));
+        made.type = step.output_types[k];
+        place(into, *step.outputs[k]) = &made;
+        added.outputs.push_back(&made);
+    }
+    into.nodes.push_back(std::move(added));
+}
+
+/// Makes the outputs of an If those of the branch that runs.
+void program::splice(block& into, runner::graph::step const& step, block const& taken)
+{
+    for (variable& each : variables_)
+        if (each.home == &taken)
+            each.home = &into;
+    for (std::size_t k = 0; k < step.outputs.size() && k < taken.outputs.size(); ++k)
+        if (step.outputs[k])
+            place(into, *step.outputs[k]) = taken.outputs[k];
+}
+
+} // namespace compiler

@@ -1,0 +1,36 @@
+#pragma once
+// Types and items as C++ spells them.
+
+#include <cstddef>
+#include <string>
+
+#include <xloom/core/partial_type.hpp>
+
+#include "value.hpp"
+
+namespace compiler {
+
+using xloom::element_type;
+using xloom::partial_type;
+
+/// Returns the C++ type of an item: float, std::int64_t, xloom::float16.
+std::string item_type(element_type element);
+
+/// Returns the C++ type of a value: float for rank 0, xt::xtensor<float, 2>, std::vector of it, std::optional
+/// of it. Requires has_cpp_type(type).
+std::string cpp_type(partial_type const& type);
+
+/// True if the element type and the rank are known.
+bool has_cpp_type(partial_type const& type);
+
+/// Returns item i of a tensor as an expression of its type: 0.5f, -3, std::numeric_limits<float>::infinity().
+std::string item_literal(runner::tensor const& t, std::size_t i);
+
+/// Returns all items as a list without braces.
+std::string item_list(runner::tensor const& t);
+
+/// True if static arrays of the item type can hold constants (not of strings, which are std::string_view
+/// there).
+std::string stored_type(element_type element);
+
+} // namespace compiler

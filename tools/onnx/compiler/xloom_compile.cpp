@@ -1,0 +1,137 @@
+// Makes a C++ header of an ONNX model.
+//
+//   xloom-compile model.onnx -o model.hpp
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#define CXXOPTS_NO_REGEX
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#include <cxxopts.hpp>
+
+#include "budget.hpp"
+#include "generate.hpp"
+#include "proto.hpp"
+#include "text.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct command_line {
+    std::string help{};
+    std::string model{};
+    std::string output{};
+    compiler::options chosen{};
+};
+
+/// Reads "x=1,576"; "x=" is a scalar.
+std::pair<std::string, std::vector<std::int64_t>> read_shape(std::string const& text)
+{
+    std::size_t const sign = text.rfind('=');
+    auto const refuse = [&] {
+        return runner::runner_error("a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
+    };
+    if (sign == std::string::npos)
+        throw refuse();
+    std::pair<std::string, std::vector<std::int64_t>> result{text.substr(0, sign), {}};
+    char const* next = text.data() + sign + 1;
+    char const* const end = text.data() + text.size();
+    while (next != end) {
+        auto const [after, error] = std::from_chars(next, end, result.second.emplace_back());
+        if (error != std::errc() || result.second.back() < 0 || (after != end && (*after != ',' || after + 1 == end)))
+            throw refuse();
+        next = after == end ? end : after + 1;
+    }
+    return result;
+}
+
+command_line read_command_line(int argc, char const* const* argv)
+{
+    cxxopts::Options options("xloom-compile", "Makes a C++ header of an ONNX model.");
+    auto const text = [](char const* otherwise = "") {
+        return cxxopts::value<std::string>()->default_value(otherwise);
+    };
+    auto add = options.add_options();
+    add("o,output", "the header to write; without it the text is printed", text(), "FILE.hpp");
+    add("name", "the class; the file's name if it is left out", text(), "NAME");
+    add("namespace", "the namespace around the class", text(), "NAME");
+    add("shape", "the shape of an input, in place of the declared one, such as x=1,576",
+        cxxopts::value<std::vector<std::string>>(), "INPUT=DIMS");
+    add("weights", "where the constants are: in the header, or in a file .bin beside it", text("embedded"),
+        "embedded|file");
+    add("help", "print this");
+    add("model", "", cxxopts::value<std::string>());
+    options.parse_positional("model");
+    options.positional_help("MODEL.onnx");
+    auto const given = options.parse(argc, argv);
+    command_line asked;
+    if (given.count("help") != 0) {
+        asked.help = options.help();
+        return asked;
+    }
+    if (given.count("model") == 0)
+        throw runner::runner_error("no model is given (see --help)");
+    asked.model = given["model"].as<std::string>();
+    asked.output = given["output"].as<std::string>();
+    asked.chosen.source = fs::path(asked.model).filename().string();
+    asked.chosen.name = given["name"].as<std::string>();
+    if (asked.chosen.name.empty())
+        asked.chosen.name = compiler::identifier_of(fs::path(asked.model).stem().string());
+    else if (asked.chosen.name != compiler::identifier_of(asked.chosen.name))
+        throw runner::runner_error("--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
+    asked.chosen.enclosing = given["namespace"].as<std::string>();
+    if (given.count("shape") != 0)
+        for (std::string const& each : given["shape"].as<std::vector<std::string>>())
+            asked.chosen.shapes.insert(read_shape(each));
+    std::string const weights = given["weights"].as<std::string>();
+    if (weights != "embedded" && weights != "file")
+        throw runner::runner_error("--weights is embedded or file, but is " + runner::in_quotes(weights));
+    if (weights == "file")
+        asked.chosen.weights = compiler::weights_place::file;
+    return asked;
+}
+
+void write_file(fs::path const& path, std::string const& text)
+{
+    std::ofstream file(path, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.flush())
+        throw runner::runner_error("the file " + path.string() + " cannot be written");
+}
+
+void run(command_line const& asked)
+{
+    runner::with_budget const limits{runner::budget()};
+    compiler::generated const made = compiler::generate(runner::read_model(asked.model), asked.chosen);
+    if (asked.output.empty()) {
+        std::printf("%s", made.header.c_str());
+        return;
+    }
+    write_file(asked.output, made.header);
+    if (!made.weights.empty())
+        write_file(fs::path(asked.output).replace_extension(".bin"), made.weights);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    command_line const asked = read_command_line(argc, argv);
+    if (asked.help.empty())
+        run(asked);
+    else
+        std::printf("%s", asked.help.c_str());
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "xloom-compile: %s\n", error.what());
+    return 1;
+}

@@ -1,0 +1,26 @@
+#pragma once
+// The check of a model's input.
+
+#include <cstdint>
+#include <string_view>
+
+#include <xloom_onnx/axes.hpp>
+#include <xloom_onnx/view.hpp>
+
+namespace xloom_onnx {
+
+/// Requires that an input has the dimensions that the model declares, of which -1 are any.
+///
+/// Errors    shape_error, which names the model and the input.
+template <operand X>
+void check_input(std::string_view model, std::string_view input, X const& x, integers const& declared)
+{
+    auto const& dims = detail::dims_of(x);
+    bool const agrees = std::equal(dims.begin(), dims.end(), declared.begin(), declared.end(),
+        [](auto dim, std::int64_t wanted) { return wanted < 0 || static_cast<std::int64_t>(dim) == wanted; });
+    if (!agrees)
+        xloom::detail::fail<xloom::shape_error>(model, ": the input ", input, " must have the shape ", declared,
+            ", where -1 is any length, but it has ", const_view_of<X>(x).shape(), ".");
+}
+
+} // namespace xloom_onnx

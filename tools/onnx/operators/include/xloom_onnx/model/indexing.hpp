@@ -1,0 +1,98 @@
+#pragma once
+// xloom's GatherND, GatherElements, ScatterND, ScatterElements and CumSum into outputs of any kind: a container
+// gets its shape, a result of rank 0 is a number.
+
+#include <cstdint>
+#include <utility>
+
+#include <xloom/cumulative.hpp>
+#include <xloom/gather_elements.hpp>
+#include <xloom/gather_nd.hpp>
+#include <xloom/scatter_elements.hpp>
+#include <xloom/scatter_nd.hpp>
+
+#include <xloom_onnx/view.hpp>
+
+namespace xloom_onnx {
+
+namespace detail {
+
+/// Copies data to y, which gets its shape, and returns a view of it.
+template <operand Data, class Y>
+auto copied_data(std::string_view op, Data const& data, Y& y)
+{
+    const_view_of<Data> const from(data);
+    auto const to = output_view(op, y, from.shape());
+    std::copy(from.begin(), from.end(), to.begin());
+    return xloom::element_view<item_t<Data>>(to.data(), to.shape());
+}
+
+} // namespace detail
+
+/// Runs xloom::gather_nd_into for an output that gets its shape.
+template <operand Data, operand Indices, class Y>
+void gather_nd_into(
+    Data const& data, Indices const& indices, Y&& y, xloom::gather_nd_options const& options = {})
+{
+    const_view_of<Data> const from(data);
+    const_view_of<Indices> const at(indices);
+    auto const to = output_view(
+        "xloom_onnx::gather_nd_into", y, xloom::gather_nd_shape(from.shape(), at.shape(), options));
+    xloom::gather_nd_into(from, at, xloom::element_view<item_t<Data>>(to.data(), to.shape()), options);
+}
+
+/// Runs xloom::gather_elements_into for an output that gets its shape.
+template <operand Data, operand Indices, class Y>
+void gather_elements_into(
+    Data const& data, Indices const& indices, Y&& y, xloom::gather_elements_options const& options = {})
+{
+    const_view_of<Data> const from(data);
+    const_view_of<Indices> const at(indices);
+    auto const to = output_view("xloom_onnx::gather_elements_into", y, at.shape());
+    xloom::gather_elements_into(from, at, xloom::element_view<item_t<Data>>(to.data(), to.shape()), options);
+}
+
+/// Copies data to y and runs xloom::scatter_nd_into there.
+template <operand Data, operand Indices, operand Updates, class Y>
+void scatter_nd_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
+    xloom::scatter_nd_options const& options = {})
+{
+    xloom::scatter_nd_into(detail::copied_data("xloom_onnx::scatter_nd_into", data, y),
+        const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+}
+
+/// Copies data to y and runs xloom::scatter_elements_into there.
+template <operand Data, operand Indices, operand Updates, class Y>
+void scatter_elements_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
+    xloom::scatter_elements_options const& options = {})
+{
+    xloom::scatter_elements_into(detail::copied_data("xloom_onnx::scatter_elements_into", data, y),
+        const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+}
+
+struct cumulative_options {
+    bool reverse = false;
+    bool exclusive = false;
+};
+
+/// Computes the sums of x along an axis by xloom::cumulative_sum_into.
+template <operand X, class Y>
+void cumsum_into(X const& x, std::int64_t axis, Y&& y, cumulative_options const& options = {})
+{
+    const_view_of<X> const from(x);
+    auto const to = output_view("xloom_onnx::cumsum_into", y, from.shape());
+    xloom::cumulative_sum_into(from, xloom::element_view<item_t<X>>(to.data(), to.shape()),
+        {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
+}
+
+/// Computes the products of x along an axis by xloom::cumulative_prod_into.
+template <operand X, class Y>
+void cumprod_into(X const& x, std::int64_t axis, Y&& y, cumulative_options const& options = {})
+{
+    const_view_of<X> const from(x);
+    auto const to = output_view("xloom_onnx::cumprod_into", y, from.shape());
+    xloom::cumulative_prod_into(from, xloom::element_view<item_t<X>>(to.data(), to.shape()),
+        {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
+}
+
+} // namespace xloom_onnx

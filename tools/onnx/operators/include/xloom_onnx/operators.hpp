@@ -1,0 +1,18 @@
+#pragma once
+// All operators.
+
+#include <xloom_onnx/concat.hpp>
+#include <xloom_onnx/constant.hpp>
+#include <xloom_onnx/conv.hpp>
+#include <xloom_onnx/elementwise.hpp>
+#include <xloom_onnx/expand.hpp>
+#include <xloom_onnx/gather.hpp>
+#include <xloom_onnx/matmul.hpp>
+#include <xloom_onnx/pad.hpp>
+#include <xloom_onnx/reduce.hpp>
+#include <xloom_onnx/reshape.hpp>
+#include <xloom_onnx/reverse_sequence.hpp>
+#include <xloom_onnx/sequence.hpp>
+#include <xloom_onnx/slice.hpp>
+#include <xloom_onnx/softmax.hpp>
+#include <xloom_onnx/transpose.hpp>

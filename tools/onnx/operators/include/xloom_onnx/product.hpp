@@ -1,0 +1,215 @@
+#pragma once
+// Products of two matrices that both change.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/kernel/row_blocks.hpp>
+#include <xloom/kernel/simd.hpp>
+#include <xloom_onnx/workspace.hpp>
+
+namespace xloom_onnx::detail {
+
+namespace kernel = xloom::kernel;
+
+/// A strided matrix [K, N]: item (k, j) is data[k * row_step + j * column_step].
+template <class T>
+struct matrix {
+    T const* data;
+    std::size_t row_step, column_step;
+};
+
+/// Calls nothing. Products call it before each block of rows: a caller may check the time there, and throw.
+struct no_pause {
+    void operator()() const noexcept {}
+};
+
+/// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose columns are contiguous.
+/// A sum is split into dependency chains of 128 products, because rounding errors grow with their length.
+template <std::size_t Rows, std::size_t Batches, class T>
+void multiply_tile(
+    T const* A, std::size_t a_step, std::size_t K, T const* B, std::size_t b_step, T* C, std::size_t c_step)
+{
+    using batch = kernel::batch_t<T>;
+    constexpr std::size_t size = kernel::batch_size<T>, chain = 128;
+    for (std::size_t k = 0; k < K;) {
+        std::size_t const end = (std::min)(K, k + chain);
+        bool const is_first = k == 0;
+        std::array<std::array<batch, Batches>, Rows> sums;
+        for (auto& row : sums)
+            row.fill(batch(T(0)));
+#pragma GCC unroll 2
+        for (; k < end; ++k) {
+            std::array<batch, Batches> b;
+#pragma GCC unroll 8
+            for (std::size_t j = 0; j < Batches; ++j)
+                b[j] = kernel::load_batch(B + k * b_step + j * size);
+#pragma GCC unroll 8
+            for (std::size_t r = 0; r < Rows; ++r) {
+                batch const factor(A[r * a_step + k]);
+#pragma GCC unroll 8
+                for (std::size_t j = 0; j < Batches; ++j)
+                    sums[r][j] = kernel::multiply_add(factor, b[j], sums[r][j]);
+            }
+        }
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+            for (std::size_t j = 0; j < Batches; ++j) {
+                T* const to = C + r * c_step + j * size;
+                kernel::store_batch(to, is_first ? sums[r][j] : batch(sums[r][j] + kernel::load_batch(to)));
+            }
+    }
+}
+
+/// C[n] = sum over k of a[k] b[n * b_step + k] for `Columns` values of n at once: their dependency chains are
+/// independent.
+template <std::size_t Columns, class T>
+void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
+{
+    using batch = kernel::batch_t<T>;
+    std::array<batch, Columns> sums;
+    sums.fill(batch(T(0)));
+    std::size_t k = 0;
+    for (; k + kernel::batch_size<T> <= depth; k += kernel::batch_size<T>) {
+        batch const left = kernel::load_batch(a + k);
+#pragma GCC unroll 8
+        for (std::size_t n = 0; n < Columns; ++n)
+            sums[n] = kernel::multiply_add(left, kernel::load_batch(b + n * b_step + k), sums[n]);
+    }
+    for (std::size_t n = 0; n < Columns; ++n) {
+        c[n] = kernel::sum_of<T>(sums[n]);
+        for (std::size_t rest = k; rest < depth; ++rest)
+            c[n] += a[rest] * b[n * b_step + rest];
+    }
+}
+
+/// Multiplies few rows by contiguous columns of B.
+template <class T>
+void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step,
+    matrix<T> const& B, T* C, std::size_t c_step)
+{
+    constexpr std::size_t together = 4;
+    for (std::size_t m = 0; m < M; ++m) {
+        std::size_t n = 0;
+        for (; n + together <= N; n += together)
+            dot<together>(A + m * a_step, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+        for (; n < N; ++n)
+            dot<1>(A + m * a_step, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+    }
+}
+
+/// Multiplies items of any type.
+template <class T, class Pause>
+void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step,
+    matrix<T> const& B, T* C, std::size_t c_step, Pause const& pause)
+{
+    std::size_t done = 0;
+    for (std::size_t m = 0; m < M; ++m) {
+        T* const to = C + m * c_step;
+        std::fill_n(to, N, T(0));
+        for (std::size_t k = 0; k < K; ++k, done += N) {
+            if (done >> 28 != 0) {
+                pause();
+                done = 0;
+            }
+            T const a = A[m * a_step + k];
+            T const* const from = B.data + k * B.row_step;
+            if (B.column_step == 1) {
+                for (std::size_t n = 0; n < N; ++n)
+                    to[n] += a * from[n];
+            } else {
+                for (std::size_t n = 0; n < N; ++n)
+                    to[n] += a * from[n * B.column_step];
+            }
+        }
+    }
+}
+
+/// The number of batches of columns that a block holds.
+template <class T>
+inline constexpr std::size_t block_batches = kernel::panel_batches<T>;
+
+/// Computes C = A B for one block of columns, `batches` whole batches.
+template <class T, class Pause>
+void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_step,
+    T const* B, std::size_t b_step, T* C, std::size_t c_step, Pause const& pause)
+{
+    kernel::blocks const parts{M, kernel::block_rows<T>};
+    std::size_t const products = (std::max<std::size_t>)(1, kernel::block_rows<T> * K * batches),
+                      often = (std::max<std::size_t>)(1, (std::size_t{1} << 24) / products);
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        if (part % often == 0)
+            pause();
+        std::size_t const begin = parts.begin(part), count = parts.begin(part + 1) - begin;
+        kernel::with_count<1, block_batches<T>>(batches, [&](auto batches_here) {
+            kernel::with_count<1, kernel::block_rows<T>>(count, [&](auto rows_here) {
+                multiply_tile<rows_here, batches_here>(
+                    A + begin * a_step, a_step, K, B, b_step, C + begin * c_step, c_step);
+            });
+        });
+    }
+}
+
+/// Computes C [M, N] = A [M, K] B [K, N]; rows of A and of C at a stride each. C overlaps neither.
+///
+/// Order     the bits of a row of C do not depend on M, unless B's columns are contiguous and M is below 6.
+/// Memory    a block of columns of B where that is copied.
+template <class T, class Pause = no_pause>
+void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step, matrix<T> const& B,
+    T* C, std::size_t c_step, workspace& memory, Pause const& pause = {})
+{
+    if constexpr (std::is_floating_point_v<T>) {
+        constexpr std::size_t size = kernel::batch_size<T>, width = block_batches<T> * size, few = 6;
+        if (K == 0) {
+            for (std::size_t m = 0; m < M; ++m)
+                std::fill_n(C + m * c_step, N, T(0));
+            return;
+        }
+        if (B.row_step == 1 && B.column_step != 1 && M < few) {
+            pause();
+            return multiply_by_dots(M, K, N, A, a_step, B, C, c_step);
+        }
+        // Columns that are no whole batches, and those that many rows read again, are copied.
+        bool const is_copied = B.column_step != 1 || M >= 2 * kernel::block_rows<T>;
+        for (std::size_t first = 0; first < N; first += width) {
+            std::size_t const now = (std::min)(width, N - first), whole = is_copied ? 0 : now / size;
+            T const* const from = B.data + first * B.column_step;
+            if (whole != 0)
+                multiply_block(M, K, whole, A, a_step, from, B.row_step, C + first, c_step, pause);
+            std::size_t const rest = now - whole * size;
+            if (rest == 0)
+                continue;
+            std::size_t const batches = (rest + size - 1) / size, step = batches * size;
+            bool const is_partial = rest % size != 0;
+            T* const copy = memory.template take<T>(K * step + (is_partial ? M * step : 0));
+            T const* const columns = from + whole * size * B.column_step;
+            if (B.column_step == 1)
+                for (std::size_t k = 0; k < K; ++k) {
+                    std::copy_n(columns + k * B.row_step, rest, copy + k * step);
+                    std::fill_n(copy + k * step + rest, step - rest, T(0));
+                }
+            else
+                for (std::size_t k = 0; k < K; ++k) {
+                    for (std::size_t j = 0; j < rest; ++j)
+                        copy[k * step + j] = columns[k * B.row_step + j * B.column_step];
+                    std::fill_n(copy + k * step + rest, step - rest, T(0));
+                }
+            T* const to = C + first + whole * size;
+            if (!is_partial) {
+                multiply_block(M, K, batches, A, a_step, copy, step, to, c_step, pause);
+                continue;
+            }
+            T* const sums = copy + K * step;
+            multiply_block(M, K, batches, A, a_step, copy, step, sums, step, pause);
+            for (std::size_t m = 0; m < M; ++m)
+                std::copy_n(sums + m * step, rest, to + m * c_step);
+        }
+    } else {
+        multiply_plainly(M, K, N, A, a_step, B, C, c_step, pause);
+    }
+}
+
+} // namespace xloom_onnx::detail

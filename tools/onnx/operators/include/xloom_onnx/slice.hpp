@@ -1,0 +1,106 @@
+#pragma once
+// Slice.
+
+#include <algorithm>
+#include <cstdint>
+
+#include <xloom/kernel/strided_copy.hpp>
+#include <xloom_onnx/axes.hpp>
+#include <xloom_onnx/view.hpp>
+
+namespace xloom_onnx {
+
+struct slice_options {
+    integers starts{}, ends{};
+    integers axes{};  ///< omitted: 0, 1 ..
+    integers steps{}; ///< omitted: 1 for each
+};
+
+/// One axis of a slice: `count` positions from `first` on, at `step`.
+struct axis_slice {
+    std::int64_t first = 0;
+    std::size_t count = 0;
+    std::int64_t step = 1;
+};
+
+/// Returns the positions of start:end:step, as NumPy reads it.
+///
+/// Errors    option_error: the step is 0.
+inline axis_slice slice_of(std::size_t dim, std::int64_t start, std::int64_t end, std::int64_t step)
+{
+    auto const length = static_cast<std::int64_t>(dim);
+    if (step == 0)
+        xloom::detail::fail<xloom::option_error>("xloom_onnx::slice: a step is 0");
+    if (dim == 0)
+        return {};
+    start += start < 0 ? length : 0;
+    end += end < 0 ? length : 0;
+    std::size_t count = 0;
+    if (step > 0) {
+        start = std::clamp<std::int64_t>(start, 0, length);
+        end = std::clamp<std::int64_t>(end, start, (std::max)(start, length));
+        count = end == start ? 0 : static_cast<std::size_t>((end - start - 1) / step + 1);
+    } else {
+        start = std::clamp<std::int64_t>(start, 0, length - 1);
+        end = std::clamp<std::int64_t>(end, -1, start);
+        // Below -length it is as good as -length, and can be negated.
+        step = (std::max)(step, -length);
+        count = end == start ? 0 : static_cast<std::size_t>((start - end - 1) / -step + 1);
+    }
+    return {start, count, count > 1 ? step : 0};
+}
+
+/// A slice of a tensor: its shape, and where its items are.
+struct slice_layout {
+    xloom::shape dims{};
+    xloom::strides strides{};
+    std::ptrdiff_t first = 0;
+};
+
+/// Errors    option_error: an axis that is none or is given twice, a step of 0, lists of different lengths.
+inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& options)
+{
+    static constexpr std::string_view op = "xloom_onnx::slice";
+    auto const& [starts, ends, axes, steps] = options;
+    std::size_t const count = starts.size();
+    if (ends.size() != count || (!axes.empty() && axes.size() != count) ||
+        (!steps.empty() && steps.size() != count))
+        xloom::detail::fail<xloom::option_error>(op, ": starts, ends, axes and steps have ", count, ", ",
+            ends.size(), ", ", axes.size(), " and ", steps.size(), " items");
+    slice_layout result{x, xloom::row_major_strides(x), 0};
+    axis_set seen;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t const axis =
+            checked_axis(op, axes.empty() ? static_cast<std::int64_t>(i) : axes[i], x.size());
+        if (seen[axis])
+            xloom::detail::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
+        seen[axis] = true;
+        axis_slice const slice = slice_of(x[axis], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
+        result.dims[axis] = slice.count;
+        result.first += slice.count == 0 ? 0 : slice.first * result.strides[axis];
+        result.strides[axis] *= slice.step;
+    }
+    return result;
+}
+
+inline xloom::shape slice_shape(xloom::shape const& x, slice_options const& options)
+{
+    return layout_of_slice(x, options).dims;
+}
+
+/// Copies a slice of x, as NumPy's start:end:step, to y.
+///
+/// Errors    as layout_of_slice; shape_error.
+/// Cost      each item is read and written once. Allocates nothing if y has as many items already.
+template <operand X, class Y>
+void slice_into(X const& x, Y&& y, slice_options const& options)
+{
+    const_view_of<X> const from(x);
+    slice_layout const slice = layout_of_slice(from.shape(), options);
+    auto const to = output_view("xloom_onnx::slice_into", y, slice.dims);
+    if (to.size() != 0)
+        xloom::kernel::strided_copy(slice.dims, slice.strides, xloom::row_major_strides(slice.dims))(
+            from.data() + slice.first, to.data());
+}
+
+} // namespace xloom_onnx

@@ -1,0 +1,13 @@
+#pragma once
+// Tensors of another element type.
+
+#include <xloom/core/cast.hpp>
+
+#include "value.hpp"
+
+namespace runner {
+
+/// Converts every item. Types: all but the complex ones; strings are read and written as decimal numbers.
+tensor convert(tensor const& from, element_type to, xloom::cast_options options = {});
+
+} // namespace runner

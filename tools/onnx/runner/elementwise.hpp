@@ -1,0 +1,55 @@
+#pragma once
+// Functions of items, as xloom_onnx has them, applied to tensors whose type the run knows.
+
+#include <xloom_onnx/elementwise.hpp>
+
+#include "graph.hpp"
+#include "moves.hpp"
+#include "text.hpp"
+#include "types.hpp"
+#include "views.hpp"
+
+namespace runner {
+
+/// Returns f applied to each item.
+template <class Result, class A, class F>
+tensor map_items(tensor const& a, F const& f)
+{
+    tensor result = new_tensor(xloom::element_type_of<Result>, a.shape());
+    xloom_onnx::map_into(f, items_of<A>(a), writable_items_of<Result>(result));
+    return result;
+}
+
+/// Returns f applied to each pair of items, after broadcasting.
+template <class Result, class A, class B, class F>
+tensor map_items(tensor const& a, tensor const& b, F const& f)
+{
+    tensor result =
+        new_tensor(xloom::element_type_of<Result>, xloom_onnx::broadcast_shape(a.shape(), b.shape()));
+    xloom_onnx::map_into(f, items_of<A>(a), items_of<B>(b), writable_items_of<Result>(result));
+    return result;
+}
+
+/// Returns input 1 of a binary operator in the shape for broadcasting. Up to opset 6 the attributes
+/// `broadcast` and `axis` give it; `axis` is the axis of A that B's first axis is aligned with.
+inline tensor second_operand(call const& c)
+{
+    tensor const& a = c.tensor_at(0);
+    tensor const& b = c.tensor_at(1);
+    if (c.opset() >= 7 || a.shape() == b.shape())
+        return b;
+    if (c.integer("broadcast", 0) == 0)
+        throw runner_error(
+            fmt::format("the shapes {} and {} differ, without broadcast = 1", a.shape(), b.shape()));
+    if (b.size() == 1)
+        return b.reshaped({});
+    xloom::shape dims = b.shape();
+    std::int64_t const axis = c.integer("axis", -1);
+    while (axis >= 0 && dims.size() + static_cast<std::size_t>(axis) < a.shape().size())
+        dims.push_back(1);
+    if (xloom_onnx::broadcast_shape(a.shape(), dims) != a.shape())
+        throw runner_error(fmt::format("the shape {} cannot be broadcast to {}", b.shape(), a.shape()));
+    return b.reshaped(dims);
+}
+
+} // namespace runner

@@ -1,0 +1,303 @@
+#include "graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <xloom/infer/merge.hpp>
+
+#include "check_node.hpp"
+#include "operators.hpp"
+#include "proto.hpp"
+#include "text.hpp"
+
+namespace runner {
+
+namespace {
+
+constexpr std::size_t deepest = 32;
+
+std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
+{
+    std::string const domain = node.domain() == "ai.onnx" ? "" : node.domain();
+    auto const found = versions.find(domain);
+    if (found == versions.end())
+        throw runner_error(
+            describe(node) + ": the model imports no opset of the domain " + in_quotes(domain));
+    return found->second;
+}
+
+operation const& operation_of(onnx::NodeProto const& node)
+{
+    operation const* const found = find_operation(node.domain(), node.op_type());
+    if (found == nullptr)
+        throw not_implemented(
+            "operator " + printable(full_name(node.domain(), node.op_type()), 128) + " is not implemented");
+    return *found;
+}
+
+/// What a graph declares, by name.
+using declarations = std::unordered_map<std::string, onnx::TypeProto const*>;
+
+declarations declarations_of(onnx::GraphProto const& graph)
+{
+    declarations all;
+    for (auto const* const list : {&graph.input(), &graph.output(), &graph.value_info()})
+        for (auto const& each : *list)
+            all.emplace(each.name(), &each.type());
+    return all;
+}
+
+xloom::partial_type declared_type(declarations const& all, std::string const& name)
+{
+    auto const found = all.find(name);
+    return found == all.end() ? xloom::untyped : type_of(*found->second);
+}
+
+/// f(), with the node's name in front of what it throws.
+template <class F>
+auto about(onnx::NodeProto const& node, F f)
+try {
+    return f();
+} catch (not_implemented const&) {
+    throw;
+} catch (std::exception const& error) {
+    throw runner_error(describe(node) + ": " + error.what());
+}
+
+xloom::partial_type merged(std::string_view what, std::string const& name,
+    xloom::partial_type const& inferred, xloom::partial_type const& declared)
+{
+    if (find_conflict(inferred, declared) != xloom::conflict::none)
+        throw runner_error(
+            fmt::format("{} {} is declared as {}, but is {}", what, in_quotes(name), declared, inferred));
+    return merge_type(inferred, declared);
+}
+
+/// A node that cannot be prepared is not, and fails where it is reached.
+run_function prepared(operation const& what, typing const& node)
+try {
+    return what.prepare ? what.prepare(node) : run_function();
+} catch (std::exception const&) {
+    return {};
+}
+
+void require_agreement(
+    std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
+{
+    if (!agrees(v, inferred))
+        throw runner_error(
+            fmt::format("{} {} is {}, but must be {}", what, in_quotes(name), describe(v), inferred));
+}
+
+} // namespace
+
+graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer) : proto_(proto)
+{
+    name_table names(outer);
+    if (names.depth() > deepest)
+        throw runner_error(fmt::format("graphs are nested more than {} deep", deepest));
+    if (proto.sparse_initializer_size() != 0)
+        throw not_implemented("sparse initializers are not implemented");
+    for (auto const& initializer : proto.initializer()) {
+        if (names.has_own(initializer.name()))
+            throw runner_error("the graph has two initializers " + in_quotes(initializer.name()));
+        keep_constant(names.place_of(initializer.name()), read_tensor(initializer));
+    }
+    std::unordered_set<std::string> inputs;
+    for (auto const& input : proto.input()) {
+        if (!inputs.insert(input.name()).second)
+            throw runner_error("the graph has two inputs " + in_quotes(input.name()));
+        input_places_.push_back(names.place_of(input.name()));
+    }
+    input_types_.resize(inputs.size());
+    initial_.resize(names.size());
+    for (auto const& node : proto.node())
+        add_step(node, versions, names);
+    for (auto const& output : proto.output()) {
+        auto const found = names.find(output.name());
+        if (!found)
+            throw runner_error("the graph's output " + in_quotes(output.name()) + " is made by no node");
+        outputs_.push_back(*found);
+    }
+}
+
+void graph::keep_constant(std::size_t place, value v)
+{
+    reserve_characters(v);
+    constants_.push_back(std::move(v));
+    initial_.resize(std::max(initial_.size(), place + 1));
+    initial_[place] = &constants_.back();
+}
+
+void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
+{
+    step added{&node, &operation_of(node), opset_of(node, versions)};
+    about(node, [&] { check_node(node, added.opset); });
+    for (auto const& input : node.input()) {
+        added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));
+        if (!input.empty() && !added.inputs.back())
+            throw runner_error(
+                describe(node) + ": its input " + in_quotes(input) + " is made by no node before it");
+    }
+    for (auto const& attribute : node.attribute())
+        if (attribute.type() == onnx::AttributeProto::GRAPH)
+            added.bodies.emplace(attribute.name(), std::make_unique<graph>(attribute.g(), versions, &names));
+    for (auto const& output : node.output()) {
+        if (names.has_own(output))
+            throw runner_error(describe(node) + ": its output " + in_quotes(output) + " is there already");
+        added.outputs.push_back(output.empty() ? std::nullopt : std::optional(names.place_of(output)));
+    }
+    added.output_types.resize(added.outputs.size());
+    initial_.resize(names.size());
+    steps_.push_back(std::move(added));
+}
+
+types graph::infer(types const& inputs, facts const* outer, certainty of_types)
+{
+    if (inputs.size() != input_places_.size())
+        throw runner_error(
+            fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
+    spend_steps(1 + steps_.size()); // loops in loops are inferred several times
+    auto const declared = declarations_of(proto_);
+    facts known{outer, std::vector<fact>(initial_.size())};
+    for (std::size_t place = 0; place < initial_.size(); ++place)
+        if (initial_[place] != nullptr)
+            known.own[place] = {type_of(*initial_[place]), initial_[place]};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::string const& name = proto_.input(static_cast<int>(i)).name();
+        input_types_[i] = merged("the input", name, inputs[i], declared_type(declared, name));
+        known.own[input_places_[i]] = {input_types_[i]};
+    }
+    std::vector<step> left;
+    for (step& each : steps_) {
+        bool is_evaluated = false;
+        std::vector<fact const*> arguments;
+        for (auto const& input : each.inputs)
+            arguments.push_back(input ? &known[*input] : nullptr);
+        about(*each.node, [&] {
+            types declared_outputs;
+            for (auto const& name : each.node->output())
+                declared_outputs.push_back(declared_type(declared, name));
+            typing const node(
+                {*each.node, each.opset, each.bodies}, arguments, declared_outputs, known, of_types);
+            each.output_types = each.what->infer(node);
+            each.prepared = prepared(*each.what, node);
+            each.output_types.resize(each.outputs.size());
+            for (std::size_t k = 0; k < each.outputs.size(); ++k) {
+                each.output_types[k] = merged("its output", each.node->output(static_cast<int>(k)),
+                    each.output_types[k], declared_outputs[k]);
+                if (each.outputs[k])
+                    known.own[*each.outputs[k]].type = each.output_types[k];
+            }
+            if (of_types == certainty::final && each.what->evaluate)
+                if (auto result = each.what->evaluate(node))
+                    is_evaluated = keep_results(each, {std::move(*result)}, known);
+        });
+        if (!is_evaluated && !fold(each, arguments, known))
+            left.push_back(std::move(each));
+    }
+    steps_ = std::move(left);
+    output_types_.clear();
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+        auto const& output = proto_.output(static_cast<int>(k));
+        output_types_.push_back(
+            merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
+    }
+    return output_types_;
+}
+
+bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts& known)
+{
+    std::vector<value const*> arguments;
+    for (fact const* const input : inputs) {
+        if (input != nullptr && input->constant == nullptr)
+            return false;
+        arguments.push_back(input == nullptr ? nullptr : input->constant);
+    }
+    if (!each.bodies.empty())
+        return false;
+    try {
+        spend_steps();
+        return keep_results(
+            each, each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {})), known);
+    } catch (std::exception const&) {
+        return false;
+    }
+}
+
+bool graph::keep_results(step const& each, std::vector<value> results, facts& known)
+{
+    if (results.size() < each.outputs.size())
+        return false;
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        require_agreement(
+            "its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        reserve_characters(results[k]);
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        if (each.outputs[k]) {
+            keep_constant(*each.outputs[k], std::move(results[k]));
+            fact& now = known.own[*each.outputs[k]];
+            now.constant = &constants_.back();
+            if (now.constant->is_tensor())
+                now.type = type_of(*now.constant);
+        }
+    return true;
+}
+
+std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const
+{
+    if (inputs.size() > input_places_.size())
+        throw runner_error(
+            fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
+    spend_steps(); // a body without nodes must end, too
+    scope known{outer, initial_};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        require_agreement("the input", proto_.input(static_cast<int>(i)).name(), inputs[i], input_types_[i]);
+        known.own[input_places_[i]] = &inputs[i];
+    }
+    std::vector<value> made;
+    made.reserve(initial_.size()); // they must not move
+    std::vector<value const*> arguments;
+    for (step const& each : steps_)
+        about(*each.node, [&] {
+            spend_steps();
+            arguments.clear();
+            for (auto const& input : each.inputs) {
+                arguments.push_back(input ? known[*input] : nullptr);
+                if (input && arguments.back() == nullptr)
+                    throw runner_error("its input " +
+                                       in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) +
+                                       " is not given");
+            }
+            call const reached({*each.node, each.opset, each.bodies}, arguments, known, each.output_types);
+            auto results = (each.prepared ? each.prepared : each.what->run)(reached);
+            for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
+                if (each.outputs[k]) {
+                    reserve_characters(results[k]);
+                    require_agreement("its output", each.node->output(static_cast<int>(k)), results[k],
+                        each.output_types[k]);
+                    made.push_back(std::move(results[k]));
+                    known.own[*each.outputs[k]] = &made.back();
+                }
+        });
+    std::vector<value> results;
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+        value const* const found = known[outputs_[k]];
+        if (found == nullptr)
+            throw runner_error("the graph's output " + in_quotes(proto_.output(static_cast<int>(k)).name()) +
+                               " was not made");
+        results.push_back(*found);
+    }
+    return results;
+}
+
+value const& call::at(std::size_t i) const
+{
+    if (!has(i))
+        throw runner_error(fmt::format("its input {} is missing", i));
+    return *inputs_[i];
+}
+
+} // namespace runner

@@ -1,0 +1,123 @@
+#pragma once
+// A graph that is ready to run: operators and names are resolved, types are inferred as far as possible.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "frame.hpp"
+#include "inference.hpp"
+#include "node.hpp"
+#include "value.hpp"
+
+namespace runner {
+
+/// The opset of each domain that a model imports; "" is ONNX's own.
+using opsets = std::map<std::string, std::int64_t>;
+
+struct operation;
+class call;
+/// The function of an operator: computes the outputs from the inputs and attributes.
+using run_function = std::function<std::vector<value>(call const&)>;
+
+/// The values of a running graph; null if not computed yet.
+using scope = frame<value const*>;
+
+class graph {
+public:
+    /// A node that a run evaluates.
+    struct step {
+        onnx::NodeProto const* node;
+        operation const* what;
+        std::int64_t opset;
+        graphs bodies{};
+        std::vector<std::optional<slot>> inputs{};
+        std::vector<std::optional<std::size_t>> outputs{}; ///< places
+        types output_types{};
+        run_function prepared{}; ///< instead of what->run
+    };
+
+    /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
+    /// initializer is invalid.
+    graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
+
+    onnx::GraphProto const& proto() const { return proto_; }
+
+    /// Infers the types of all values, of bodies too, from the given input types (untyped where unknown) and
+    /// the graph's declarations; every run is then checked against them. Nodes with constant inputs are
+    /// evaluated now, once. Returns the outputs' types in order. Throws if types contradict each other.
+    ///
+    /// While the types are tentative, nothing is evaluated that depends on them: another call follows.
+    types infer(types const& inputs, facts const* outer = nullptr, certainty of_types = certainty::final);
+
+    /// Returns the inferred types of the outputs.
+    types const& output_types() const { return output_types_; }
+
+    /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
+    /// initializers.
+    std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
+
+    /// Returns the nodes in order, after infer() without those that it evaluated.
+    std::vector<step> const& steps() const { return steps_; }
+    std::vector<std::size_t> const& input_places() const { return input_places_; }
+    types const& input_types() const { return input_types_; }
+    std::vector<slot> const& output_slots() const { return outputs_; }
+    /// Returns an initializer or the result of an evaluated node by its place; null if a run makes the value.
+    value const* constant_at(std::size_t place) const { return initial_[place]; }
+    std::size_t place_count() const { return initial_.size(); }
+
+private:
+    void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
+    void keep_constant(std::size_t place, value v);
+    /// Evaluates a node whose inputs are constants. Returns false if they are not, or if it fails; a run then
+    /// fails where it reaches the node.
+    bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
+    /// Keeps the results of a node as constants. Returns false if they are not those that were inferred.
+    bool keep_results(step const& each, std::vector<value> results, facts& known);
+
+    onnx::GraphProto const& proto_;
+    std::deque<value> constants_{};       // initializers, and what folded nodes made
+    std::vector<value const*> initial_{}; // by place: a constant, or nothing yet
+    std::vector<std::size_t> input_places_{};
+    std::vector<step> steps_{};
+    std::vector<slot> outputs_{};
+    types input_types_{}, output_types_{};
+};
+
+inline types const untyped_outputs{};
+
+/// A node that is being run.
+class call : public node_view {
+public:
+    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around,
+        types const& expected = untyped_outputs)
+        : node_view(node), inputs_(inputs), around_(around), expected_(expected)
+    {}
+
+    scope const& around() const { return around_; }
+
+    std::size_t input_count() const { return inputs_.size(); }
+    bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+    value const& at(std::size_t i) const;
+    tensor const& tensor_at(std::size_t i) const { return at(i).as_tensor(); }
+    std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
+
+    /// Returns the inferred and declared type of output k.
+    xloom::partial_type const& expected_at(std::size_t k) const
+    {
+        return k < expected_.size() ? expected_[k] : xloom::untyped;
+    }
+
+private:
+    std::vector<value const*> const& inputs_;
+    scope const& around_;
+    types const& expected_;
+};
+
+} // namespace runner

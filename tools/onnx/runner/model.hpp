@@ -1,0 +1,33 @@
+#pragma once
+// A model that is ready to run: its file, the opsets it imports, its graph.
+
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "graph.hpp"
+
+namespace runner {
+
+/// The opset of each domain. Throws if there is none, if a domain has two, or if the runner does not know one
+/// of ONNX's or com.microsoft's.
+opsets opsets_of(onnx::ModelProto const& proto);
+
+class model {
+public:
+    explicit model(std::string const& path);
+    explicit model(onnx::ModelProto proto);
+    model(model const&) = delete;
+    model& operator=(model const&) = delete;
+
+    onnx::GraphProto const& proto() const { return proto_.graph(); }
+    graph const& prepared() const { return graph_; }
+    std::vector<value> run(std::vector<value> const& inputs) const { return graph_.run(inputs); }
+
+private:
+    onnx::ModelProto proto_;
+    graph graph_;
+};
+
+} // namespace runner

@@ -1,0 +1,176 @@
+// Runs onnx_run as a user would, on a model made here.
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <onnx/onnx_pb.h>
+
+#include "program_under_test.hpp"
+#include "npy.hpp"
+#include "text_model.hpp"
+
+namespace {
+
+using runner::tensor;
+
+/// y = x + x, for float[N, 2]; z = w, for float16[3].
+std::string model_bytes()
+{
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(17);
+    auto& graph = *model.mutable_graph();
+    auto const declare = [](onnx::ValueInfoProto& value, char const* name,
+                             int type) -> onnx::TensorShapeProto& {
+        value.set_name(name);
+        value.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+        return *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+    };
+    auto& x = declare(*graph.add_input(), "x", onnx::TensorProto::FLOAT);
+    x.add_dim()->set_dim_param("N");
+    x.add_dim()->set_dim_value(2);
+    declare(*graph.add_input(), "w", onnx::TensorProto::FLOAT16).add_dim()->set_dim_value(3);
+    declare(*graph.add_output(), "y", onnx::TensorProto::FLOAT) = x;
+    declare(*graph.add_output(), "w", onnx::TensorProto::FLOAT16).add_dim()->set_dim_value(3);
+    auto& node = *graph.add_node();
+    node.set_op_type("Add");
+    node.add_input("x");
+    node.add_input("x");
+    node.add_output("y");
+    return model.SerializeAsString();
+}
+
+struct fixture {
+    program_under_test program{ONNX_RUN_PROGRAM};
+    std::string model = program.write("model.onnx", model_bytes());
+};
+
+std::vector<float> floats_in(std::string const& path)
+{
+    tensor const read = runner::read_npy(path, runner::element_type::float_);
+    return {read.items<float>().begin(), read.items<float>().end()};
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "random inputs: names, types, shapes, values, the time")
+{
+    outcome const result = program.run({model});
+    CHECK(result.succeeded);
+    CHECK(result.out.starts_with("y float[1, 2]: "));
+    CHECK(result.out.find("\nw float16[3]: ") != std::string::npos);
+    CHECK(result.out.find("\nrun: ") != std::string::npos);
+    auto const without_time = [](std::string const& text) { return text.substr(0, text.find("\nrun: ")); };
+    CHECK(without_time(program.run({model, "--runs", "3"}).out) == without_time(result.out));
+}
+
+TEST_CASE_FIXTURE(fixture, "inputs from .npy files, outputs to others")
+{
+    std::string const x = program / "x.npy";
+    std::string const w = program / "w.npy";
+    runner::write_npy(x, tensor::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4.5}));
+    runner::write_npy(w, tensor::of<xloom::float16>({3}, std::vector<xloom::float16>{0, 0.5f, -1}));
+    outcome const result = program.run({model, "x=" + x, "w=" + w, "--output", program / "written"});
+    CHECK(result.succeeded);
+    CHECK(result.out.starts_with("y float[2, 2]: 2 4 6 9\nw float16[3]: 0 0.5 -1\nrun: "));
+    CHECK(floats_in(program / "written/y.npy") == std::vector<float>{2, 4, 6, 9});
+    CHECK(floats_in(program / "written/w.npy") == std::vector<float>{0, 0.5, -1});
+}
+
+namespace {
+
+std::string bytes_of(std::string const& graph)
+{
+    return runner::model_of(runner::graph_of(graph)).SerializeAsString();
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "limits of time, steps and memory")
+{
+    std::string const endless = program.write("endless.onnx",
+        bytes_of("g (float x) => (y) { m = Constant<value_int = 9223372036854775807>() y = Loop<body = b (i, "
+                 "c, s) => (d, t) { d = Identity(c) t = Neg(s) }>(m, , x) }"));
+    CHECK(program.complaint({endless, "--time-limit", "0.2"}).ends_with("the model takes more than 0.2 s"));
+    CHECK(program.complaint({endless, "--step-limit", "1000"})
+              .ends_with(": the model takes more than 1000 steps"));
+
+    std::string const large =
+        program.write("large.onnx", bytes_of("g (float[1000, 1000] x) => (y) { y = Shape(x) }"));
+    CHECK(program.run({large}).succeeded);
+    CHECK(program.run({large, "--time-limit", "0", "--step-limit", "0", "--memory-limit", "0"}).succeeded);
+    CHECK(program.complaint({large, "--memory-limit", "8"}) ==
+          "the input 'x': a tensor of the shape [1000, 1000] would take more than 1048576 bytes");
+    CHECK(program.complaint({large, "--time-limit", "-1"}) == "--time-limit must not be negative");
+    CHECK(program.complaint({large, "--memory-limit", "18446744073709551615"}) ==
+          "--memory-limit is more than there can be");
+
+    // An operator that does not check the time: some 2^38 products.
+    std::string const long_one = program.write(
+        "long.onnx", bytes_of("g (float[61440, 1, 1] x) => (y) { w_dims = Constant<value_ints = [1, 4096, "
+                              "1]>() r_dims = Constant<value_ints = [1, 4096, "
+                              "1024]>() w = ConstantOfShape(w_dims) r = ConstantOfShape(r_dims) h, y = "
+                              "LSTM<hidden_size = 1024>(x, w, r) }"));
+    CHECK(program.complaint({long_one, "--time-limit", "1"}).starts_with("the model takes more than "));
+}
+
+TEST_CASE_FIXTURE(
+    fixture, "names and strings are printed in a line, and written to files without what no name has")
+{
+    onnx::ModelProto named = runner::model_of(
+        runner::graph_of("g (float x) => (y) { y = Constant<value_strings = [\"two lines\"]>() }"));
+    auto& node = *named.mutable_graph()->mutable_node(0);
+    node.mutable_attribute(0)->set_strings(0, "two\nlines");
+    node.set_output(0, "y\n\x1b");
+    named.mutable_graph()->mutable_output(0)->set_name("y\n\x1b");
+    CHECK(program.run({program.write("named.onnx", named.SerializeAsString())})
+              .out.starts_with("y\\n\\x1b string[1]: \"two\\nlines\"\n"));
+
+    *node.mutable_attribute(0) = onnx::AttributeProto();
+    node.mutable_attribute(0)->set_name("value_float");
+    node.mutable_attribute(0)->set_type(onnx::AttributeProto::FLOAT);
+    CHECK(
+        program.run({program.write("named.onnx", named.SerializeAsString()), "--output", program / "written"})
+            .succeeded);
+    CHECK(std::filesystem::exists(program / "written/y__.npy"));
+}
+
+TEST_CASE_FIXTURE(fixture, "what it refuses")
+{
+    std::string const x = program / "x.npy";
+    runner::write_npy(x, tensor::of<double>({1, 2}, std::vector<double>{1, 2}));
+    CHECK(program.complaint({model, "x=" + x}) ==
+          "the input 'x': the file " + x + " cannot be read as float: its items are '<f8', not '<f4'");
+    runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{1, 2}));
+    std::string const bytes = read_file(x);
+    program.write("x.npy", bytes.substr(0, bytes.size() - 1));
+    CHECK(program.complaint({model, "x=" + x}) ==
+          "the input 'x': the file " + x + " cannot be read as float: it ends before its last item");
+    CHECK(program.complaint({model, "x=nowhere.npy"}) ==
+          "the input 'x': the file nowhere.npy cannot be opened");
+    CHECK(program.complaint({model, "q=nowhere.npy"}) == "the model has no input 'q'");
+    CHECK(program.complaint({model, "x"}) == "an input is given as NAME=FILE.npy, but here as x");
+    CHECK(program.complaint({model, "--runs", "0"}) == "--runs must be at least 1");
+    CHECK(program.complaint({"nowhere.onnx"}) == "the file nowhere.onnx cannot be opened");
+    CHECK(program.complaint({}) == "no model is given (see --help)");
+}
+
+TEST_CASE("every type of .npy")
+{
+    using runner::element_type;
+    std::string const path = "npy_types.tmp.npy";
+    for (int type = 1; type < static_cast<int>(xloom::element_type_count); ++type) {
+        tensor const zeros(static_cast<element_type>(type), {2, 3});
+        if (zeros.type() == element_type::string) {
+            CHECK_THROWS_AS(runner::write_npy(path, zeros), runner::runner_error);
+            continue;
+        }
+        runner::write_npy(path, zeros);
+        tensor const read = runner::read_npy(path, zeros.type());
+        CHECK(read.type() == zeros.type());
+        CHECK(read.shape() == zeros.shape());
+        CHECK(std::equal(read.bytes(), read.bytes() + 6 * read.item_size(), zeros.bytes()));
+    }
+    std::filesystem::remove(path);
+}

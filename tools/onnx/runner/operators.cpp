@@ -1,0 +1,74 @@
+#include "operators.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace runner {
+
+namespace {
+
+/// Returns a run function that reports xloom_onnx's errors without the name of its function: the node's follows.
+run_function with_own_errors(run_function run)
+{
+    return [run = std::move(run)](call const& c) {
+        try {
+            return run(c);
+        } catch (xloom::error const& error) {
+            std::string_view text = error.what();
+            if (!text.starts_with("xloom_onnx"))
+                throw;
+            text.remove_prefix(std::min(text.find(": ") + 2, text.size()));
+            throw runner_error(std::string(text));
+        }
+    };
+}
+
+operator_table const& table()
+{
+    static operator_table const all_of_them = [] {
+        operator_table all;
+        add_arithmetic_operators(all);
+        add_function_operators(all);
+        add_logic_operators(all);
+        add_cast_operators(all);
+        add_constant_operators(all);
+        add_shape_operators(all);
+        add_piece_operators(all);
+        add_reduction_operators(all);
+        add_along_axis_operators(all);
+        add_indexing_operators(all);
+        add_linear_operators(all);
+        add_convolution_operators(all);
+        add_control_flow_operators(all);
+        add_scan_operators(all);
+        add_recurrent_operators(all);
+        add_sequence_operators(all);
+        for (auto& [name, operation] : all)
+            operation.run = with_own_errors(std::move(operation.run));
+        return all;
+    }();
+    return all_of_them;
+}
+
+} // namespace
+
+std::string full_name(std::string const& domain, std::string const& type)
+{
+    return domain.empty() || domain == "ai.onnx" ? type : domain + "." + type;
+}
+
+operation const* find_operation(std::string const& domain, std::string const& type)
+{
+    auto const found = table().find(full_name(domain, type));
+    return found == table().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> operator_names()
+{
+    std::vector<std::string> names;
+    for (auto const& [name, what] : table())
+        names.push_back(name);
+    return names;
+}
+
+} // namespace runner

@@ -1,0 +1,55 @@
+#pragma once
+// The table of operators. A new operator needs two functions in one of the operators_*.cpp (the second may
+// come from type_rules.hpp): one computes the outputs of a call, one infers the outputs' types from those of
+// the inputs. Both are added to the list at the file's end.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph.hpp"
+
+namespace runner {
+
+struct operation {
+    run_function run;
+    std::function<types(typing const&)>
+        infer; ///< of outputs that it leaves out, or untyped, nothing is known
+    /// Optional: returns a run function that has processed the constant inputs in advance; empty if there is
+    /// nothing to do.
+    std::function<run_function(typing const&)> prepare{};
+    /// Optional: returns the only output, if the types alone tell it.
+    std::function<std::optional<value>(typing const&)> evaluate{};
+};
+
+/// The operations by name: "Add" or "com.microsoft.AttnLSTM".
+using operator_table = std::unordered_map<std::string, operation>;
+
+void add_arithmetic_operators(operator_table& table); // Add .. Pow, Abs, Sign, Max, Sum, Clip
+void add_function_operators(operator_table& table);   // Sqrt, Exp .. Round, Relu, Tanh .. Selu
+void add_logic_operators(operator_table& table);      // And .. Not, Less .. Equal, IsNaN, Where, Identity
+void add_cast_operators(operator_table& table);       // Cast, CastLike
+void add_constant_operators(operator_table& table);   // Constant, ConstantOfShape, Range
+void add_shape_operators(operator_table& table);      // Shape, Size, Reshape .. Transpose, Expand, Tile
+void add_piece_operators(operator_table& table);      // Concat, Split, Slice, Pad, ReverseSequence
+void add_reduction_operators(operator_table& table);  // ReduceSum .. ReduceMin, ArgMax
+void add_along_axis_operators(operator_table& table); // CumSum, CumProd, Softmax, LogSoftmax
+void add_indexing_operators(
+    operator_table& table); // ScatterND, GatherND, Gather, GatherElements, ScatterElements
+void add_linear_operators(operator_table& table);       // MatMul, Gemm
+void add_convolution_operators(operator_table& table);  // Conv
+void add_control_flow_operators(operator_table& table); // If, Loop
+void add_scan_operators(operator_table& table);         // Scan
+void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
+void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
+
+/// "Add", or "com.microsoft.AttnLSTM"; ONNX's own domain has two names.
+std::string full_name(std::string const& domain, std::string const& type);
+/// Returns an operation; null if the operator is not implemented.
+operation const* find_operation(std::string const& domain, std::string const& type);
+/// Returns the names of all operators in unspecified order.
+std::vector<std::string> operator_names();
+
+} // namespace runner

@@ -1,0 +1,83 @@
+// Functions of one floating-point number.
+
+#include "elementwise.hpp"
+#include "operators.hpp"
+#include "type_rules.hpp"
+
+namespace runner {
+
+namespace {
+
+template <class F>
+tensor map_floats(tensor const& x, F const& f)
+{
+    return with_float(x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, f); });
+}
+
+/// A function without parameters, as an operator.
+template <class F>
+operation plain(F const& f)
+{
+    return {[f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; }, same_type};
+}
+
+/// One with a parameter: the attribute `alpha`.
+template <class F>
+operation with_alpha(double otherwise)
+{
+    auto const run = [otherwise](call const& c) {
+        return std::vector<value>{map_floats(c.tensor_at(0), F(c.number("alpha", otherwise)))};
+    };
+    return {run, same_type};
+}
+
+std::vector<value> run_hard_sigmoid(call const& c)
+{
+    return {
+        map_floats(c.tensor_at(0), xloom_onnx::hard_sigmoid(c.number("alpha", 0.2), c.number("beta", 0.5)))};
+}
+
+std::vector<value> run_selu(call const& c)
+{
+    bool const is_first = c.opset() < 6;
+    double const alpha = c.number("alpha", is_first ? 1.6732 : 1.67326319217681884765625);
+    double const gamma = c.number("gamma", is_first ? 1.0507 : 1.05070102214813232421875);
+    return {map_floats(c.tensor_at(0), xloom_onnx::selu(alpha, gamma))};
+}
+
+/// For whole numbers too.
+std::vector<value> run_relu(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
+        std::int32_t, std::int64_t>(
+        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, xloom_onnx::relu); })};
+}
+
+} // namespace
+
+void add_function_operators(operator_table& table)
+{
+    table["Sqrt"] = plain(xloom_onnx::sqrt);
+    table["Exp"] = plain(xloom_onnx::exp);
+    table["Log"] = plain(xloom_onnx::log);
+    table["Reciprocal"] = plain(xloom_onnx::reciprocal);
+    table["Sin"] = plain(xloom_onnx::sin);
+    table["Cos"] = plain(xloom_onnx::cos);
+    table["Erf"] = plain(xloom_onnx::erf);
+    table["Floor"] = plain(xloom_onnx::floor);
+    table["Ceil"] = plain(xloom_onnx::ceil);
+    table["Round"] = plain(xloom_onnx::round);
+    table["Relu"] = {run_relu, same_type};
+    table["Tanh"] = plain(xloom_onnx::tanh);
+    table["Sigmoid"] = plain(xloom_onnx::sigmoid);
+    table["Softplus"] = plain(xloom_onnx::softplus);
+    table["Softsign"] = plain(xloom_onnx::softsign);
+    table["Elu"] = with_alpha<xloom_onnx::elu>(1.0);
+    table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(0.01);
+    table["ThresholdedRelu"] = with_alpha<xloom_onnx::thresholded_relu>(1.0);
+    table["HardSigmoid"] = {run_hard_sigmoid, same_type};
+    table["Selu"] = {run_selu, same_type};
+}
+
+} // namespace runner

@@ -1,0 +1,209 @@
+// ScatterND, GatherND, ScatterElements and GatherElements: xloom's. Gather beside them.
+
+#include <xloom/gather_elements.hpp>
+#include <xloom/gather_nd.hpp>
+#include <xloom/infer/gather_elements.hpp>
+#include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/scatter_elements.hpp>
+#include <xloom/infer/scatter_nd.hpp>
+#include <xloom/scatter_elements.hpp>
+#include <xloom/scatter_nd.hpp>
+#include <xloom_onnx/gather.hpp>
+
+#include "axis.hpp"
+#include "moves.hpp"
+#include "operators.hpp"
+#include "text.hpp"
+#include "type_rules.hpp"
+#include "types.hpp"
+#include "views.hpp"
+
+namespace runner {
+
+namespace {
+
+using values = std::vector<value>;
+
+xloom::reduction reduction_of(node_view const& node)
+{
+    std::string const name = node.text("reduction", "none");
+    if (name == name_of(xloom::reduction::none))
+        return xloom::reduction::none;
+    for (auto const kind :
+        {xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
+        if (name == name_of(kind)) {
+            if (!xloom::has_reduction(node.opset(), kind))
+                throw runner_error(
+                    fmt::format("the reduction {} does not exist at opset {}", name, node.opset()));
+            return kind;
+        }
+    throw runner_error("the reduction " + in_quotes(name) + " does not exist");
+}
+
+/// Returns a copy of data with unshared items.
+template <class T>
+tensor copy_of(tensor const& data)
+{
+    return tensor::of<T>(data.shape(), data.items<T>());
+}
+
+/// The element types that can be scattered.
+template <class F>
+values with_scattered_type(element_type type, F const& f)
+{
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
+        std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool,
+        std::complex<float>, std::complex<double>, std::string>(type, f);
+}
+
+values scatter_nd(call const& node)
+{
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
+    if (updates.type() != data.type())
+        throw runner_error("data and updates must have one element type");
+    xloom::reduction const reduction = reduction_of(node);
+    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+        tensor result = copy_of<T>(data);
+        xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices),
+            view_of<T>(updates), {.reduction = reduction});
+        return {result};
+    };
+    return with_scattered_type(data.type(), run);
+}
+
+/// True if data, input 0, is known to be a tensor of known item type. Throws if the opset does not allow that
+/// type.
+bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
+{
+    partial_type const& data = node.at(0);
+    if (!data.is_tensor() || data.element() == element_type::undefined)
+        return false;
+    if (!xloom::is_allowed(op, opset, data.element()))
+        throw runner_error(
+            fmt::format("{} does not take {} at opset {}", name_of(op), name_of(data.element()), opset));
+    return true;
+}
+
+types scatter_nd_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::scatter_nd, node.opset()))
+        return {};
+    return {xloom::infer_scatter_nd(node.at(0), node.at(1), node.at(2), node.declared_at(0),
+        {.opset = node.opset(), .reduction = reduction_of(node)})};
+}
+
+values gather_nd(call const& node)
+{
+    tensor const& data = node.tensor_at(0);
+    std::vector<std::int64_t> const indices = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(indices.data(), node.tensor_at(1).shape());
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+        view<Unit const> const items(units_of<Unit>(data), data.shape());
+        xloom::gather_nd_options const options{.batch_dims = node.integer("batch_dims", 0)};
+        tensor result =
+            new_tensor_like(data, xloom::gather_nd_shape(data.shape(), node.tensor_at(1).shape(), options));
+        xloom::gather_nd_into(items, index_view, view<Unit>(units_of<Unit>(result), result.shape()), options);
+        return {result};
+    });
+}
+
+types infer_gather_nd(typing const& node, std::int64_t opset)
+{
+    if (!has_known_data(node, xloom::indexing::gather_nd, opset))
+        return {};
+    return {xloom::infer_gather_nd(node.at(0), node.at(1), node.declared_at(0),
+        {.opset = opset, .batch_dims = node.integer("batch_dims", 0)})};
+}
+
+types gather_nd_type(typing const& node) { return infer_gather_nd(node, node.opset()); }
+
+/// com.microsoft's counts opsets of its own.
+types contributed_gather_nd_type(typing const& node) { return infer_gather_nd(node, xloom::latest_opset); }
+
+values gather(call const& node)
+{
+    tensor const& data = node.tensor_at(0);
+    xloom_onnx::gather_options const options{.axis = node.integer("axis", 0)};
+    std::vector<std::int64_t> const indices = node.integers_at(1);
+    xloom_onnx::tensor_view<std::int64_t const> const at(indices.data(), node.tensor_at(1).shape());
+    tensor result = new_tensor_like(data, xloom_onnx::gather_shape(data.shape(), at.shape(), options));
+    with_unit(data, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::gather_into(unit_items_of<Unit>(data), at, writable_unit_items_of<Unit>(result), options);
+    });
+    return {result};
+}
+
+types gather_type(typing const& node)
+{
+    partial_shape const &data = node.shape_at(0), &indices = node.shape_at(1);
+    if (!data.has_rank() || !indices.has_rank())
+        return type_like_first(node, xloom::unknown_rank);
+    std::size_t const axis = axis_of(node.integer("axis", 0), data.rank());
+    partial_shape dims = data;
+    dims.erase(axis);
+    for (std::size_t i = 0; i < indices.rank(); ++i)
+        dims.insert(axis + i, indices[i]);
+    return type_like_first(node, dims);
+}
+
+values gather_elements(call const& node)
+{
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1);
+    std::vector<std::int64_t> const items = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+        view<Unit const> const source(units_of<Unit>(data), data.shape());
+        tensor result = new_tensor_like(data, indices.shape());
+        xloom::gather_elements_into(source, index_view, view<Unit>(units_of<Unit>(result), result.shape()),
+            {.axis = node.integer("axis", 0)});
+        return {result};
+    });
+}
+
+types gather_elements_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::gather_elements, node.opset()))
+        return {};
+    return {xloom::infer_gather_elements(node.at(0), node.at(1), node.declared_at(0),
+        {.opset = node.opset(), .axis = node.integer("axis", 0)})};
+}
+
+values scatter_elements(call const& node)
+{
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
+    if (updates.type() != data.type())
+        throw runner_error("data and updates must have one element type");
+    std::vector<std::int64_t> const items = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
+    xloom::scatter_elements_options const options{
+        .axis = node.integer("axis", 0), .reduction = reduction_of(node)};
+    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+        tensor result = copy_of<T>(data);
+        xloom::scatter_elements_into(writable_view_of<T>(result), index_view, view_of<T>(updates), options);
+        return {result};
+    };
+    return with_scattered_type(data.type(), run);
+}
+
+types scatter_elements_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::scatter_elements, node.opset()))
+        return {};
+    return {xloom::infer_scatter_elements(node.at(0), node.at(1), node.at(2), node.declared_at(0),
+        {.opset = node.opset(), .axis = node.integer("axis", 0), .reduction = reduction_of(node)})};
+}
+
+} // namespace
+
+void add_indexing_operators(operator_table& table)
+{
+    table["ScatterND"] = {scatter_nd, scatter_nd_type};
+    table["GatherND"] = {gather_nd, gather_nd_type};
+    table["com.microsoft.GatherND"] = {gather_nd, contributed_gather_nd_type};
+    table["Gather"] = {gather, gather_type};
+    table["GatherElements"] = {gather_elements, gather_elements_type};
+    table["ScatterElements"] = {scatter_elements, scatter_elements_type};
+    table["Scatter"] = {scatter_elements, same_type}; // its name before opset 11
+}
+
+} // namespace runner

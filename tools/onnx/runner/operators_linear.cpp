@@ -1,0 +1,123 @@
+// MatMul and Gemm.
+
+#include <xloom_onnx/matmul.hpp>
+
+#include "convert.hpp"
+#include "moves.hpp"
+#include "operators.hpp"
+#include "text.hpp"
+#include "type_rules.hpp"
+#include "types.hpp"
+#include "views.hpp"
+
+namespace runner {
+
+namespace {
+
+/// 16-bit floats as float.
+tensor widened(tensor const& x)
+{
+    bool const is_small = x.type() == element_type::float16 || x.type() == element_type::bfloat16;
+    return is_small ? convert(x, element_type::float_) : x;
+}
+
+template <class F>
+auto with_product_type(element_type type, F&& f)
+{
+    return with_type_of<float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(
+        type, std::forward<F>(f));
+}
+
+/// Reserves what a product may copy of B [K, N] and of M rows of the result, in the budget.
+reservation room_for_product(std::size_t M, std::size_t K, element_type type)
+{
+    constexpr std::size_t columns = 64;
+    return reservation((M + K) * columns * item_bytes(type));
+}
+
+std::vector<value> run_matmul(call const& c)
+{
+    tensor const a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
+    xloom_onnx::detail::matmul_dims const dims(a.shape(), b.shape());
+    tensor result = new_tensor(a.type(), dims.result);
+    if (result.size() == 0)
+        return {convert(result, c.tensor_at(0).type())};
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(dims.K));
+    reservation const room = room_for_product(result.size() / dims.N, dims.K, a.type());
+    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::workspace memory;
+        xloom_onnx::detail::matmul<T>(
+            items_of<T>(a), items_of<T>(b), writable_items_of<T>(result), dims, memory, require_time);
+    });
+    return {convert(result, c.tensor_at(0).type())};
+}
+
+types matmul_type(typing const& node)
+{
+    partial_shape a = node.shape_at(0), b = node.shape_at(1);
+    if (a.rank() == 0 || b.rank() == 0) // unknown, too
+        return type_like_first(node, xloom::unknown_rank);
+    bool const is_row = a.rank() == 1, is_column = b.rank() == 1;
+    xloom::dim const M = is_row ? xloom::unknown : a[a.rank() - 2],
+                     N = is_column ? xloom::unknown : b[b.rank() - 1];
+    for (partial_shape* const each : {&a, &b})
+        for (std::size_t k = 0; k < 2 && each->rank() != 0; ++k)
+            each->erase(each->rank() - 1);
+    partial_shape dims = broadcast(a, b);
+    if (!is_row)
+        dims.insert(dims.rank(), M);
+    if (!is_column)
+        dims.insert(dims.rank(), N);
+    return type_like_first(node, dims);
+}
+
+/// alpha A B + beta C.
+std::vector<value> run_gemm(call const& c)
+{
+    auto const matrix_at = [&](std::size_t i) {
+        tensor const& x = c.tensor_at(i);
+        if (x.shape().size() != 2)
+            throw runner_error(fmt::format("its input {} is no matrix: its shape is {}", i, x.shape()));
+        return widened(x);
+    };
+    tensor const a = matrix_at(0), b = matrix_at(1);
+    xloom_onnx::gemm_options const options{.alpha = c.number("alpha", 1),
+        .beta = c.number("beta", 1),
+        .transA = c.integer("transA", 0) != 0,
+        .transB = c.integer("transB", 0) != 0};
+    tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
+    tensor result = new_tensor(a.type(), xloom_onnx::gemm_shape(a.shape(), b.shape(), options));
+    std::size_t const M = result.shape()[0], K = a.shape()[options.transA ? 0 : 1];
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(K));
+    reservation const room = room_for_product(M, K, a.type());
+    reservation const transposed(options.transA ? a.size() * a.item_size() : 0);
+    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::workspace memory;
+        std::optional<xloom_onnx::tensor_view<T const>> addend;
+        if (c.has(2))
+            addend = items_of<T>(added);
+        auto const to = writable_items_of<T>(result);
+        xloom_onnx::detail::gemm_into(
+            items_of<T>(a), items_of<T>(b), addend ? &*addend : nullptr, to, options, memory, require_time);
+    });
+    return {convert(result, c.tensor_at(0).type())};
+}
+
+types gemm_type(typing const& node)
+{
+    auto const dim_of = [&](std::size_t i, char const* is_transposed, std::size_t axis) {
+        partial_shape const& x = node.shape_at(i);
+        return x.rank() == 2 ? x[node.integer(is_transposed, 0) != 0 ? 1 - axis : axis] : xloom::unknown;
+    };
+    return type_like_first(node, {dim_of(0, "transA", 0), dim_of(1, "transB", 1)});
+}
+
+} // namespace
+
+void add_linear_operators(operator_table& table)
+{
+    table["MatMul"] = {run_matmul, matmul_type};
+    table["Gemm"] = {run_gemm, gemm_type};
+}
+
+} // namespace runner

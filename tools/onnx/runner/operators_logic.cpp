@@ -1,0 +1,109 @@
+// Operators that compare and choose.
+
+#include "elementwise.hpp"
+#include "operators.hpp"
+#include "text.hpp"
+#include "type_rules.hpp"
+
+namespace runner {
+
+namespace {
+
+template <auto const& F>
+std::vector<value> run_comparison(call const& c)
+{
+    tensor const& a = c.tensor_at(0);
+    tensor const b = second_operand(c);
+    return {with_number(
+        a.type(), [&]<class T>(std::type_identity<T>) { return map_items<bool, T, T>(a, b, F); })};
+}
+
+template <auto const& F>
+std::vector<value> run_logic(call const& c)
+{
+    return {map_items<bool, bool, bool>(c.tensor_at(0), second_operand(c), F)};
+}
+
+std::vector<value> run_equal(call const& c)
+{
+    tensor const& a = c.tensor_at(0);
+    if (a.type() == element_type::string)
+        return {map_items<bool, std::string, std::string>(a, second_operand(c), xloom_onnx::equal)};
+    if (a.type() == element_type::bool_)
+        return {map_items<bool, bool, bool>(a, second_operand(c), xloom_onnx::equal)};
+    return run_comparison<xloom_onnx::equal>(c);
+}
+
+std::vector<value> run_not(call const& c)
+{
+    return {map_items<bool, bool>(c.tensor_at(0), xloom_onnx::not_)};
+}
+
+template <class F>
+auto with_float_or_float8(element_type type, F&& f)
+{
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, xloom::float8_e4m3fn,
+        xloom::float8_e4m3fnuz, xloom::float8_e5m2, xloom::float8_e5m2fnuz>(type, std::forward<F>(f));
+}
+
+std::vector<value> run_is_nan(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    return {with_float_or_float8(
+        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<bool, T>(x, xloom_onnx::is_nan); })};
+}
+
+std::vector<value> run_is_inf(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    bool const negative = c.integer("detect_negative", 1) != 0,
+               positive = c.integer("detect_positive", 1) != 0;
+    return {with_float_or_float8(x.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<bool, T>(x, xloom_onnx::is_inf(negative, positive));
+    })};
+}
+
+std::vector<value> run_where(call const& c)
+{
+    tensor const& condition = c.tensor_at(0);
+    tensor const& x = c.tensor_at(1);
+    tensor const& y = c.tensor_at(2);
+    if (x.type() != y.type())
+        throw runner_error(fmt::format("it chooses between {} and {}", name_of(x.type()), name_of(y.type())));
+    xloom::shape const dims = xloom_onnx::broadcast_shape(condition.shape(), x.shape(), y.shape());
+    require_room_for(y, dims);
+    tensor result = new_tensor_like(x, dims);
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::map_into(xloom_onnx::where, items_of<bool>(condition), unit_items_of<Unit>(x),
+            unit_items_of<Unit>(y), writable_unit_items_of<Unit>(result));
+    });
+    return {result};
+}
+
+types where_type(typing const& node)
+{
+    return {xloom::tensor_type(node.at(1).element(), broadcast_inputs(node, 0))};
+}
+
+std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
+
+} // namespace
+
+void add_logic_operators(operator_table& table)
+{
+    table["And"] = {run_logic<xloom_onnx::and_>, truth_type};
+    table["Or"] = {run_logic<xloom_onnx::or_>, truth_type};
+    table["Xor"] = {run_logic<xloom_onnx::xor_>, truth_type};
+    table["Not"] = {run_not, truth_type};
+    table["Less"] = {run_comparison<xloom_onnx::less>, truth_type};
+    table["LessOrEqual"] = {run_comparison<xloom_onnx::less_or_equal>, truth_type};
+    table["Greater"] = {run_comparison<xloom_onnx::greater>, truth_type};
+    table["GreaterOrEqual"] = {run_comparison<xloom_onnx::greater_or_equal>, truth_type};
+    table["Equal"] = {run_equal, truth_type};
+    table["IsNaN"] = {run_is_nan, truth_type};
+    table["IsInf"] = {run_is_inf, truth_type};
+    table["Where"] = {run_where, where_type};
+    table["Identity"] = {run_identity, same_type};
+}
+
+} // namespace runner
