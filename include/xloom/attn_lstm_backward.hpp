@@ -56,7 +56,7 @@ struct attn_lstm_gradients {
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
 class attn_lstm_backward_weights
-    : public detail::packed_weights<detail::attn_lstm_backward_family, detail::compute_t<Item>> {
+    : public detail::packed_weights<detail::attn_lstm_backward_family, Item> {
 public:
     attn_lstm_backward_weights(
         attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})

@@ -74,7 +74,7 @@ struct lstm_options {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<detail::lstm_family, detail::compute_t<Item>> {
+class lstm_weights : public detail::packed_weights<detail::lstm_family, Item> {
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_weights({"xloom::lstm_weights"}, constants, options)
