@@ -14,7 +14,8 @@ using namespace bench;
 struct dispatch_operands {
     dispatch_work work;
     std::size_t iterations = work.T;
-    std::array<built_call, 3> calls{plain::make_call(work), dispatch::make_call(work), native::make_call(work)};
+    std::array<built_call, 3> calls{
+        plain::make_call(work), dispatch::make_call(work), native::make_call(work)};
     std::size_t last = 0; ///< the call that ran last
 
     auto results() const { return calls[last].results(); }

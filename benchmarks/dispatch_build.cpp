@@ -1,7 +1,7 @@
 // One build of the calls of bench_dispatch: XLOOM_BENCH_BUILD names it.
 
-#include <cstdint>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include <xloom/activations.hpp>
@@ -68,7 +68,11 @@ struct lstm : network {
     xloom::recurrent_workspace<float> workspace{};
 
     explicit lstm(dispatch_work const& work)
-        : network(work), W(weights(4 * size.H, 2)), R(weights(4 * size.H, 3)), B(biases(8 * size.H)), packed({W, R, B, {}})
+        : network(work),
+          W(weights(4 * size.H, 2)),
+          R(weights(4 * size.H, 3)),
+          B(biases(8 * size.H)),
+          packed({W, R, B, {}})
     {}
 
     void operator()()

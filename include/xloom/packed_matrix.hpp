@@ -135,9 +135,7 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) {
-                    return functions().pack(B, bias, memory);
-                }};
+        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions().pack(B, bias, memory); }};
     }
 
     kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }

@@ -10,40 +10,27 @@
 namespace xloom::dispatch::detail {
 namespace {
 
-constexpr std::array<table const*, level_count> tables{
-    &xloom_dispatch_sse2, &xloom_dispatch_avx2, &xloom_dispatch_avx512};
 constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512"};
 
-/// Returns the level to begin with: see current_level.
-std::size_t first_level() noexcept
-{
-    std::size_t highest = level_count - 1;
-    while (!detail::is_supported(static_cast<level>(highest)))
-        --highest;
-    char const* const wanted = std::getenv("XLOOM_DISPATCH_LEVEL");
-    if (wanted == nullptr || *wanted == '\0')
-        return highest;
-    for (std::size_t unit = 0; unit <= highest; ++unit)
-        if (names[unit] == wanted)
-            return unit;
-    return level_count;
-}
+} // namespace
 
-std::atomic<std::size_t>& chosen_level() noexcept
-{
-    static std::atomic<std::size_t> unit = first_level();
-    return unit;
-}
+template <class Functions>
+Functions const* const functions_of_levels<Functions>::at[level_count]{&std::get<Functions>(xloom_dispatch_sse2),
+    &std::get<Functions>(xloom_dispatch_avx2), &std::get<Functions>(xloom_dispatch_avx512)};
 
-/// Emits functions_at of each type of functions in the table.
+namespace {
+
+/// Emits the functions of all types in the table.
 template <class... Functions>
 constexpr auto addresses(std::tuple<Functions...> const*)
 {
-    return std::tuple{&functions_at<Functions>...};
+    return std::tuple{&functions_of_levels<Functions>::at...};
 }
 [[gnu::used]] constexpr auto all = detail::addresses(static_cast<table const*>(nullptr));
 
 } // namespace
+
+constinit std::atomic<std::size_t> chosen_level = level_count;
 
 bool is_supported(level unit) noexcept
 {
@@ -62,17 +49,18 @@ bool is_supported(level unit) noexcept
     return false;
 }
 
-std::size_t current_level() noexcept { return chosen_level().load(std::memory_order_relaxed); }
-
-void set_level(level unit) noexcept
+std::size_t first_level() noexcept
 {
-    chosen_level().store(static_cast<std::size_t>(unit), std::memory_order_relaxed);
-}
-
-template <class Functions>
-Functions const& functions_at(level unit) noexcept
-{
-    return std::get<Functions>(*tables[static_cast<std::size_t>(unit)]);
+    std::size_t highest = level_count - 1;
+    while (!detail::is_supported(static_cast<level>(highest)))
+        --highest;
+    char const* const wanted = std::getenv("XLOOM_DISPATCH_LEVEL");
+    if (wanted == nullptr || *wanted == '\0')
+        return highest;
+    for (std::size_t unit = 0; unit <= highest; ++unit)
+        if (names[unit] == wanted)
+            return unit;
+    return level_count;
 }
 
 } // namespace xloom::dispatch::detail

@@ -7,6 +7,8 @@
 
 #ifdef XLOOM_DISPATCH
 
+#include <atomic>
+#include <cstddef>
 #include <type_traits>
 
 namespace xloom::dispatch {
@@ -23,22 +25,27 @@ namespace detail {
 
 /// True if the processor and the operating system permit a level.
 bool is_supported(level) noexcept;
-/// Returns the current level: at first the highest supported one, or that of the environment variable
+/// Returns the level to begin with: the highest supported one, or that of the environment variable
 /// XLOOM_DISPATCH_LEVEL; level_count if the variable names no supported level.
-std::size_t current_level() noexcept;
-/// Sets the current level, which must be supported.
-void set_level(level) noexcept;
+std::size_t first_level() noexcept;
 
-/// Returns the functions of a level. The library has them for the sets that it lists.
+/// The current level of all threads; level_count until it is first read.
+extern std::atomic<std::size_t> chosen_level;
+
+/// The functions of each level. The library has them for the types of functions that it lists.
 template <class Functions>
-Functions const& functions_at(level) noexcept;
+struct functions_of_levels {
+    static Functions const* const at[level_count];
+};
 
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
         ": the level must be one that the processor and the operating system support, sse2, avx2 or avx512, "
         "but the highest supported one is ",
-        is_supported(level::avx512) ? "avx512" : is_supported(level::avx2) ? "avx2" : "sse2",
+        is_supported(level::avx512) ? "avx512"
+        : is_supported(level::avx2) ? "avx2"
+                                    : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
 }
 
@@ -57,9 +64,15 @@ inline bool is_supported(level unit) noexcept
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()
 {
-    std::size_t const unit = detail::current_level();
-    if (unit >= level_count)
-        detail::fail_level("xloom::dispatch: XLOOM_DISPATCH_LEVEL");
+    std::size_t unit = detail::chosen_level.load(std::memory_order_relaxed);
+    if (unit == level_count) {
+        std::size_t const first = detail::first_level();
+        if (first == level_count)
+            detail::fail_level("xloom::dispatch: XLOOM_DISPATCH_LEVEL");
+        // Another thread may have set it in the meantime; then `unit` becomes that level.
+        if (detail::chosen_level.compare_exchange_strong(unit, first))
+            unit = first;
+    }
     return static_cast<level>(unit);
 }
 
@@ -71,7 +84,7 @@ inline void force_level(level unit)
 {
     if (!dispatch::is_supported(unit))
         detail::fail_level("xloom::dispatch::force_level");
-    detail::set_level(unit);
+    detail::chosen_level = static_cast<std::size_t>(unit);
 }
 
 } // namespace xloom::dispatch
@@ -95,7 +108,7 @@ public:
     Functions functions() const noexcept
     {
         if constexpr (is_dispatched<typename Functions::item>)
-            return dispatch::detail::functions_at<Functions>(level_);
+            return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
         else
             return Functions::compiled();
     }
@@ -109,6 +122,9 @@ private:
 #else
 
 namespace xloom::detail {
+
+template <class Item>
+inline constexpr bool is_dispatched = false;
 
 /// The level that an object was made with: the one of this translation unit.
 class vector_level {

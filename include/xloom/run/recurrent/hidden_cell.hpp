@@ -63,8 +63,7 @@ public:
 private:
     constexpr auto functions() const noexcept
     {
-        return weights_.level()
-            .template functions<cell_functions<Item, Rows, typename Rows::parameters>>();
+        return weights_.level().template functions<cell_functions<Item, Rows, typename Rows::parameters>>();
     }
 
     void step(Item* h, Item const* x_t, Item* y_t)
@@ -72,8 +71,7 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, nullptr, x_t, y_t);
-        functions().step(
-            detail::parameters_of(weights_, d_), N_, numbers_.data(), h, nullptr, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, nullptr, x_t, y_t);
     }
 
     Weights weights_;

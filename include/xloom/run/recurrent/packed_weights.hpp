@@ -1,6 +1,8 @@
 #pragma once
 // The weights of the recurrent operators, packed once for all calls that use them.
 
+#include <type_traits>
+
 #include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
@@ -24,12 +26,12 @@ struct operator_name {
 /// The function that packs the weights of one direction.
 template <class Family, class Item, class Constants, class Options>
 struct pack_functions {
-    using item = Item;
+    using item = std::conditional_t<Family::has_levels, Item, void>;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
 
-    parameters (*pack)(Constants const&, typename Family::checked const&, Options const&, std::size_t d,
-        kernel::arena<T>&);
+    parameters (*pack)(
+        Constants const&, typename Family::checked const&, Options const&, std::size_t d, kernel::arena<T>&);
 
     static constexpr pack_functions compiled() noexcept
     {

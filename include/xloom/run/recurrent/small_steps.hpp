@@ -1,6 +1,8 @@
 #pragma once
 // The choice of a step of one row of few units.
 
+#include <type_traits>
+
 #include <xloom/kernel/small_cells.hpp>
 #include <xloom/run/recurrent/packed_weights.hpp>
 
