@@ -13,6 +13,7 @@
 
 #include <xloom/core/activation.hpp>
 #include <xloom/core/cast.hpp>
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/activate.hpp>
 #include <xloom/kernel/activate_vjp.hpp>
 
@@ -44,10 +45,20 @@ inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
 
 namespace detail {
 
+/// The function that computes an activation.
+template <class T>
+struct activate_functions {
+    using item = T;
+
+    void (*activate)(activation_function const&, T const* x, T* y, std::size_t count) noexcept;
+
+    static constexpr activate_functions compiled() noexcept { return {&kernel::activate<T>}; }
+};
+
 template <class T>
 void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
 {
-    kernel::activate(function, x, y, count);
+    vector_level().template functions<activate_functions<T>>().activate(function, x, y, count);
 }
 
 /// Computes storage floats as floats, in one piece because softmax needs all of them.

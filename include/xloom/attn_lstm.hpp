@@ -93,7 +93,7 @@ struct attn_lstm_options {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, detail::compute_t<Item>> {
+class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, Item> {
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
         : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)

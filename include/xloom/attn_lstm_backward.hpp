@@ -55,8 +55,7 @@ struct attn_lstm_gradients {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_backward_weights
-    : public detail::packed_weights<detail::attn_lstm_backward_family, detail::compute_t<Item>> {
+class attn_lstm_backward_weights : public detail::packed_weights<detail::attn_lstm_backward_family, Item> {
 public:
     attn_lstm_backward_weights(
         attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})

@@ -65,7 +65,7 @@ struct gru_options {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_weights : public detail::packed_weights<detail::gru_family, detail::compute_t<Item>> {
+class gru_weights : public detail::packed_weights<detail::gru_family, Item> {
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_weights({"xloom::gru_weights"}, constants, options)

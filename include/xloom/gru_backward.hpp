@@ -39,8 +39,7 @@ struct gru_gradients {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_backward_weights
-    : public detail::packed_weights<detail::gru_backward_family, detail::compute_t<Item>> {
+class gru_backward_weights : public detail::packed_weights<detail::gru_backward_family, Item> {
 public:
     gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)

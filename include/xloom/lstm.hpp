@@ -74,7 +74,7 @@ struct lstm_options {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<detail::lstm_family, detail::compute_t<Item>> {
+class lstm_weights : public detail::packed_weights<detail::lstm_family, Item> {
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_weights({"xloom::lstm_weights"}, constants, options)
@@ -91,6 +91,7 @@ namespace detail {
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     lstm_weights<Item> const& weights;
     state_rows<Item const> initial_h, initial_c;

@@ -43,8 +43,7 @@ struct lstm_gradients {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_backward_weights
-    : public detail::packed_weights<detail::lstm_backward_family, detail::compute_t<Item>> {
+class lstm_backward_weights : public detail::packed_weights<detail::lstm_backward_family, Item> {
 public:
     lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)

@@ -4,10 +4,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/kernel/small_cells.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
 #include <xloom/run/recurrent/cell_step.hpp>
+#include <xloom/run/recurrent/small_steps.hpp>
 
 namespace xloom {
 
@@ -47,11 +47,9 @@ public:
     {
         detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
-        kernel::arena<T> size;
-        take_memory(size);
-        numbers_.resize(size.used() + 1);
+        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
         if constexpr (std::is_same_v<T, Item>)
-            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
+            small_step_ = detail::small_step_of(weights_, d_);
     }
 
     lstm_cell(lstm_cell const&) = default;
@@ -93,10 +91,11 @@ public:
 private:
     static constexpr std::string_view name = "xloom::lstm_cell";
 
-    detail::cell_scratch<T, kernel::lstm_rows<T>> take_memory(kernel::arena<T>& memory) const
+    constexpr auto functions() const noexcept
     {
-        kernel::lstm_rows<T> const rows(detail::parameters_of(weights_, d_), N_, memory);
-        return {rows, N_, memory};
+        return weights_.level()
+            .template functions<
+                detail::cell_functions<Item, kernel::lstm_rows<T>, kernel::lstm_parameters<T>>>();
     }
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
@@ -104,8 +103,7 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
-        kernel::arena<T> memory(numbers_.data());
-        detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, c, x_t, y_t);
     }
 
     lstm_weights<Item> weights_;

@@ -5,11 +5,74 @@
 #include <array>
 
 #include <xloom/check/shapes.hpp>
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/multiply.hpp>
 #include <xloom/run/recurrent/shared_parameters.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
+
+namespace detail {
+
+/// A packed matrix and a row of biases, padded to whole vectors.
+template <class T>
+struct matrix_parameters {
+    using number = T;
+
+    kernel::panels<T> B;
+    T const* bias;
+};
+
+/// The functions of a packed matrix.
+template <class T>
+struct matrix_functions {
+    using item = T;
+    using parameters = matrix_parameters<T>;
+
+    parameters (*pack)(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>&);
+    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
+        std::size_t c_step) noexcept;
+
+    static constexpr matrix_functions compiled() noexcept { return {&pack_matrix, &multiply_rows}; }
+
+private:
+    static parameters pack_matrix(
+        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>& memory)
+    {
+        std::size_t const K = B.shape()[0], J = B.shape()[1];
+        kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
+        T* const row = memory.take(kernel::whole_batches<T>(J));
+        if (!memory.only_counts()) {
+            kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
+            for (std::size_t j = 0; j < J && bias.is_given(); ++j)
+                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+        }
+        return {panels.packed(), row};
+    }
+
+    static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_step,
+        T* C, std::size_t c_step) noexcept
+    {
+        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
+        auto const& [panels, K, J] = matrix.B;
+        T const* const bias = matrix.bias;
+        std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
+        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
+        if (rest == 0)
+            return;
+        // The last panel is wider than the remaining columns of C.
+        std::array<T, most * width> last;
+        for (std::size_t row = 0; row < rows; row += most) {
+            std::size_t const count = (std::min)(most, rows - row);
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+                {bias + whole, 0}, {last.data(), width});
+            for (std::size_t r = 0; r < count; ++r)
+                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
+        }
+    }
+};
+
+} // namespace detail
 
 /// A constant matrix B and a bias, packed once for products with many rows, few rows, or one.
 ///
@@ -49,35 +112,18 @@ public:
     /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
-        auto const& [panels, K, J] = matrix();
-        T const* const bias = packed_[0].bias;
-        std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
-        if (rest == 0)
-            return;
-        // The last panel is wider than the remaining columns of C.
-        std::array<T, most * width> last;
-        for (std::size_t row = 0; row < rows; row += most) {
-            std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
-                {bias + whole, 0}, {last.data(), width});
-            for (std::size_t r = 0; r < count; ++r)
-                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
-        }
+        functions().multiply(packed_[0], rows, A, a_step, C, c_step);
     }
 
 private:
-    struct parameters {
-        using number = T;
+    constexpr detail::matrix_functions<T> functions() const noexcept
+    {
+        return level_.template functions<detail::matrix_functions<T>>();
+    }
 
-        kernel::panels<T> B;
-        T const* bias;
-    };
-
-    static detail::shared_parameters<parameters> pack(
+    detail::shared_parameters<detail::matrix_parameters<T>> pack(
         detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias) const
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_ranks(op, B, bias);
@@ -89,21 +135,13 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) {
-                    kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
-                    T* const row = memory.take(kernel::whole_batches<T>(J));
-                    if (!memory.only_counts()) {
-                        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
-                        for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                            row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
-                    }
-                    return parameters{panels.packed(), row};
-                }};
+        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions().pack(B, bias, memory); }};
     }
 
     kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
-    detail::shared_parameters<parameters> packed_;
+    [[no_unique_address]] detail::vector_level level_{};
+    detail::shared_parameters<detail::matrix_parameters<T>> packed_;
 };
 
 } // namespace xloom

@@ -63,7 +63,7 @@ struct rnn_options {
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_weights : public detail::packed_weights<detail::rnn_family, detail::compute_t<Item>> {
+class rnn_weights : public detail::packed_weights<detail::rnn_family, Item> {
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_weights({"xloom::rnn_weights"}, constants, options)

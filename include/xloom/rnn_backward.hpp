@@ -39,8 +39,7 @@ struct rnn_gradients {
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_backward_weights
-    : public detail::packed_weights<detail::rnn_backward_family, detail::compute_t<Item>> {
+class rnn_backward_weights : public detail::packed_weights<detail::rnn_backward_family, Item> {
 public:
     rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)

@@ -91,11 +91,35 @@
 // Error reporting by an exception or, without exceptions (-fno-exceptions), by a handler.
 
 // ==== xloom/core/exceptions.hpp ====
-// The library's namespace in translation units without exceptions. Inline functions compiled with and without
-// exceptions would share one symbol, of which the linker keeps either; with separate namespaces, each
-// translation unit reports errors by the mechanism that it was compiled for.
+// The library's namespace has a linker name of its own in translation units that must not share inline
+// functions or packed weights with others:
+//
+// - without exceptions: of an inline function that is compiled both with and without them the linker would
+//   keep either; with separate namespaces, each translation unit reports errors in its own way;
+// - for wider vector units than SSE, or without SIMD: the width of packed weights is that of the unit;
+// - with xloom::dispatch, whose objects hold functions for several units.
+//
+// So a function of one kind of file that has xloom's types in its signature does not link to another kind.
 
-#ifndef __cpp_exceptions
+#if !defined(__cpp_exceptions) && defined(XLOOM_DISPATCH)
+#error "xloom::dispatch requires exceptions: compile without -fno-exceptions, or without XLOOM_DISPATCH"
+#endif
+
+#ifdef XLOOM_DISPATCH
+#define xloom xloom_dispatch
+#elif defined(__cpp_exceptions) && defined(XLOOM_NO_SIMD)
+#define xloom xloom_no_simd
+#elif defined(__cpp_exceptions) && defined(__AVX512F__)
+#define xloom xloom_avx512
+#elif defined(__cpp_exceptions) && defined(__AVX__)
+#define xloom xloom_avx
+#elif !defined(__cpp_exceptions) && defined(XLOOM_NO_SIMD)
+#define xloom xloom_without_exceptions_no_simd
+#elif !defined(__cpp_exceptions) && defined(__AVX512F__)
+#define xloom xloom_without_exceptions_avx512
+#elif !defined(__cpp_exceptions) && defined(__AVX__)
+#define xloom xloom_without_exceptions_avx
+#elif !defined(__cpp_exceptions)
 #define xloom xloom_without_exceptions
 #endif
 
@@ -1330,6 +1354,150 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 } // namespace xloom
 
+// ==== xloom/core/vector_level.hpp ====
+// The functions that depend on the vector unit: those that this translation unit compiles for its own
+// processor or, with XLOOM_DISPATCH defined, those that the library xloom_dispatch holds for each vector unit
+// that it supports. Everything that chooses between the two is in this header.
+
+#ifdef XLOOM_DISPATCH
+
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+
+namespace xloom::dispatch {
+
+/// A set of vector units for which xloom_dispatch has functions.
+enum class level : unsigned char {
+    sse2,   ///< the units of each x86-64 processor
+    avx2,   ///< AVX2 and FMA
+    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with AVX2 and FMA
+};
+inline constexpr std::size_t level_count = 3;
+
+namespace detail {
+
+/// True if the processor and the operating system permit a level.
+bool is_supported(level) noexcept;
+/// Returns the level to begin with: the highest supported one, or that of the environment variable
+/// XLOOM_DISPATCH_LEVEL; level_count if the variable names no supported level.
+std::size_t first_level() noexcept;
+
+/// The current level of all threads; level_count until it is first read.
+extern std::atomic<std::size_t> chosen_level;
+
+/// The functions of each level. The library has them for the types of functions that it lists.
+template <class Functions>
+struct functions_of_levels {
+    static Functions const* const at[level_count];
+};
+
+[[noreturn]] inline void fail_level(char const* op)
+{
+    xloom::detail::fail<option_error>(op,
+        ": the level must be one that the processor and the operating system support, sse2, avx2 or avx512, "
+        "but the highest supported one is ",
+        is_supported(level::avx512) ? "avx512"
+        : is_supported(level::avx2) ? "avx2"
+                                    : "sse2",
+        ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
+}
+
+} // namespace detail
+
+/// True if the processor and the operating system support the vector units of a level.
+inline bool is_supported(level unit) noexcept
+{
+    return static_cast<std::size_t>(unit) < level_count && detail::is_supported(unit);
+}
+
+/// Returns the level of weights that are packed, and of calls without packed weights, from now on: the highest
+/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2 or avx512) or
+/// force_level chooses another.
+///
+/// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
+inline level current_level()
+{
+    std::size_t unit = detail::chosen_level.load(std::memory_order_relaxed);
+    if (unit == level_count) {
+        std::size_t const first = detail::first_level();
+        if (first == level_count)
+            detail::fail_level("xloom::dispatch: XLOOM_DISPATCH_LEVEL");
+        // Another thread may have set it in the meantime; then `unit` becomes that level.
+        if (detail::chosen_level.compare_exchange_strong(unit, first))
+            unit = first;
+    }
+    return static_cast<level>(unit);
+}
+
+/// Sets the current level of all threads. Weights, matrices and cells that exist keep the level that packed
+/// them.
+///
+/// Errors    option_error: the level is not supported.
+inline void force_level(level unit)
+{
+    if (!dispatch::is_supported(unit))
+        detail::fail_level("xloom::dispatch::force_level");
+    detail::chosen_level = static_cast<std::size_t>(unit);
+}
+
+} // namespace xloom::dispatch
+
+namespace xloom::detail {
+
+/// True for element types whose functions are in xloom_dispatch.
+template <class Item>
+inline constexpr bool is_dispatched = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+
+/// The level that an object was made with.
+class vector_level {
+public:
+    vector_level() : level_(dispatch::current_level()) {}
+
+    friend bool operator==(vector_level const&, vector_level const&) = default;
+
+    /// Returns the functions of this level. Functions are a struct of pointers to functions with
+    /// Functions::compiled(), which returns those of this translation unit, and an element type `item`.
+    template <class Functions>
+    Functions functions() const noexcept
+    {
+        if constexpr (is_dispatched<typename Functions::item>)
+            return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
+        else
+            return Functions::compiled();
+    }
+
+private:
+    dispatch::level level_;
+};
+
+} // namespace xloom::detail
+
+#else
+
+namespace xloom::detail {
+
+template <class Item>
+inline constexpr bool is_dispatched = false;
+
+/// The level that an object was made with: the one of this translation unit.
+class vector_level {
+public:
+    friend bool operator==(vector_level const&, vector_level const&) = default;
+
+    /// Returns the functions of this translation unit. Functions are a struct of pointers to functions with
+    /// Functions::compiled(), which returns them, and an element type `item`.
+    template <class Functions>
+    static constexpr Functions functions() noexcept
+    {
+        return Functions::compiled();
+    }
+};
+
+} // namespace xloom::detail
+
+#endif
+
 // ==== xloom/kernel/activate.hpp ====
 // Activation functions, softmax included, over a row.
 
@@ -2350,10 +2518,20 @@ inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
 
 namespace detail {
 
+/// The function that computes an activation.
+template <class T>
+struct activate_functions {
+    using item = T;
+
+    void (*activate)(activation_function const&, T const* x, T* y, std::size_t count) noexcept;
+
+    static constexpr activate_functions compiled() noexcept { return {&kernel::activate<T>}; }
+};
+
 template <class T>
 void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
 {
-    kernel::activate(function, x, y, count);
+    vector_level().template functions<activate_functions<T>>().activate(function, x, y, count);
 }
 
 /// Computes storage floats as floats, in one piece because softmax needs all of them.
@@ -9382,25 +9560,64 @@ private:
 
 namespace detail {
 
+/// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
+template <class Item>
+struct batch_part {
+    std::size_t d;
+    std::size_t number; ///< the index of its first sequence
+    kernel::sequence<Item> const* first;
+    std::size_t count;
+    std::size_t group; ///< the index of its first row among the sorted rows
+
+    std::size_t longest() const { return count == 0 ? 0 : first->length; }
+};
+
+/// The functions that run a part, from its initial to its final states. Family provides make_rows(part,
+/// memory), start(part, rows) and finish(part, rows).
+template <class Item, class Family>
+struct part_functions {
+    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using T = compute_t<Item>;
+    using part = batch_part<Item>;
+
+    std::size_t (*size)(Family const&, part const&); ///< of the memory that `run` takes
+    void (*run)(Family const&, part const&, T* memory, kernel::multiplier const&);
+
+    static constexpr part_functions compiled() noexcept { return {&size_of, &run_in}; }
+
+private:
+    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    {
+        auto rows = family.make_rows(at, memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        return std::pair(std::move(rows), buffers);
+    }
+    static std::size_t size_of(Family const& family, part const& at)
+    {
+        kernel::arena<T> size;
+        take_memory(family, at, size);
+        return size.used();
+    }
+    static void run_in(Family const& family, part const& at, T* numbers, kernel::multiplier const& multiply)
+    {
+        kernel::arena<T> memory(numbers);
+        auto [rows, buffers] = take_memory(family, at, memory);
+        rows.multiply_by(multiply);
+        family.start(at, rows);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        family.finish(at, rows);
+    }
+};
+
 template <class Item>
 struct recurrent_runner {
-    using T = compute_t<Item>;
+    using part = batch_part<Item>;
 
     batch_operands<Item> operands;
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
 
-    /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
-    struct part {
-        std::size_t d;
-        std::size_t number; ///< the index of its first sequence
-        kernel::sequence<Item> const* first;
-        std::size_t count;
-        std::size_t group; ///< the index of its first row among the sorted rows
-        std::size_t longest() const { return count == 0 ? 0 : first->length; }
-    };
-
-    /// Runs all parts. Family provides make_rows(part, memory), start(part, rows) and finish(part, rows).
+    /// Runs all parts.
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
@@ -9428,10 +9645,8 @@ struct recurrent_runner {
         workspace.begins_.clear();
         std::size_t total = 0;
         for (std::size_t p = 0; p < parts; ++p) {
-            kernel::arena<T> size;
-            take_memory(family, part_at(p), size);
             workspace.begins_.push_back(total);
-            total += size.used();
+            total += functions_of(family).size(family, part_at(p));
         }
         grow(workspace.numbers_, total);
     }
@@ -9456,22 +9671,16 @@ private:
     }
 
     template <class Family>
-    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    static constexpr auto functions_of(Family const& family) noexcept
     {
-        auto rows = family.make_rows(at, memory);
-        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
-        return std::pair(std::move(rows), buffers);
+        return family.weights.level().template functions<part_functions<Item, Family>>();
     }
 
     template <class Family>
     void run(Family const& family, part const& at, kernel::multiplier const& multiply) const
     {
-        kernel::arena<T> memory(workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group]);
-        auto [rows, buffers] = take_memory(family, at, memory);
-        rows.multiply_by(multiply);
-        family.start(at, rows);
-        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
-        family.finish(at, rows);
+        functions_of(family).run(
+            family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
             operands.Y.zero_fill(
                 at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.H);
@@ -9554,16 +9763,35 @@ struct operator_name {
     std::string_view text;
 };
 
+/// The function that packs the weights of one direction.
+template <class Family, class Item, class Constants, class Options>
+struct pack_functions {
+    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using T = compute_t<Item>;
+    using parameters = typename Family::template parameters<T>;
+
+    parameters (*pack)(
+        Constants const&, typename Family::checked const&, Options const&, std::size_t d, kernel::arena<T>&);
+
+    static constexpr pack_functions compiled() noexcept
+    {
+        return {&Family::template pack<T, Constants, Options>};
+    }
+};
+
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 /// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
 /// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
 /// direction d.
-template <class Family, class T>
+template <class Family, class Item>
 class packed_weights {
+    using T = compute_t<Item>;
+
 public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
+    vector_level level() const noexcept { return level_; }
 
 protected:
     template <class Constants, class Options>
@@ -9572,7 +9800,8 @@ protected:
           layout_(layout_of_options(options)),
           checked_(Family::check_constants(op.text, constants, options)),
           parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return Family::template pack<T>(constants, checked_, options, d, memory);
+              return level_.functions<pack_functions<Family, Item, Constants, Options>>().pack(
+                  constants, checked_, options, d, memory);
           })
     {}
 
@@ -9580,9 +9809,10 @@ protected:
 
 private:
     template <class F, class U>
-    friend typename F::template parameters<U> const& parameters_of(
+    friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
+    [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
     typename Family::checked checked_;
@@ -9590,9 +9820,9 @@ private:
 };
 
 /// Returns the kernel's parameters of direction d.
-template <class Family, class T>
-typename Family::template parameters<T> const& parameters_of(
-    packed_weights<Family, T> const& weights, std::size_t d) noexcept
+template <class Family, class Item>
+typename Family::template parameters<compute_t<Item>> const& parameters_of(
+    packed_weights<Family, Item> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
 }
@@ -9864,6 +10094,10 @@ inline constexpr std::size_t max_small_sums = !has_simd<T>               ? 0
                                               : sizeof(batch_t<T>) >= 64 ? 16
                                                                          : 12;
 
+/// The maximum number of units of a step with the widest vector units.
+template <class T>
+inline constexpr std::size_t max_small_units = 16 * 64 / sizeof(T);
+
 /// A step of one row: h, and c of an LSTM, become the next states; h is also written to y unless it is null.
 /// All are contiguous.
 template <class Parameters, class T = typename Parameters::number>
@@ -10064,15 +10298,41 @@ small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 
 } // namespace xloom::kernel
 
+// ==== xloom/run/recurrent/small_steps.hpp ====
+// The choice of a step of one row of few units.
+
+namespace xloom::detail {
+
+/// The function that chooses a step of one row.
+template <class Parameters>
+struct small_step_functions {
+    using item = typename Parameters::number;
+
+    kernel::small_step<Parameters> (*choose)(Parameters const&) noexcept;
+
+    static constexpr small_step_functions compiled() noexcept
+    {
+        return {&kernel::small_step_of<typename Parameters::number>};
+    }
+};
+
+/// Returns the step of one row that the weights of direction d permit; nullptr: only the general one. Requires
+/// weights of the type that computes.
+template <class Family, class Item>
+auto small_step_of(packed_weights<Family, Item> const& weights, std::size_t d) noexcept
+{
+    auto const& p = detail::parameters_of(weights, d);
+    using functions = small_step_functions<std::remove_cvref_t<decltype(p)>>;
+    return weights.level().template functions<functions>().choose(p);
+}
+
+} // namespace xloom::detail
+
 namespace xloom::detail {
 
 /// The states of a row of few units.
 template <class T>
 struct small_row {
-    /// The maximum number of units.
-    static constexpr std::size_t capacity =
-        (std::max)(kernel::max_small_sums<T>, std::size_t{1}) * kernel::batch_size<T>;
-
     std::size_t units;
     T *first_h, *first_c;
 
@@ -10095,7 +10355,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
         auto const& p = detail::parameters_of(weights, d);
         bool const is_worthwhile =
             operands.sizes.T == 1 || p.products() * sizeof(Item) <= tuning::l1_cache_size;
-        if (kernel::small_step_of(p) == nullptr || !is_worthwhile ||
+        if (detail::small_step_of(weights, d) == nullptr || !is_worthwhile ||
             (I != 1 && operands.sequence(d, 0).x.step != 1))
             return false;
     }
@@ -10109,10 +10369,10 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
-        auto const step = kernel::small_step_of(p);
+        auto const step = detail::small_step_of(weights, d);
         kernel::sequence<Item> const sequence = operands.sequence(d, 0);
-        typename recurrent_runner<Item>::part const part{d, d, &sequence, 1, 0};
-        std::array<Item, small_row<Item>::capacity> h, c;
+        batch_part<Item> const part{d, d, &sequence, 1, 0};
+        std::array<Item, kernel::max_small_units<Item>> h, c;
         small_row<Item> const row{H, h.data(), c.data()};
         states.start(part, row);
         for (std::size_t t = 0; t < sequence.length; ++t) {
@@ -10247,6 +10507,7 @@ struct memory_operand {
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
+    static constexpr bool has_levels = false; ///< in xloom_dispatch
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
@@ -10474,6 +10735,7 @@ recurrent_widths check_lstm_constants(
 /// The weights of an LSTM, as packed_weights needs them.
 struct lstm_family {
     using checked = checked_weights;
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::lstm_parameters<T>;
 
@@ -10554,6 +10816,7 @@ kernel::score_weights<T> pack_score_weights(
 /// The weights of an AttnLSTM, as packed_weights needs them.
 struct attn_lstm_family {
     using checked = checked_attention;
+    static constexpr bool has_levels = false; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
 
@@ -10696,7 +10959,7 @@ struct attn_lstm_options {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, detail::compute_t<Item>> {
+class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, Item> {
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
         : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
@@ -11819,6 +12082,10 @@ namespace xloom::detail {
 template <class Item, class Attributes>
 class residuals_of {
     using T = compute_t<Item>;
+
+    static_assert(!is_dispatched<Item>,
+        "xloom::dispatch does not hold the derivatives of recurrent operators: compile this file without "
+        "XLOOM_DISPATCH");
 
 public:
     /// Returns the number of bytes allocated.
@@ -12997,8 +13264,7 @@ struct attn_lstm_gradients {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_backward_weights
-    : public detail::packed_weights<detail::attn_lstm_backward_family, detail::compute_t<Item>> {
+class attn_lstm_backward_weights : public detail::packed_weights<detail::attn_lstm_backward_family, Item> {
 public:
     attn_lstm_backward_weights(
         attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
@@ -13405,6 +13671,37 @@ void run_step(
             kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
     }
 }
+
+/// The functions of a step of N rows of a kernel that is constructed from parameters.
+template <class Item, class Rows, class Parameters>
+struct cell_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+
+    std::size_t (*size)(Parameters const&, std::size_t N); ///< of the memory that `step` takes
+    void (*step)(Parameters const&, std::size_t N, T* memory, Item* h, Item* c, Item const* x_t, Item* y_t);
+
+    static constexpr cell_functions compiled() noexcept { return {&size_of, &step_in}; }
+
+private:
+    static cell_scratch<T, Rows> take_memory(Parameters const& p, std::size_t N, kernel::arena<T>& memory)
+    {
+        Rows const rows(p, N, memory);
+        return {rows, N, memory};
+    }
+    static std::size_t size_of(Parameters const& p, std::size_t N)
+    {
+        kernel::arena<T> size;
+        take_memory(p, N, size);
+        return size.used();
+    }
+    static void step_in(
+        Parameters const& p, std::size_t N, T* numbers, Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> memory(numbers);
+        detail::run_step<T, Rows, Item>(take_memory(p, N, memory), N, h, c, x_t, y_t);
+    }
+};
 
 } // namespace xloom::detail
 
@@ -21886,6 +22183,7 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
 /// The weights of a GRU, as packed_weights needs them.
 struct gru_family {
     using checked = checked_weights;
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::gru_parameters<T>;
 
@@ -21948,6 +22246,8 @@ namespace xloom::detail {
 /// The initial and final state of the rows of a GRU or an RNN.
 template <class Item, class Rows, class Weights>
 struct hidden_states {
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
+
     Weights const& weights;
     state_rows<Item const> initial_h;
     state_rows<Item> Y_h;
@@ -22080,7 +22380,7 @@ struct gru_options {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_weights : public detail::packed_weights<detail::gru_family, detail::compute_t<Item>> {
+class gru_weights : public detail::packed_weights<detail::gru_family, Item> {
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_weights({"xloom::gru_weights"}, constants, options)
@@ -22621,8 +22921,7 @@ struct gru_gradients {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_backward_weights
-    : public detail::packed_weights<detail::gru_backward_family, detail::compute_t<Item>> {
+class gru_backward_weights : public detail::packed_weights<detail::gru_backward_family, Item> {
 public:
     gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
@@ -22739,11 +23038,9 @@ public:
     {
         check_direction(Name::text, weights_.sizes(), d);
         check_rows(Name::text, weights_.sizes(), N);
-        kernel::arena<T> size;
-        take_memory(size);
-        numbers_.resize(size.used() + 1);
+        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
         if constexpr (std::is_same_v<T, Item>)
-            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
+            small_step_ = detail::small_step_of(weights_, d_);
     }
 
     hidden_cell(hidden_cell const&) = default;
@@ -22779,10 +23076,9 @@ public:
     }
 
 private:
-    cell_scratch<T, Rows> take_memory(kernel::arena<T>& memory) const
+    constexpr auto functions() const noexcept
     {
-        Rows const rows(detail::parameters_of(weights_, d_), N_, memory);
-        return {rows, N_, memory};
+        return weights_.level().template functions<cell_functions<Item, Rows, typename Rows::parameters>>();
     }
 
     void step(Item* h, Item const* x_t, Item* y_t)
@@ -22790,8 +23086,7 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, nullptr, x_t, y_t);
-        kernel::arena<T> memory(numbers_.data());
-        detail::run_step<T, Rows, Item>(take_memory(memory), N_, h, nullptr, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, nullptr, x_t, y_t);
     }
 
     Weights weights_;
@@ -28079,7 +28374,7 @@ struct lstm_options {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<detail::lstm_family, detail::compute_t<Item>> {
+class lstm_weights : public detail::packed_weights<detail::lstm_family, Item> {
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_weights({"xloom::lstm_weights"}, constants, options)
@@ -28096,6 +28391,7 @@ namespace detail {
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     lstm_weights<Item> const& weights;
     state_rows<Item const> initial_h, initial_c;
@@ -28330,8 +28626,7 @@ struct lstm_gradients {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_backward_weights
-    : public detail::packed_weights<detail::lstm_backward_family, detail::compute_t<Item>> {
+class lstm_backward_weights : public detail::packed_weights<detail::lstm_backward_family, Item> {
 public:
     lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
@@ -28567,11 +28862,9 @@ public:
     {
         detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
-        kernel::arena<T> size;
-        take_memory(size);
-        numbers_.resize(size.used() + 1);
+        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
         if constexpr (std::is_same_v<T, Item>)
-            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
+            small_step_ = detail::small_step_of(weights_, d_);
     }
 
     lstm_cell(lstm_cell const&) = default;
@@ -28613,10 +28906,11 @@ public:
 private:
     static constexpr std::string_view name = "xloom::lstm_cell";
 
-    detail::cell_scratch<T, kernel::lstm_rows<T>> take_memory(kernel::arena<T>& memory) const
+    constexpr auto functions() const noexcept
     {
-        kernel::lstm_rows<T> const rows(detail::parameters_of(weights_, d_), N_, memory);
-        return {rows, N_, memory};
+        return weights_.level()
+            .template functions<
+                detail::cell_functions<Item, kernel::lstm_rows<T>, kernel::lstm_parameters<T>>>();
     }
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
@@ -28624,8 +28918,7 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
-        kernel::arena<T> memory(numbers_.data());
-        detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, c, x_t, y_t);
     }
 
     lstm_weights<Item> weights_;
@@ -29943,6 +30236,68 @@ auto compress(Mask const& mask, X const& x, compress_options const& options = {}
 
 namespace xloom {
 
+namespace detail {
+
+/// A packed matrix and a row of biases, padded to whole vectors.
+template <class T>
+struct matrix_parameters {
+    using number = T;
+
+    kernel::panels<T> B;
+    T const* bias;
+};
+
+/// The functions of a packed matrix.
+template <class T>
+struct matrix_functions {
+    using item = T;
+    using parameters = matrix_parameters<T>;
+
+    parameters (*pack)(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>&);
+    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
+        std::size_t c_step) noexcept;
+
+    static constexpr matrix_functions compiled() noexcept { return {&pack_matrix, &multiply_rows}; }
+
+private:
+    static parameters pack_matrix(
+        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>& memory)
+    {
+        std::size_t const K = B.shape()[0], J = B.shape()[1];
+        kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
+        T* const row = memory.take(kernel::whole_batches<T>(J));
+        if (!memory.only_counts()) {
+            kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
+            for (std::size_t j = 0; j < J && bias.is_given(); ++j)
+                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+        }
+        return {panels.packed(), row};
+    }
+
+    static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_step,
+        T* C, std::size_t c_step) noexcept
+    {
+        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
+        auto const& [panels, K, J] = matrix.B;
+        T const* const bias = matrix.bias;
+        std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
+        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
+        if (rest == 0)
+            return;
+        // The last panel is wider than the remaining columns of C.
+        std::array<T, most * width> last;
+        for (std::size_t row = 0; row < rows; row += most) {
+            std::size_t const count = (std::min)(most, rows - row);
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+                {bias + whole, 0}, {last.data(), width});
+            for (std::size_t r = 0; r < count; ++r)
+                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
+        }
+    }
+};
+
+} // namespace detail
+
 /// A constant matrix B and a bias, packed once for products with many rows, few rows, or one.
 ///
 ///     C = A B + bias
@@ -29981,35 +30336,18 @@ public:
     /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
-        auto const& [panels, K, J] = matrix();
-        T const* const bias = packed_[0].bias;
-        std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
-        if (rest == 0)
-            return;
-        // The last panel is wider than the remaining columns of C.
-        std::array<T, most * width> last;
-        for (std::size_t row = 0; row < rows; row += most) {
-            std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
-                {bias + whole, 0}, {last.data(), width});
-            for (std::size_t r = 0; r < count; ++r)
-                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
-        }
+        functions().multiply(packed_[0], rows, A, a_step, C, c_step);
     }
 
 private:
-    struct parameters {
-        using number = T;
+    constexpr detail::matrix_functions<T> functions() const noexcept
+    {
+        return level_.template functions<detail::matrix_functions<T>>();
+    }
 
-        kernel::panels<T> B;
-        T const* bias;
-    };
-
-    static detail::shared_parameters<parameters> pack(
+    detail::shared_parameters<detail::matrix_parameters<T>> pack(
         detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias) const
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_ranks(op, B, bias);
@@ -30021,21 +30359,13 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) {
-                    kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
-                    T* const row = memory.take(kernel::whole_batches<T>(J));
-                    if (!memory.only_counts()) {
-                        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
-                        for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                            row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
-                    }
-                    return parameters{panels.packed(), row};
-                }};
+        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions().pack(B, bias, memory); }};
     }
 
     kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
-    detail::shared_parameters<parameters> packed_;
+    [[no_unique_address]] detail::vector_level level_{};
+    detail::shared_parameters<detail::matrix_parameters<T>> packed_;
 };
 
 } // namespace xloom
@@ -30084,6 +30414,7 @@ Options without_schema_default(Options options)
 /// The weights of an RNN, as packed_weights needs them.
 struct rnn_family {
     using checked = checked_weights;
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::rnn_parameters<T>;
 
@@ -30178,7 +30509,7 @@ struct rnn_options {
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_weights : public detail::packed_weights<detail::rnn_family, detail::compute_t<Item>> {
+class rnn_weights : public detail::packed_weights<detail::rnn_family, Item> {
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_weights({"xloom::rnn_weights"}, constants, options)
@@ -30517,8 +30848,7 @@ struct rnn_gradients {
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_backward_weights
-    : public detail::packed_weights<detail::rnn_backward_family, detail::compute_t<Item>> {
+class rnn_backward_weights : public detail::packed_weights<detail::rnn_backward_family, Item> {
 public:
     rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)

@@ -1,9 +1,33 @@
 #pragma once
-// The library's namespace in translation units without exceptions. Inline functions compiled with and without
-// exceptions would share one symbol, of which the linker keeps either; with separate namespaces, each
-// translation unit reports errors by the mechanism that it was compiled for.
+// The library's namespace has a linker name of its own in translation units that must not share inline
+// functions or packed weights with others:
+//
+// - without exceptions: of an inline function that is compiled both with and without them the linker would
+//   keep either; with separate namespaces, each translation unit reports errors in its own way;
+// - for wider vector units than SSE, or without SIMD: the width of packed weights is that of the unit;
+// - with xloom::dispatch, whose objects hold functions for several units.
+//
+// So a function of one kind of file that has xloom's types in its signature does not link to another kind.
 
-#ifndef __cpp_exceptions
+#if !defined(__cpp_exceptions) && defined(XLOOM_DISPATCH)
+#error "xloom::dispatch requires exceptions: compile without -fno-exceptions, or without XLOOM_DISPATCH"
+#endif
+
+#ifdef XLOOM_DISPATCH
+#define xloom xloom_dispatch
+#elif defined(__cpp_exceptions) && defined(XLOOM_NO_SIMD)
+#define xloom xloom_no_simd
+#elif defined(__cpp_exceptions) && defined(__AVX512F__)
+#define xloom xloom_avx512
+#elif defined(__cpp_exceptions) && defined(__AVX__)
+#define xloom xloom_avx
+#elif !defined(__cpp_exceptions) && defined(XLOOM_NO_SIMD)
+#define xloom xloom_without_exceptions_no_simd
+#elif !defined(__cpp_exceptions) && defined(__AVX512F__)
+#define xloom xloom_without_exceptions_avx512
+#elif !defined(__cpp_exceptions) && defined(__AVX__)
+#define xloom xloom_without_exceptions_avx
+#elif !defined(__cpp_exceptions)
 #define xloom xloom_without_exceptions
 #endif
 

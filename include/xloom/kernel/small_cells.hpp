@@ -19,6 +19,10 @@ inline constexpr std::size_t max_small_sums = !has_simd<T>               ? 0
                                               : sizeof(batch_t<T>) >= 64 ? 16
                                                                          : 12;
 
+/// The maximum number of units of a step with the widest vector units.
+template <class T>
+inline constexpr std::size_t max_small_units = 16 * 64 / sizeof(T);
+
 /// A step of one row: h, and c of an LSTM, become the next states; h is also written to y unless it is null.
 /// All are contiguous.
 template <class Parameters, class T = typename Parameters::number>

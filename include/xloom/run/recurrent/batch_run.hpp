@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
 #include <xloom/core/tuning.hpp>
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/sequences.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
@@ -202,25 +204,64 @@ private:
 
 namespace detail {
 
+/// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
+template <class Item>
+struct batch_part {
+    std::size_t d;
+    std::size_t number; ///< the index of its first sequence
+    kernel::sequence<Item> const* first;
+    std::size_t count;
+    std::size_t group; ///< the index of its first row among the sorted rows
+
+    std::size_t longest() const { return count == 0 ? 0 : first->length; }
+};
+
+/// The functions that run a part, from its initial to its final states. Family provides make_rows(part,
+/// memory), start(part, rows) and finish(part, rows).
+template <class Item, class Family>
+struct part_functions {
+    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using T = compute_t<Item>;
+    using part = batch_part<Item>;
+
+    std::size_t (*size)(Family const&, part const&); ///< of the memory that `run` takes
+    void (*run)(Family const&, part const&, T* memory, kernel::multiplier const&);
+
+    static constexpr part_functions compiled() noexcept { return {&size_of, &run_in}; }
+
+private:
+    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    {
+        auto rows = family.make_rows(at, memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        return std::pair(std::move(rows), buffers);
+    }
+    static std::size_t size_of(Family const& family, part const& at)
+    {
+        kernel::arena<T> size;
+        take_memory(family, at, size);
+        return size.used();
+    }
+    static void run_in(Family const& family, part const& at, T* numbers, kernel::multiplier const& multiply)
+    {
+        kernel::arena<T> memory(numbers);
+        auto [rows, buffers] = take_memory(family, at, memory);
+        rows.multiply_by(multiply);
+        family.start(at, rows);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        family.finish(at, rows);
+    }
+};
+
 template <class Item>
 struct recurrent_runner {
-    using T = compute_t<Item>;
+    using part = batch_part<Item>;
 
     batch_operands<Item> operands;
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
 
-    /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
-    struct part {
-        std::size_t d;
-        std::size_t number; ///< the index of its first sequence
-        kernel::sequence<Item> const* first;
-        std::size_t count;
-        std::size_t group; ///< the index of its first row among the sorted rows
-        std::size_t longest() const { return count == 0 ? 0 : first->length; }
-    };
-
-    /// Runs all parts. Family provides make_rows(part, memory), start(part, rows) and finish(part, rows).
+    /// Runs all parts.
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
@@ -248,10 +289,8 @@ struct recurrent_runner {
         workspace.begins_.clear();
         std::size_t total = 0;
         for (std::size_t p = 0; p < parts; ++p) {
-            kernel::arena<T> size;
-            take_memory(family, part_at(p), size);
             workspace.begins_.push_back(total);
-            total += size.used();
+            total += functions_of(family).size(family, part_at(p));
         }
         grow(workspace.numbers_, total);
     }
@@ -276,22 +315,16 @@ private:
     }
 
     template <class Family>
-    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    static constexpr auto functions_of(Family const& family) noexcept
     {
-        auto rows = family.make_rows(at, memory);
-        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
-        return std::pair(std::move(rows), buffers);
+        return family.weights.level().template functions<part_functions<Item, Family>>();
     }
 
     template <class Family>
     void run(Family const& family, part const& at, kernel::multiplier const& multiply) const
     {
-        kernel::arena<T> memory(workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group]);
-        auto [rows, buffers] = take_memory(family, at, memory);
-        rows.multiply_by(multiply);
-        family.start(at, rows);
-        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
-        family.finish(at, rows);
+        functions_of(family).run(
+            family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
             operands.Y.zero_fill(
                 at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.H);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <xloom/core/cast.hpp>
 #include <xloom/kernel/sequences.hpp>
 
 namespace xloom::detail {
@@ -44,5 +45,36 @@ void run_step(
             kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
     }
 }
+
+/// The functions of a step of N rows of a kernel that is constructed from parameters.
+template <class Item, class Rows, class Parameters>
+struct cell_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+
+    std::size_t (*size)(Parameters const&, std::size_t N); ///< of the memory that `step` takes
+    void (*step)(Parameters const&, std::size_t N, T* memory, Item* h, Item* c, Item const* x_t, Item* y_t);
+
+    static constexpr cell_functions compiled() noexcept { return {&size_of, &step_in}; }
+
+private:
+    static cell_scratch<T, Rows> take_memory(Parameters const& p, std::size_t N, kernel::arena<T>& memory)
+    {
+        Rows const rows(p, N, memory);
+        return {rows, N, memory};
+    }
+    static std::size_t size_of(Parameters const& p, std::size_t N)
+    {
+        kernel::arena<T> size;
+        take_memory(p, N, size);
+        return size.used();
+    }
+    static void step_in(
+        Parameters const& p, std::size_t N, T* numbers, Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> memory(numbers);
+        detail::run_step<T, Rows, Item>(take_memory(p, N, memory), N, h, c, x_t, y_t);
+    }
+};
 
 } // namespace xloom::detail

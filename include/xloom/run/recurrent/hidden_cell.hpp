@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/kernel/small_cells.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
 #include <xloom/run/recurrent/cell_step.hpp>
 #include <xloom/run/recurrent/packed_weights.hpp>
+#include <xloom/run/recurrent/small_steps.hpp>
 
 namespace xloom::detail {
 
@@ -23,11 +23,9 @@ public:
     {
         check_direction(Name::text, weights_.sizes(), d);
         check_rows(Name::text, weights_.sizes(), N);
-        kernel::arena<T> size;
-        take_memory(size);
-        numbers_.resize(size.used() + 1);
+        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
         if constexpr (std::is_same_v<T, Item>)
-            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
+            small_step_ = detail::small_step_of(weights_, d_);
     }
 
     hidden_cell(hidden_cell const&) = default;
@@ -63,10 +61,9 @@ public:
     }
 
 private:
-    cell_scratch<T, Rows> take_memory(kernel::arena<T>& memory) const
+    constexpr auto functions() const noexcept
     {
-        Rows const rows(detail::parameters_of(weights_, d_), N_, memory);
-        return {rows, N_, memory};
+        return weights_.level().template functions<cell_functions<Item, Rows, typename Rows::parameters>>();
     }
 
     void step(Item* h, Item const* x_t, Item* y_t)
@@ -74,8 +71,7 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, nullptr, x_t, y_t);
-        kernel::arena<T> memory(numbers_.data());
-        detail::run_step<T, Rows, Item>(take_memory(memory), N_, h, nullptr, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, nullptr, x_t, y_t);
     }
 
     Weights weights_;

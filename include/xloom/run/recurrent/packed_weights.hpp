@@ -1,6 +1,9 @@
 #pragma once
 // The weights of the recurrent operators, packed once for all calls that use them.
 
+#include <type_traits>
+
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
 #include <xloom/run/recurrent/batch_run.hpp>
@@ -20,16 +23,35 @@ struct operator_name {
     std::string_view text;
 };
 
+/// The function that packs the weights of one direction.
+template <class Family, class Item, class Constants, class Options>
+struct pack_functions {
+    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using T = compute_t<Item>;
+    using parameters = typename Family::template parameters<T>;
+
+    parameters (*pack)(
+        Constants const&, typename Family::checked const&, Options const&, std::size_t d, kernel::arena<T>&);
+
+    static constexpr pack_functions compiled() noexcept
+    {
+        return {&Family::template pack<T, Constants, Options>};
+    }
+};
+
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 /// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
 /// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
 /// direction d.
-template <class Family, class T>
+template <class Family, class Item>
 class packed_weights {
+    using T = compute_t<Item>;
+
 public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
+    vector_level level() const noexcept { return level_; }
 
 protected:
     template <class Constants, class Options>
@@ -38,7 +60,8 @@ protected:
           layout_(layout_of_options(options)),
           checked_(Family::check_constants(op.text, constants, options)),
           parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return Family::template pack<T>(constants, checked_, options, d, memory);
+              return level_.functions<pack_functions<Family, Item, Constants, Options>>().pack(
+                  constants, checked_, options, d, memory);
           })
     {}
 
@@ -46,9 +69,10 @@ protected:
 
 private:
     template <class F, class U>
-    friend typename F::template parameters<U> const& parameters_of(
+    friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
+    [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
     typename Family::checked checked_;
@@ -56,9 +80,9 @@ private:
 };
 
 /// Returns the kernel's parameters of direction d.
-template <class Family, class T>
-typename Family::template parameters<T> const& parameters_of(
-    packed_weights<Family, T> const& weights, std::size_t d) noexcept
+template <class Family, class Item>
+typename Family::template parameters<compute_t<Item>> const& parameters_of(
+    packed_weights<Family, Item> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
 }

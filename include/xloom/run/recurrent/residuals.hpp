@@ -20,6 +20,10 @@ template <class Item, class Attributes>
 class residuals_of {
     using T = compute_t<Item>;
 
+    static_assert(!is_dispatched<Item>,
+        "xloom::dispatch does not hold the derivatives of recurrent operators: compile this file without "
+        "XLOOM_DISPATCH");
+
 public:
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept

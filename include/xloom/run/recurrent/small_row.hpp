@@ -5,16 +5,13 @@
 
 #include <xloom/kernel/small_cells.hpp>
 #include <xloom/run/recurrent/packed_weights.hpp>
+#include <xloom/run/recurrent/small_steps.hpp>
 
 namespace xloom::detail {
 
 /// The states of a row of few units.
 template <class T>
 struct small_row {
-    /// The maximum number of units.
-    static constexpr std::size_t capacity =
-        (std::max)(kernel::max_small_sums<T>, std::size_t{1}) * kernel::batch_size<T>;
-
     std::size_t units;
     T *first_h, *first_c;
 
@@ -37,7 +34,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
         auto const& p = detail::parameters_of(weights, d);
         bool const is_worthwhile =
             operands.sizes.T == 1 || p.products() * sizeof(Item) <= tuning::l1_cache_size;
-        if (kernel::small_step_of(p) == nullptr || !is_worthwhile ||
+        if (detail::small_step_of(weights, d) == nullptr || !is_worthwhile ||
             (I != 1 && operands.sequence(d, 0).x.step != 1))
             return false;
     }
@@ -51,10 +48,10 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
-        auto const step = kernel::small_step_of(p);
+        auto const step = detail::small_step_of(weights, d);
         kernel::sequence<Item> const sequence = operands.sequence(d, 0);
-        typename recurrent_runner<Item>::part const part{d, d, &sequence, 1, 0};
-        std::array<Item, small_row<Item>::capacity> h, c;
+        batch_part<Item> const part{d, d, &sequence, 1, 0};
+        std::array<Item, kernel::max_small_units<Item>> h, c;
         small_row<Item> const row{H, h.data(), c.data()};
         states.start(part, row);
         for (std::size_t t = 0; t < sequence.length; ++t) {

@@ -1,0 +1,148 @@
+// One build of the calls of bench_dispatch: XLOOM_BENCH_BUILD names it.
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include <xloom/activations.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
+
+#include "dispatch_build.hpp"
+
+namespace bench::XLOOM_BENCH_BUILD {
+namespace {
+
+using row = std::vector<float>;
+using matrix = xt::xtensor<float, 2>;
+using cube = xt::xtensor<float, 3>;
+
+/// Numbers in +-limit.
+template <class Tensor>
+Tensor uniform(typename Tensor::shape_type const& shape, float limit, std::uint32_t noise)
+{
+    Tensor tensor = Tensor::from_shape(shape);
+    for (std::size_t i = 0; i < tensor.size(); ++i) {
+        noise = noise * 1664525u + 1013904223u;
+        tensor.data()[i] = limit * (static_cast<float>(noise >> 8) / 8388608.0f - 1.0f);
+    }
+    return tensor;
+}
+
+/// Returns the call of State::operator(), which writes to State::y.
+template <class State>
+built_call call_of(std::shared_ptr<State> const& state)
+{
+    return {[state] { (*state)(); }, [state] { return row(state->y.begin(), state->y.end()); }};
+}
+
+/// The weights of a network with as many inputs as units, and its operands.
+struct network {
+    dispatch_work size;
+    float limit;
+    cube X;
+    row y;
+    cube Y_h, Y_c;
+
+    explicit network(dispatch_work const& work)
+        : size(work),
+          limit(1 / std::sqrt(static_cast<float>(size.H))),
+          X(uniform<cube>({size.T, size.N, size.H}, 1, 1)),
+          y(size.N * size.H),
+          Y_h(cube::from_shape({1, size.N, size.H})),
+          Y_c(Y_h)
+    {}
+
+    cube weights(std::size_t rows, std::uint32_t seed) const
+    {
+        return uniform<cube>({1, rows, size.H}, limit, seed);
+    }
+    matrix biases(std::size_t count) const { return uniform<matrix>({1, count}, limit, 5); }
+    void keep() { y.assign(Y_h.begin(), Y_h.end()); }
+};
+
+struct lstm : network {
+    cube W, R;
+    matrix B;
+    xloom::lstm_weights<float> packed;
+    xloom::recurrent_workspace<float> workspace{};
+
+    explicit lstm(dispatch_work const& work)
+        : network(work),
+          W(weights(4 * size.H, 2)),
+          R(weights(4 * size.H, 3)),
+          B(biases(8 * size.H)),
+          packed({W, R, B, {}})
+    {}
+
+    void operator()()
+    {
+        xloom::lstm_into(X, packed, {}, {{}, Y_h, Y_c}, workspace);
+        keep();
+    }
+};
+
+struct lstm_cell : lstm {
+    xloom::lstm_cell<float> cell;
+    row c = row(size.H);
+
+    explicit lstm_cell(dispatch_work const& work) : lstm(work), cell(packed) {}
+
+    void operator()()
+    {
+        std::fill(y.begin(), y.end(), 0.0f);
+        std::fill(c.begin(), c.end(), 0.0f);
+        for (std::size_t t = 0; t < size.T; ++t)
+            cell(y, c, std::span<float const>(X.data() + t * size.H, size.H));
+    }
+};
+
+struct product {
+    dispatch_work size;
+    matrix A, B;
+    xloom::packed_matrix<float> packed;
+    row y;
+
+    explicit product(dispatch_work const& work)
+        : size(work),
+          A(uniform<matrix>({size.N, size.H}, 1, 1)),
+          B(uniform<matrix>({size.H, size.H}, 1, 2)),
+          packed(B),
+          y(size.N * size.H)
+    {}
+
+    void operator()() { packed(size.N, A.data(), size.H, y.data(), size.H); }
+};
+
+struct activations {
+    dispatch_work size;
+    row x, y;
+
+    explicit activations(dispatch_work const& work) : size(work), x(size.N * size.H), y(x.size())
+    {
+        matrix const numbers = uniform<matrix>({size.N, size.H}, 8, 1);
+        std::copy(numbers.begin(), numbers.end(), x.begin());
+    }
+
+    void operator()()
+    {
+        for (std::size_t n = 0; n < size.N; ++n)
+            xloom::activate(xloom::activation::tanh, std::span<float const>(x.data() + n * size.H, size.H),
+                std::span<float>(y.data() + n * size.H, size.H));
+    }
+};
+
+} // namespace
+
+built_call make_call(dispatch_work const& work)
+{
+    if (work.kind == "lstm")
+        return call_of(std::make_shared<lstm>(work));
+    if (work.kind == "lstm_cell")
+        return call_of(std::make_shared<lstm_cell>(work));
+    if (work.kind == "packed_matrix")
+        return call_of(std::make_shared<product>(work));
+    return call_of(std::make_shared<activations>(work));
+}
+
+} // namespace bench::XLOOM_BENCH_BUILD

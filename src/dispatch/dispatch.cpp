@@ -1,0 +1,66 @@
+// The choice of a level, and the functions of each level for the headers. Compiled for every processor.
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+
+#include "functions.hpp"
+
+namespace xloom::dispatch::detail {
+namespace {
+
+constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512"};
+
+} // namespace
+
+template <class Functions>
+Functions const* const functions_of_levels<Functions>::at[level_count]{&std::get<Functions>(xloom_dispatch_sse2),
+    &std::get<Functions>(xloom_dispatch_avx2), &std::get<Functions>(xloom_dispatch_avx512)};
+
+namespace {
+
+/// Emits the functions of all types in the table.
+template <class... Functions>
+constexpr auto addresses(std::tuple<Functions...> const*)
+{
+    return std::tuple{&functions_of_levels<Functions>::at...};
+}
+[[gnu::used]] constexpr auto all = detail::addresses(static_cast<table const*>(nullptr));
+
+} // namespace
+
+constinit std::atomic<std::size_t> chosen_level = level_count;
+
+bool is_supported(level unit) noexcept
+{
+    // These report what the operating system saves, too.
+    bool const has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    switch (unit) {
+    case level::sse2:
+        return true;
+    case level::avx2:
+        return has_avx2;
+    case level::avx512:
+        return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+    }
+    return false;
+}
+
+std::size_t first_level() noexcept
+{
+    std::size_t highest = level_count - 1;
+    while (!detail::is_supported(static_cast<level>(highest)))
+        --highest;
+    char const* const wanted = std::getenv("XLOOM_DISPATCH_LEVEL");
+    if (wanted == nullptr || *wanted == '\0')
+        return highest;
+    for (std::size_t unit = 0; unit <= highest; ++unit)
+        if (names[unit] == wanted)
+            return unit;
+    return level_count;
+}
+
+} // namespace xloom::dispatch::detail

@@ -1,0 +1,19 @@
+// The functions of one level, XLOOM_DISPATCH_TABLE: compiled once for each, with the level's options.
+
+#include "functions.hpp"
+
+namespace xloom::dispatch::detail {
+namespace {
+
+template <class... Functions>
+constexpr std::tuple<Functions...> compiled(std::tuple<Functions...> const*)
+{
+    return {Functions::compiled()...};
+}
+
+} // namespace
+} // namespace xloom::dispatch::detail
+
+// Constant, so that nothing of this file runs before the level is chosen.
+constinit xloom::dispatch::detail::table const XLOOM_DISPATCH_TABLE =
+    xloom::dispatch::detail::compiled(static_cast<xloom::dispatch::detail::table const*>(nullptr));

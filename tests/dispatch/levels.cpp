@@ -1,0 +1,120 @@
+// Prints hashes of the bits of results: of this build's kernels or, with xloom::dispatch, of those of a level.
+// Two programs of this file for one vector unit print the same lines.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <xloom/activations.hpp>
+#include <xloom/gru_cell.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
+#include <xloom/rnn_cell.hpp>
+#include <xloom/tbb.hpp>
+
+namespace {
+
+template <class Tensor>
+Tensor numbers(typename Tensor::shape_type const& shape, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Tensor tensor = Tensor::from_shape(shape);
+    for (auto& item : tensor.storage())
+        item = static_cast<typename Tensor::value_type>(random()) / typename Tensor::value_type(1u << 31) - 1;
+    return tensor;
+}
+
+template <class Range>
+void print(char const* name, std::size_t H, std::size_t N, Range const& range)
+{
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (auto const& item : range) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &item, sizeof item);
+        hash = (hash ^ bits) * 0x100000001b3;
+    }
+    std::printf("%s %zu H %zu N %zu: %016llx\n", name, sizeof(*range.begin()), H, N,
+        static_cast<unsigned long long>(hash));
+}
+
+template <class T, class Weights, class Into, class Step>
+void print_network(
+    char const* name, std::size_t gates, std::size_t H, std::size_t N, Into const& into, Step const& step)
+{
+    using cube = xt::xtensor<T, 3>;
+    std::size_t const steps = 5, I = 3;
+    cube const X = numbers<cube>({steps, N, I}, 1), W = numbers<cube>({2, gates * H, I}, 2),
+               R = numbers<cube>({2, gates * H, H}, 3);
+    auto const B = numbers<xt::xtensor<T, 2>>({2, 2 * gates * H}, 4);
+    Weights const weights({W, R, B}, {.direction = xloom::direction::bidirectional});
+    auto Y = xt::xtensor<T, 4>::from_shape({steps, 2, N, H}), Y_threads = Y;
+    into(X, weights, Y, xloom::serial);
+    into(X, weights, Y_threads, xloom::tbb_policy(2));
+    print(name, H, N, Y);
+    print(name, H, N, Y_threads);
+    std::vector<T> h(N * H, T(0)), c = h;
+    for (std::size_t t = 0; t < steps; ++t)
+        step(weights, N, h, c, std::span<T const>(X.data() + t * N * I, N * I));
+    print(name, H, N, h);
+}
+
+template <class T>
+void print_all(std::size_t H, std::size_t N)
+{
+    print_network<T, xloom::lstm_weights<T>>(
+        "lstm", 4, H, N,
+        [](auto const& X, auto const& weights, auto& Y, auto const& policy) {
+            xloom::recurrent_workspace<T> workspace;
+            xloom::lstm_into(X, weights, {}, {Y, {}, {}}, workspace, policy);
+        },
+        [](auto const& weights, std::size_t rows, auto& h, auto& c, auto x) {
+            xloom::lstm_cell<T>(weights, rows)(h, c, x);
+        });
+    print_network<T, xloom::gru_weights<T>>(
+        "gru", 3, H, N,
+        [](auto const& X, auto const& weights, auto& Y, auto const& policy) {
+            xloom::recurrent_workspace<T> workspace;
+            xloom::gru_into(X, weights, {}, {Y, {}}, workspace, policy);
+        },
+        [](auto const& weights, std::size_t rows, auto& h, auto&, auto x) {
+            xloom::gru_cell<T>(weights, rows)(h, x);
+        });
+    print_network<T, xloom::rnn_weights<T>>(
+        "rnn", 1, H, N,
+        [](auto const& X, auto const& weights, auto& Y, auto const& policy) {
+            xloom::recurrent_workspace<T> workspace;
+            xloom::rnn_into(X, weights, {}, {Y, {}}, workspace, policy);
+        },
+        [](auto const& weights, std::size_t rows, auto& h, auto&, auto x) {
+            xloom::rnn_cell<T>(weights, rows)(h, x);
+        });
+    using matrix = xt::xtensor<T, 2>;
+    matrix const A = numbers<matrix>({N, H}, 5), M = numbers<matrix>({H, H + 1}, 6);
+    auto C = matrix::from_shape({N, H + 1});
+    xloom::packed_matrix<T> const product(M);
+    product(N, A.data(), H, C.data(), H + 1);
+    print("packed_matrix", H, N, C);
+    std::vector<T> y(N * H);
+    for (std::size_t kind = 0; kind < xloom::activation_count; ++kind) {
+        xloom::activate(static_cast<xloom::activation>(kind), std::span<T const>(A.data(), N * H), y);
+        print("activate", H, N, y);
+    }
+}
+
+} // namespace
+
+int main()
+{
+    try {
+        for (std::size_t const H : {1, 7, 8, 16, 33, 100})
+            for (std::size_t const N : {1, 5}) {
+                print_all<float>(H, N);
+                print_all<double>(H, N);
+            }
+    } catch (xloom::option_error const& error) {
+        std::printf("%s\n", error.what());
+    }
+}
