@@ -251,7 +251,7 @@ TEST_CASE_TEMPLATE("softmax", T, float, double)
 TEST_CASE("in place")
 {
     std::vector<float> x = {-1, 0, 2};
-    activate({activation::relu}, x, x);
+    activate(activation::relu, x, x);
     CHECK(x == std::vector<float>{0, 0, 2});
 }
 
@@ -337,7 +337,7 @@ TEST_CASE("lengths that differ")
 {
     std::vector<float> const x(3);
     std::vector<float> y(2);
-    CHECK_THROWS_WITH_AS(activate({activation::tanh}, x, y),
+    CHECK_THROWS_WITH_AS(activate(activation::tanh, x, y),
         "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.",
         shape_error);
 }
@@ -346,13 +346,13 @@ TEST_CASE("a number that is no activation is refused before anything is written"
 {
     std::vector<float> const x{1, 2};
     std::vector<float> y{5, 6};
-    CHECK_THROWS_WITH_AS(activate({static_cast<activation>(42)}, x, y),
+    CHECK_THROWS_WITH_AS(activate(static_cast<activation>(42), x, y),
         "xloom::activate: an activation must be one that ONNX names, but function.kind is 42. Choose one of "
         "Relu, Tanh, Sigmoid, Affine, "
         "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus and Softmax.",
         option_error);
     CHECK(y == std::vector<float>{5, 6});
-    CHECK_THROWS_AS(activate({static_cast<activation>(activation_count)}, x, y), option_error);
+    CHECK_THROWS_AS(activate(static_cast<activation>(activation_count), x, y), option_error);
 }
 
 } // namespace activations_test

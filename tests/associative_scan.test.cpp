@@ -236,7 +236,9 @@ TEST_CASE("associative_scan: products of matrices, as elements and as tuples of 
     }
     using tuple = std::tuple<int, int, int, int>;
     auto const multiply = [](tuple const& p, tuple const& q) {
-        auto const of = [](tuple const& t) { return std::make_from_tuple<matrix>(t); };
+        auto const of = [](tuple const& t) {
+            return std::apply([](auto... items) { return matrix{items...}; }, t);
+        };
         auto const [e, f, g, h] = product(of(p), of(q));
         return tuple(e, f, g, h);
     };

@@ -68,24 +68,27 @@ TEST_CASE("attn_lstm_backward_into: any activations, clipped and not")
 TEST_CASE("attn_lstm_backward_into: scores with and without exponentials, of small and of large operands")
 {
     // V above 64 in sum and keys above 150 rule out exponentials; queries of 400 overflow theirs.
-    for (auto const& [V, memory, weights] : {std::array{0.5, 1.0, 0.5}, std::array{30.0, 1.0, 0.01},
-             std::array{0.1, 400.0, 1.0}, std::array{0.1, 1.0, 400.0}}) {
+    struct scales {
+        double V, memory, weights;
+    };
+    for (scales const& scale :
+        {scales{0.5, 1.0, 0.5}, {30.0, 1.0, 0.01}, {0.1, 400.0, 1.0}, {0.1, 1.0, 400.0}}) {
         std::mt19937 random(3);
         auto in = random_attn_lstm<double>(random, {4, 3, 2, 5, 2}, {7, 4, 9, 3});
         for (double& item : in.V.items)
-            item *= 2 * V;
+            item *= 2 * scale.V;
         for (double& item : in.M.items)
-            item *= memory;
+            item *= scale.memory;
         for (double& item : in.QW.items)
-            item *= 2 * weights;
+            item *= 2 * scale.weights;
         auto const ct = random_attn_lstm_cotangents(random, in);
         family::options options;
         options.direction = "bidirectional";
-        CAPTURE(V);
-        CAPTURE(memory);
-        CAPTURE(weights);
+        CAPTURE(scale.V);
+        CAPTURE(scale.memory);
+        CAPTURE(scale.weights);
         check_gradients<family>(
-            random, in, options, family::vjp<double>(in, options, ct), ct, 1e-11, 1e-13 * memory);
+            random, in, options, family::vjp<double>(in, options, ct), ct, 1e-11, 1e-13 * scale.memory);
     }
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("gather_nd reports every index outside, whichever block it is in, on a
         std::string const expected = error_of([&] { gather_nd_into(data, indices, output); });
         CHECK(expected != "none");
         CHECK(error_of([&] { gather_nd(data, indices); }) == expected);
-        CHECK(error_of([&] { gather_nd<1>(data, indices, {}, jthread_policy(3)); }) == expected);
+        CHECK(error_of([&] { gather_nd<1>(data, indices, {}, jthread_policy{3}); }) == expected);
     }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("scatter_nd to a copy reports every index outside, whichever block it 
             CHECK(copied({.include_self = false}) == expected);
             CHECK(copied({.unique = true}) == expected);
             CHECK(error_of([&] {
-                scatter_nd(data, indices, updates, {.reduction = kind}, jthread_policy(3));
+                scatter_nd(data, indices, updates, {.reduction = kind}, jthread_policy{3});
             }) == expected);
             CHECK(error_of([&] { scatter_nd(vector(data), indices, updates, {.reduction = kind}); }) ==
                   expected);

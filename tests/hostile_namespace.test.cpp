@@ -13,6 +13,9 @@ namespace hostile {
 /// A scalar, so that every tensor of it brings this namespace into the lookup of unqualified calls.
 struct number {
     double value = 0;
+
+    number() = default;
+    number(double v) : value(v) {}
     friend number operator+(number a, number b) { return {a.value + b.value}; }
     friend number operator*(number a, number b) { return {a.value * b.value}; }
     friend number operator/(number a, number b) { return {a.value / b.value}; }

@@ -52,7 +52,8 @@ struct sum_until {
 
 TEST_CASE("rows of every length agree with the textbook, whatever the layout of each operand")
 {
-    for (auto const& [T, width] : {std::pair<std::size_t, std::size_t>{3, 2}, {37, 3}}) {
+    for (auto const& size : {std::pair<std::size_t, std::size_t>{3, 2}, {37, 3}}) {
+        std::size_t const T = size.first, width = size.second;
         std::vector<std::size_t> const lens = {2, 0, T, 1, T - 1, 0};
         auto const x = textbook::tensor::counting({lens.size(), T, width});
         auto const h = textbook::tensor::counting({lens.size(), width});

@@ -172,7 +172,6 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
 
 TEST_CASE("scan_list: a body that fills its step finds the memory of earlier ones in it")
 {
-    using array = xt::xarray<double>;
     std::vector<double const*> memory;
     auto const fill = [&](std::span<array const> states, auto elements, auto& next) {
         CHECK(next.state.size() == (memory.empty() ? 0 : 1));
@@ -196,7 +195,6 @@ TEST_CASE("scan_list: a body that fills its step finds the memory of earlier one
 
 TEST_CASE("scan_list says what is wrong with a step that was filled")
 {
-    using array = xt::xarray<double>;
     auto const run = [](auto body) {
         xloom::scan_list(body, std::vector<array>{{0, 0}}, std::vector<array>{xt::ones<double>({3, 2})}, 1);
     };

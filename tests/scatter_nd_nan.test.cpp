@@ -57,7 +57,7 @@ void check_nan(std::size_t length, reduction kind)
         for (std::size_t i = 0; i < length; ++i)
             updates(number, i) = update_of(number % slices, is_middle ? updates_per_slice / 2 : 0, kind);
     }
-    for (std::size_t const parts : {1, 2, 3}) {
+    for (std::size_t const parts : {1u, 2u, 3u}) {
         CAPTURE(parts);
         auto const result = scatter_nd(data, indices, updates, {.reduction = kind}, jthread_policy{parts});
         std::size_t wrong = 0;
@@ -74,7 +74,7 @@ TEST_CASE("NaN stands where arithmetic puts it, whatever the threads, slices and
 {
     for (reduction const kind :
         {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
-        for (std::size_t const length : {1, 3, 256}) {
+        for (std::size_t const length : {1u, 3u, 256u}) {
             CAPTURE(name_of(kind));
             CAPTURE(length);
             check_nan<xt::layout_type::row_major>(length, kind);

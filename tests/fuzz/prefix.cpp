@@ -43,7 +43,8 @@ call choose(decoder& bytes)
         .splits = {}};
     chosen.x.shape = bytes.dims(3, 6);
     if (!chosen.x.shape.empty() && bytes.flag())
-        chosen.x.shape[bytes.below(chosen.x.shape.size())] = bytes.pick({15, 16, 17, 40, 255, 256, 257});
+        chosen.x.shape[bytes.below(chosen.x.shape.size())] =
+            bytes.pick({15u, 16u, 17u, 40u, 255u, 256u, 257u});
     for (std::size_t i = 0; i < textbook::size_of(chosen.x.shape); ++i)
         chosen.x.items.push_back(static_cast<float>(i % 7) - 3);
     auto const rows = static_cast<std::int64_t>(chosen.x.shape.empty() ? 0 : chosen.x.shape[0]);
@@ -83,9 +84,7 @@ array reference(call const& chosen)
     auto const& x = chosen.x;
     bool const is_reduce = chosen.what == operation::segment_reduce;
     std::size_t const rank = x.shape.size();
-    std::size_t const axis = chosen.what != operation::scan
-                                 ? 0
-                                 : static_cast<std::size_t>(chosen.axis + (chosen.axis < 0 ? rank : 0));
+    std::size_t const axis = chosen.what != operation::scan ? 0 : xloom::wrap_axis(chosen.axis, rank);
     std::vector<std::int64_t> splits = chosen.splits.items;
     if (chosen.what == operation::scan)
         splits = {0, static_cast<std::int64_t>(x.shape[axis])};

@@ -151,11 +151,11 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// Converts a count to P, through double for a user-defined scalar whose constructor would narrow the count.
+/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
 template <class P>
 constexpr P part_from(std::size_t count)
 {
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double> && !requires { P{count}; })
+    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
         return P(static_cast<double>(count));
     else
         return static_cast<P>(count);
