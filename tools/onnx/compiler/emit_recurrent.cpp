@@ -55,7 +55,7 @@ std::string options_of(node const& each)
         given.push_back(fmt::format(".clip = {}", real_list({view.number("clip", 0)})));
     if (view.has_attribute("hidden_size"))
         given.push_back(fmt::format(".hidden_size = {}", view.integer("hidden_size", 0)));
-    if (view.integer("input_forget", 0) != 0 && each.name == "LSTM")
+    if (view.integer("input_forget", 0) != 0) // of LSTM and AttnLSTM
         given.push_back(".input_forget = true");
     if (view.integer("linear_before_reset", 0) != 0 && each.name == "GRU")
         given.push_back(".linear_before_reset = true");
