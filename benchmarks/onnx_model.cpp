@@ -66,8 +66,11 @@ void describe(onnx::ValueInfoProto& value, onnx_operand const& operand)
     auto& type = *value.mutable_type()->mutable_tensor_type();
     type.set_elem_type(operand.type);
     auto& shape = *type.mutable_shape(); // also of a scalar, which has no axes
-    for (std::int64_t const length : operand.shape)
-        shape.add_dim()->set_dim_value(length);
+    for (std::int64_t const length : operand.shape) {
+        auto& dim = *shape.add_dim();
+        if (length >= 0)
+            dim.set_dim_value(length);
+    }
 }
 
 void fill(onnx::GraphProto& proto, onnx_graph const& graph, std::string const& name)

@@ -55,7 +55,7 @@ std::string options_of(node const& each)
         given.push_back(fmt::format(".clip = {}", real_list({view.number("clip", 0)})));
     if (view.has_attribute("hidden_size"))
         given.push_back(fmt::format(".hidden_size = {}", view.integer("hidden_size", 0)));
-    if (view.integer("input_forget", 0) != 0 && each.name == "LSTM")
+    if (view.integer("input_forget", 0) != 0) // of LSTM and AttnLSTM
         given.push_back(".input_forget = true");
     if (view.integer("linear_before_reset", 0) != 0 && each.name == "GRU")
         given.push_back(".linear_before_reset = true");
@@ -117,8 +117,10 @@ void emit(emission& out, node& each, recurrent const& op)
     std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);
     bool const is_packed_once = has_constant_weights(each, op);
     std::string const weights = out.unique(label + "_weights");
-    std::string const packing = fmt::format("xloom::{}_weights<{}> const {}{{{}, {}}};", op.name, type, weights,
-        initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    // The types are spelled: g++ 12 fails with an internal error for plain braces in a member's initialiser.
+    std::string const packing =
+        fmt::format("xloom::{0}_weights<{1}> const {2}{{xloom::{0}_constants<{1}>{3}, xloom::{0}_options{4}}};",
+            op.name, type, weights, initialisers(out, each, op.constants, is_packed_once), options_of(each));
     if (is_packed_once)
         out.add_member(packing);
     else

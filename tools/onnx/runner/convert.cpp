@@ -90,6 +90,17 @@ void store(std::span<Hub const> block, tensor& to, std::size_t at, xloom::cast_o
     });
 }
 
+/// Reads a number. Throws with the text as it may be printed.
+template <class Hub>
+Hub number_in(std::string const& text)
+{
+    try {
+        return xloom_onnx::number_in<Hub>(text);
+    } catch (xloom::type_error const&) {
+        throw runner_error("the string " + in_quotes(text) + " is no number");
+    }
+}
+
 } // namespace
 
 tensor convert(tensor const& from, element_type to, xloom::cast_options options)
@@ -105,7 +116,7 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
         with_hub(
             to == element_type::bool_ ? element_type::double_ : to, [&]<class Hub>(std::type_identity<Hub>) {
                 for (std::size_t i = 0; i < size; ++i) {
-                    Hub const x = xloom_onnx::number_in<Hub>(texts[i]);
+                    Hub const x = number_in<Hub>(texts[i]);
                     store<Hub>({&x, 1}, result, i, options);
                 }
             });

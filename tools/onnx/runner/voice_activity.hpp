@@ -10,7 +10,7 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include "../voice_activity/encoder.hpp"
+#include "voice_activity/encoder.hpp"
 #include "model.hpp"
 
 namespace runner {

@@ -48,7 +48,7 @@ void require_no_injection(std::string const& text)
                 complain("a comment goes on in the next line", text, at);
         } else if (text.compare(at, 2, "/*") == 0) {
             complain("a comment of several lines", text, at);
-        } else if (text.compare(at, 2, "??") == 0) {
+        } else if (text.compare(at, 2, "?\?") == 0) {
             complain("a trigraph", text, at);
         } else if (c == '"' || (c == '\'' && !is_digit_separator(text, at))) {
             at = end_of_literal(text, at);
@@ -63,7 +63,7 @@ void require_no_injection(std::string const& text)
 std::vector<std::string> const& hostile_names()
 {
     static std::vector<std::string> const names{"@\"", "@\"; @", "*/ @ /*", "// @", "@\n@", "@\r\n#error @",
-        "@\\", "@\\\n@", "@??/", "@??/\n@", "@'", "@%s{}", "class @", "@ operator", "@\0@", "__@",
+        "@\\", "@\\\n@", "@?\?/", "@?\?/\n@", "@'", "@%s{}", "class @", "@ operator", "@\0@", "__@",
         "@\xff\xfe", "@\xc3\xa4\xe2\x80\xae", "@)\"@", "R\"(@", "xloom::@", std::string(5000, '@'),
         std::string("@\0@", 3), "1@", "@_@", "a@", "a@@"};
     return names;

@@ -33,6 +33,30 @@ model_mutator::message& model_mutator::message_at(place const& at)
                         : *reflection->MutableRepeatedMessage(at.owner, at.field, at.index);
 }
 
+std::string model_mutator::text_at(place const& at)
+{
+    auto const* const reflection = at.owner->GetReflection();
+    return at.index < 0 ? reflection->GetString(*at.owner, at.field)
+                        : reflection->GetRepeatedString(*at.owner, at.field, at.index);
+}
+
+void model_mutator::set_text(place const& at, std::string const& text)
+{
+    auto const* const reflection = at.owner->GetReflection();
+    if (at.index < 0)
+        reflection->SetString(at.owner, at.field, text);
+    else
+        reflection->SetRepeatedString(at.owner, at.field, at.index, text);
+}
+
+std::vector<model_mutator::place> model_mutator::texts_of(std::vector<place> const& all)
+{
+    std::vector<place> texts;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(texts),
+        [](place const& p) { return p.field->cpp_type() == field_descriptor::CPPTYPE_STRING; });
+    return texts;
+}
+
 std::int64_t model_mutator::number(std::int64_t old)
 {
     using limits = std::numeric_limits<std::int64_t>;
@@ -65,11 +89,6 @@ void model_mutator::change_item(place const& at, std::vector<place> const& all)
         else
             (reflection->*of_list)(at.owner, at.field, at.index, item);
     };
-    auto const text_at = [](place const& p) {
-        auto const* const r = p.owner->GetReflection();
-        return p.index < 0 ? r->GetString(*p.owner, p.field)
-                           : r->GetRepeatedString(*p.owner, p.field, p.index);
-    };
     std::int64_t const old = at.field->cpp_type() != field_descriptor::CPPTYPE_INT64 ? 0
                              : at.index < 0 ? reflection->GetInt64(*at.owner, at.field)
                                             : reflection->GetRepeatedInt64(*at.owner, at.field, at.index);
@@ -90,12 +109,8 @@ void model_mutator::change_item(place const& at, std::vector<place> const& all)
     case field_descriptor::CPPTYPE_STRING: {
         static std::vector<std::string> const operators = operator_names();
         if (at.field->name() == "op_type" && below(2) == 0)
-            return set(&Reflection::SetString, &Reflection::SetRepeatedString, any_of(operators));
-        std::vector<place> texts;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(texts),
-            [](place const& p) { return p.field->cpp_type() == field_descriptor::CPPTYPE_STRING; });
-        return set(&Reflection::SetString, &Reflection::SetRepeatedString,
-            below(8) == 0 ? std::string() : text_at(any_of(texts)));
+            return set_text(at, any_of(operators));
+        return set_text(at, below(8) == 0 ? std::string() : text_at(any_of(texts_of(all))));
     }
     default:
         return reflection->ClearField(at.owner, at.field);
@@ -133,6 +148,19 @@ void model_mutator::graft(onnx::ModelProto& model, onnx::ModelProto& other)
     });
     if (!places.empty())
         message_at(any_of(places)).CopyFrom(source);
+}
+
+void model_mutator::rename(onnx::ModelProto& model, std::vector<std::string> const& names)
+{
+    std::vector<place> places;
+    collect(model, places);
+    std::vector<place> const texts = texts_of(places);
+    if (texts.empty())
+        return;
+    std::string const old = text_at(any_of(texts)), next = any_of(names);
+    for (place const& each : texts)
+        if (text_at(each) == old)
+            set_text(each, next);
 }
 
 } // namespace runner

@@ -2,6 +2,7 @@
 // Small changes to a model that leave it one: bytes that change at random are hardly ever a model any more.
 
 #include <random>
+#include <string>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -16,6 +17,8 @@ public:
     void change(onnx::ModelProto& model);
     /// One message, somewhere, becomes a copy of one of another model's: a node, an attribute, a tensor, ...
     void graft(onnx::ModelProto& model, onnx::ModelProto& other);
+    /// One text, wherever it stands in the model, becomes another.
+    void rename(onnx::ModelProto& model, std::vector<std::string> const& names);
 
 private:
     using message = google::protobuf::Message;
@@ -30,6 +33,9 @@ private:
 
     static void collect(message& from, std::vector<place>& to);
     static message& message_at(place const& at);
+    static std::string text_at(place const& at);
+    static void set_text(place const& at, std::string const& text);
+    static std::vector<place> texts_of(std::vector<place> const& all);
 
     std::size_t below(std::size_t count)
     {

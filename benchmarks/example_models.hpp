@@ -1,0 +1,20 @@
+#pragma once
+// Models whose loops a runtime interprets step by step, as exporters write them. Their weights are random.
+
+#include <string>
+
+namespace bench {
+
+/// Returns a block of Mamba as torch.onnx exports it: a selective scan that is a Loop over the time steps, with
+/// 256 channels of 16 states, between the block's projections and its convolution. An ONNX file's bytes.
+///
+/// x [1, L, 128] -> y [1, L, 128]; L is known at run time only.
+std::string mamba_block();
+
+/// Returns a decoder of sequences: a Loop around AttnLSTM that feeds each step the symbol that the last one
+/// made, until symbol 0, or max_length symbols. An ONNX file's bytes.
+///
+/// M [1, S, 64], max_length [] -> symbols [n, 1], scores [n, 1, 48]; S and n are known at run time only.
+std::string attention_decoder();
+
+} // namespace bench
