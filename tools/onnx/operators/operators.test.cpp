@@ -32,6 +32,34 @@ TEST_CASE("an item has the same bits alone, in a row and at a stride")
         }
 }
 
+TEST_CASE("rows, columns and scalars are broadcast")
+{
+    auto x = xt::xtensor<float, 2>::from_shape({5, 19}); // more than a batch, and a part of one
+    auto row = xt::xtensor<float, 1>::from_shape({19});
+    auto column = xt::xtensor<float, 2>::from_shape({5, 1});
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x.data()[i] = static_cast<float>(i % 23);
+    for (std::size_t j = 0; j < 19; ++j)
+        row(j) = 100 * static_cast<float>(j);
+    for (std::size_t i = 0; i < 5; ++i)
+        column(i, 0) = 10000 * static_cast<float>(i);
+    xt::xtensor<float, 2> y, outer;
+    ops::map_into(ops::add, x, row, column, 0.5f, y);
+    ops::map_into(ops::add, row, column, outer);
+    auto n = xt::xtensor<std::int32_t, 2>::from_shape({5, 1});
+    for (std::size_t i = 0; i < 5; ++i)
+        n(i, 0) = static_cast<std::int32_t>(i);
+    xt::xtensor<std::int32_t, 2> products;
+    ops::map_into(ops::mul, n, xt::xtensor<std::int32_t, 1>{1, 2, 3}, products);
+    for (std::size_t i = 0; i < 5; ++i) {
+        for (std::size_t j = 0; j < 19; ++j) {
+            CHECK(y(i, j) == x(i, j) + row(j) + column(i, 0) + 0.5f);
+            CHECK(outer(i, j) == row(j) + column(i, 0));
+        }
+        CHECK(products(i, 2) == 3 * static_cast<std::int32_t>(i));
+    }
+}
+
 TEST_CASE("an output of the right size keeps its memory")
 {
     xt::xtensor<float, 2> const x({4, 6}, 1.0f);

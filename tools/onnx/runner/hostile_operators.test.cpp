@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
-#include "program_under_test.hpp"
 #include "fuzz/targets.hpp"
 #include "hostile_model.hpp"
 #include "operators.hpp"
+#include "program_under_test.hpp"
 #include "signatures.hpp"
 
 using namespace runner;

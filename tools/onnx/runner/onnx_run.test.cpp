@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 #include <onnx/onnx_pb.h>
 
-#include "program_under_test.hpp"
 #include "npy.hpp"
+#include "program_under_test.hpp"
 #include "text_model.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include "voice_activity/encoder.hpp"
 #include "model.hpp"
+#include "voice_activity/encoder.hpp"
 
 namespace runner {
 

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "voice_activity/detector.hpp"
 #include "voice_activity.hpp"
+#include "voice_activity/detector.hpp"
 
 namespace {
 
