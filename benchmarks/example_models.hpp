@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// Returns a block of Mamba as torch.onnx exports it: a selective scan that is a Loop over the time steps, with
-/// 256 channels of 16 states, between the block's projections and its convolution. An ONNX file's bytes.
+/// Returns a block of Mamba as torch.onnx exports it: a selective scan that is a Loop over the time steps,
+/// with 256 channels of 16 states, between the block's projections and its convolution. An ONNX file's bytes.
 ///
 /// x [1, L, 128] -> y [1, L, 128]; L is known at run time only.
 std::string mamba_block();

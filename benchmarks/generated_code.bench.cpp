@@ -1,5 +1,6 @@
-// Models as xloom-compile makes C++ of them, beside tools/onnx/runner and ONNX Runtime, which interpret the same
-// files: Silero's networks on a recording, a block of Mamba whose scan is a Loop, and a decoder of sequences.
+// Models as xloom-compile makes C++ of them, beside tools/onnx/runner and ONNX Runtime, which interpret the
+// same files: Silero's networks on a recording, a block of Mamba whose scan is a Loop, and a decoder of
+// sequences.
 
 #include <cmath>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Prints hashes of the bits of results: of this build's kernels or, with xloom::dispatch, of those of a level.
-// Two programs of this file for one vector unit print the same lines.
+// Prints hashes of the bits of results: of this build's kernels or, with xloom::dispatch, of those of a
+// level. Two programs of this file for one vector unit print the same lines.
 
 #include <cstdint>
 #include <cstdio>

@@ -63,9 +63,9 @@ item selu(node const& each, std::vector<std::string> const& x)
 item mod(node const& each, std::vector<std::string> const& x)
 {
     bool const is_float_remainder = each.view().integer("fmod", 0) != 0;
-    if (!is_float_remainder && (is_float(each.input(0).type.element()) ||
-                                   each.input(0).type.element() == element_type::float16 ||
-                                   each.input(0).type.element() == element_type::bfloat16))
+    if (!is_float_remainder &&
+        (is_float(each.input(0).type.element()) || each.input(0).type.element() == element_type::float16 ||
+            each.input(0).type.element() == element_type::bfloat16))
         throw runner::runner_error("Mod of floating-point numbers needs the attribute fmod = 1");
     return function(is_float_remainder ? "fmod" : "mod", false)(each, x);
 }
@@ -114,7 +114,8 @@ item cast(node const& each, std::vector<std::string> const& x)
     element_type const to = each.output().type.element();
     if (to == each.input(0).type.element())
         return {x[0], true};
-    return {fmt::format("xloom_onnx::cast<{}>({})({})", item_type(to), cast_options(each.view()), x[0]), false};
+    return {
+        fmt::format("xloom_onnx::cast<{}>({})({})", item_type(to), cast_options(each.view()), x[0]), false};
 }
 
 item not_(node const&, std::vector<std::string> const& x)
@@ -132,10 +133,10 @@ std::unordered_map<std::string, item_function> const& table()
         t["Div"] = native("/", "div");
         t["Mod"] = mod;
         t["Pow"] = function("pow");
-        for (auto const& [name, to] : {std::pair{"Neg", "neg"}, {"Abs", "abs"}, {"Sign", "sign"}, {"Max", "max"},
-                 {"Min", "min"}, {"Mean", "mean"}, {"Sqrt", "sqrt"}, {"Exp", "exp"}, {"Log", "log"},
-                 {"Reciprocal", "reciprocal"}, {"Sin", "sin"}, {"Cos", "cos"}, {"Erf", "erf"}, {"Floor", "floor"},
-                 {"Ceil", "ceil"}, {"Round", "round"}, {"Relu", "relu"}, {"Tanh", "tanh"},
+        for (auto const& [name, to] : {std::pair{"Neg", "neg"}, {"Abs", "abs"}, {"Sign", "sign"},
+                 {"Max", "max"}, {"Min", "min"}, {"Mean", "mean"}, {"Sqrt", "sqrt"}, {"Exp", "exp"},
+                 {"Log", "log"}, {"Reciprocal", "reciprocal"}, {"Sin", "sin"}, {"Cos", "cos"}, {"Erf", "erf"},
+                 {"Floor", "floor"}, {"Ceil", "ceil"}, {"Round", "round"}, {"Relu", "relu"}, {"Tanh", "tanh"},
                  {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Less", "less"},
                  {"LessOrEqual", "less_or_equal"}, {"Greater", "greater"},
                  {"GreaterOrEqual", "greater_or_equal"}, {"Equal", "equal"}, {"And", "and_"}, {"Or", "or_"},
@@ -193,8 +194,8 @@ public:
             variable& input = each.input(i);
             note_type(input.type.element());
             node* const maker = input.maker;
-            x.push_back(maker != nullptr && fused_.contains(maker) ? expression_of(*maker)
-                                                                   : operand(each, i));
+            x.push_back(
+                maker != nullptr && fused_.contains(maker) ? expression_of(*maker) : operand(each, i));
         }
         item const made = table().at(each.name)(each, x);
         takes_batches_ = takes_batches_ && made.takes_batches;
@@ -208,8 +209,8 @@ public:
     {
         std::string text;
         for (std::size_t i = 0; i < operands_.size(); ++i)
-            text += fmt::format(
-                "{}{} {}", i == 0 ? "" : ", ", takes_batches() ? "auto" : parameter_type(types_[i]), names_[i]);
+            text += fmt::format("{}{} {}", i == 0 ? "" : ", ",
+                takes_batches() ? "auto" : parameter_type(types_[i]), names_[i]);
         return text;
     }
     std::vector<std::string> const& operands() const { return operands_; }
@@ -244,7 +245,8 @@ private:
             return code;
         operands_.push_back(code);
         types_.push_back(input.type.element());
-        names_.push_back(out_.unique(fmt::format("{}_i", input.onnx_name.empty() ? "item" : input.onnx_name)));
+        names_.push_back(
+            out_.unique(fmt::format("{}_i", input.onnx_name.empty() ? "item" : input.onnx_name)));
         return names_.back();
     }
 
@@ -316,7 +318,8 @@ std::set<node const*> find_fused(block const& of)
             continue;
         std::size_t& size = sizes[&each] = 1;
         for (variable const* const input : each.inputs) {
-            if (input == nullptr || input->maker == nullptr || input->uses != 1 || !sizes.contains(input->maker))
+            if (input == nullptr || input->maker == nullptr || input->uses != 1 ||
+                !sizes.contains(input->maker))
                 continue;
             if (input->maker->outputs[0]->home != each.outputs[0]->home ||
                 !may_repeat(input->type, each.output().type) || input->type.element() == element_type::string)

@@ -11,10 +11,7 @@ namespace {
 constexpr std::size_t columns = 110;
 
 /// The dimensions of a tensor between braces.
-std::string dims_of(xloom::shape const& dims)
-{
-    return fmt::format("{{{}}}", fmt::join(dims, ", "));
-}
+std::string dims_of(xloom::shape const& dims) { return fmt::format("{{{}}}", fmt::join(dims, ", ")); }
 
 } // namespace
 
@@ -28,7 +25,8 @@ std::size_t weights_file::append(runner::tensor const& t)
 
 emission::emission(options const& given) : options_(given)
 {
-    for (char const* const each : {"xloom", "xloom_onnx", "xt", "std", "outputs", "results", "run_into", "weights"})
+    for (char const* const each :
+        {"xloom", "xloom_onnx", "xt", "std", "outputs", "results", "run_into", "weights"})
         names_.reserve(each);
     names_.reserve(given.name);
 }
@@ -82,7 +80,8 @@ std::string emission::operand(variable& value)
     if (!value.code.empty())
         return value.code;
     if (value.constant == nullptr)
-        throw runner::runner_error("the value " + runner::in_quotes(value.onnx_name) + " is used before it is made");
+        throw runner::runner_error(
+            "the value " + runner::in_quotes(value.onnx_name) + " is used before it is made");
     if (value.tensor() == nullptr)
         throw runner::not_implemented("a constant that is a sequence or an optional is not implemented");
     return value.code = value.is_scalar() ? literal(value) : constant_view(value);
@@ -101,24 +100,28 @@ std::string emission::constant_view(variable& value)
     if (t.type() == element_type::string) {
         std::string items;
         for (std::size_t i = 0; i < t.size(); ++i)
-            items += fmt::format("{}{}", i == 0 ? "" : ", ", fmt::format("std::string({}, {})", item_literal(t, i), t.items<std::string>()[i].size()));
+            items += fmt::format("{}{}", i == 0 ? "" : ", ",
+                fmt::format("std::string({}, {})", item_literal(t, i), t.items<std::string>()[i].size()));
         include("xloom_onnx/model/constant.hpp");
-        add_member(fmt::format("xt::xtensor<std::string, {}> const {} =\n        xloom_onnx::string_constant<{}>({}, {{{}}});{}", rank, name, rank,
-            dims_of(t.shape()), items, note));
+        add_member(fmt::format(
+            "xt::xtensor<std::string, {}> const {} =\n        xloom_onnx::string_constant<{}>({}, {{{}}});{}",
+            rank, name, rank, dims_of(t.shape()), items, note));
     } else if (t.size() == 0) {
-        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{nullptr, {}}};{}", type, rank, name, dims_of(t.shape()), note));
+        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{nullptr, {}}};{}", type, rank,
+            name, dims_of(t.shape()), note));
     } else if (options_.weights == weights_place::file && t.size() * t.item_size() > 64) {
         include("xloom_onnx/model/weights_file.hpp");
-        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{weights.items<{}>({}), {}}};{}", type, rank,
-            name, type, weights_.append(t), dims_of(t.shape()), note));
+        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{weights.items<{}>({}), {}}};{}",
+            type, rank, name, type, weights_.append(t), dims_of(t.shape()), note));
     } else {
         std::string const array = unique(name + "_items");
         std::string const list = item_list(t);
         bool const is_short = list.size() + array.size() + type.size() + 40 < columns;
-        arrays_.push_back(fmt::format("{}static constexpr {} {}[]{{{}{}{}}};", t.size() * t.item_size() >= 64 ? "alignas(64) " : "",
-            type, array, is_short ? "" : "\n", list, is_short ? "" : "\n"));
-        add_member(fmt::format(
-            "xloom::element_view<{} const, {}> const {}{{{}, {}}};{}", type, rank, name, array, dims_of(t.shape()), note));
+        arrays_.push_back(fmt::format("{}static constexpr {} {}[]{{{}{}{}}};",
+            t.size() * t.item_size() >= 64 ? "alignas(64) " : "", type, array, is_short ? "" : "\n", list,
+            is_short ? "" : "\n"));
+        add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{{}, {}}};{}", type, rank, name,
+            array, dims_of(t.shape()), note));
     }
     return views_[&value] = name;
 }

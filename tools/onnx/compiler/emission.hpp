@@ -26,11 +26,11 @@ struct custom_operator {
 
 struct options {
     std::string name = "model";
-    std::string source{};          ///< the model's file name, for the first comment
-    std::string enclosing{};       ///< the namespace; empty: none
+    std::string source{};    ///< the model's file name, for the first comment
+    std::string enclosing{}; ///< the namespace; empty: none
     weights_place weights = weights_place::embedded;
-    std::map<std::string, custom_operator> operators{}; ///< by full name
-    std::vector<std::string> includes{};                ///< for these functions
+    std::map<std::string, custom_operator> operators{};        ///< by full name
+    std::vector<std::string> includes{};                       ///< for these functions
     std::map<std::string, std::vector<std::int64_t>> shapes{}; ///< of inputs, in place of the declared ones
 };
 

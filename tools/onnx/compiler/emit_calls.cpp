@@ -168,7 +168,8 @@ void tile(emission& out, node& each)
     auto const count = single(each.input(1)), axis = single(each.input(2));
     std::size_t const rank = each.input(0).type.shape().rank();
     if (!count || !axis || !xloom::is_axis(*axis, rank))
-        throw runner::not_implemented("operator Tile before opset 6 is not implemented for values that only a run knows");
+        throw runner::not_implemented(
+            "operator Tile before opset 6 is not implemented for values that only a run knows");
     std::vector<std::int64_t> repeats(rank, 1);
     repeats[xloom::wrap_axis(*axis, rank)] = *count;
     call(out, each, "expand", "tile_into").operand(0).text(list_of(repeats)).output().emit();
@@ -181,7 +182,11 @@ void concat(emission& out, node& each)
     auto const view = each.view();
     if (!view.has_attribute("axis") && each.opset() >= 4)
         throw runner::runner_error("its attribute axis is missing");
-    call(out, each, "concat", "concat_into").operands().output().option("axis", view.integer("axis", 1), 0).emit();
+    call(out, each, "concat", "concat_into")
+        .operands()
+        .output()
+        .option("axis", view.integer("axis", 1), 0)
+        .emit();
 }
 
 void split(emission& out, node& each)
@@ -269,13 +274,15 @@ void reverse_sequence(emission& out, node& each)
 void constant_of_shape(emission& out, node& each)
 {
     auto const* const found = each.view().find("value", onnx::AttributeProto::TENSOR);
-    runner::tensor const item = found == nullptr ? runner::tensor::scalar(0.0F) : runner::read_tensor(found->t());
+    runner::tensor const item =
+        found == nullptr ? runner::tensor::scalar(0.0F) : runner::read_tensor(found->t());
     if (item.size() != 1)
         throw runner::runner_error(fmt::format("its value has {} items instead of 1", item.size()));
     std::string value = item_literal(item, 0);
     if (item.type() == element_type::string)
         value = fmt::format("std::string({})", value);
-    else if (item.type() != element_type::float_ && item.type() != element_type::double_ && item.type() != element_type::bool_)
+    else if (item.type() != element_type::float_ && item.type() != element_type::double_ &&
+             item.type() != element_type::bool_)
         value = fmt::format("{}({})", item_type(item.type()), value);
     call(out, each, "constant", "constant_of_shape_into").integers(0).text(value).output().emit();
 }
@@ -414,7 +421,8 @@ std::string real(double x) { return item_literal(runner::tensor::scalar(x), 0); 
 bool is_packable(variable const& weights)
 {
     return weights.tensor() != nullptr && weights.tensor()->size() != 0 &&
-           (weights.type.element() == element_type::float_ || weights.type.element() == element_type::double_);
+           (weights.type.element() == element_type::float_ ||
+               weights.type.element() == element_type::double_);
 }
 
 /// Declares a member that holds constant weights, packed once. Returns its name.
@@ -473,8 +481,9 @@ void gemm(emission& out, node& each)
     variable& b = each.input(1);
     out.include("xloom_onnx/matmul.hpp");
     texts const options = gemm_options(each);
-    bool const is_packed = is_packable(b) && b.type.shape().rank() == 2 && each.view().integer("transA", 0) == 0 &&
-                           each.input(0).type.shape().rank() == 2 && (!each.has(2) || is_row(each, each.input(2)));
+    bool const is_packed = is_packable(b) && b.type.shape().rank() == 2 &&
+                           each.view().integer("transA", 0) == 0 && each.input(0).type.shape().rank() == 2 &&
+                           (!each.has(2) || is_row(each, each.input(2)));
     if (is_packed) {
         texts constants{out.constant_view(b)};
         if (each.has(2))
@@ -503,7 +512,8 @@ texts conv_options(node const& each)
     std::string const pad = view.text("auto_pad", "NOTSET");
     if (pad == "VALID" || pad == "SAME_UPPER" || pad == "SAME_LOWER") {
         std::string lower = pad;
-        std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c == '_' ? c : static_cast<char>(c - 'A' + 'a'); });
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+            [](char c) { return c == '_' ? c : static_cast<char>(c - 'A' + 'a'); });
         options.push_back(".auto_pad = xloom_onnx::auto_pad::" + lower);
     } else if (pad != "NOTSET") {
         throw runner::runner_error("its auto_pad is " + runner::in_quotes(pad));

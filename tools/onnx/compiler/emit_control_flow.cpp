@@ -43,7 +43,8 @@ void emit_branch(emission& out, block& branch, std::vector<std::pair<std::string
     std::vector<bool> is_bound(results.size(), false);
     for (std::size_t k = 0; k < results.size(); ++k) {
         variable& output = *branch.outputs.at(k);
-        is_bound[k] = is_made_in(branch, output) && output.code.empty() && !results[k].first.empty() && cpp_type(output.type) == cpp_type(results[k].second->type);
+        is_bound[k] = is_made_in(branch, output) && output.code.empty() && !results[k].first.empty() &&
+                      cpp_type(output.type) == cpp_type(results[k].second->type);
         if (is_bound[k])
             out.bind(output, results[k].first);
     }
@@ -212,7 +213,8 @@ std::string loop_options(emission& out, node& each)
         given.push_back(".max_trip_count = " + only_item(out, each.input(0)));
     if (!each.has(1))
         given.push_back(".cond = std::nullopt");
-    else if (auto const* const t = each.input(1).tensor(); t == nullptr || t->size() != 1 || !t->items<bool>()[0])
+    else if (auto const* const t = each.input(1).tensor();
+             t == nullptr || t->size() != 1 || !t->items<bool>()[0])
         given.push_back(".cond = " + only_item(out, each.input(1)));
     return fmt::format("{{{}}}", joined(given));
 }
@@ -270,7 +272,8 @@ void emit_loop_in_place(emission& out, node& each, loop_parts& parts)
             else
                 stacked.push_back(out.own_memory(parts.elements[k]->onnx_name,
                     element.with_shape(xloom::insert_axis(element.shape(), 0, xloom::unknown))));
-            out.line("xloom_onnx::give_shape(\"Loop\", {}, {});", stacked.back(), stacked_dims(element, trips, 0));
+            out.line(
+                "xloom_onnx::give_shape(\"Loop\", {}, {});", stacked.back(), stacked_dims(element, trips, 0));
         }
     }
     std::vector<std::string> first_lines;
@@ -346,8 +349,8 @@ void emit_growing_loop(emission& out, node& each, loop_parts& parts)
     for (std::string const& line : first_lines)
         out.write(line);
     emit_nodes(out, body);
-    out.line("return xloom::loop_step{{{}, {}, {}}};", next_condition(out, each, body), tuple_of(out, parts.next),
-        tuple_of(out, parts.elements));
+    out.line("return xloom::loop_step{{{}, {}, {}}};", next_condition(out, each, body),
+        tuple_of(out, parts.next), tuple_of(out, parts.elements));
     out.end_block();
     out.outdent();
     out.line("}},");
@@ -357,8 +360,8 @@ void emit_growing_loop(emission& out, node& each, loop_parts& parts)
         if (targets[k].empty())
             continue;
         bool const is_state = k < parts.states.size();
-        out.line("{} = std::move(std::get<{}>({}.{}));", targets[k], is_state ? k : k - parts.states.size(), result,
-            is_state ? "final_state" : "scan_outputs");
+        out.line("{} = std::move(std::get<{}>({}.{}));", targets[k], is_state ? k : k - parts.states.size(),
+            result, is_state ? "final_state" : "scan_outputs");
     }
 }
 
@@ -367,9 +370,10 @@ void emit_loop(emission& out, node& each)
     block& body = each.body("body");
     std::size_t const N = std::max<std::size_t>(each.inputs.size(), 2) - 2;
     if (body.outputs.size() < 1 + N || body.inputs.size() < 2 + N)
-        throw runner::runner_error(fmt::format("its body must take and give at least {} states, but it takes {} "
-                                               "inputs and gives {} outputs",
-            N, body.inputs.size(), body.outputs.size()));
+        throw runner::runner_error(
+            fmt::format("its body must take and give at least {} states, but it takes {} "
+                        "inputs and gives {} outputs",
+                N, body.inputs.size(), body.outputs.size()));
     auto const ptr = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     loop_parts parts{body, {body.inputs.begin() + 2, body.inputs.begin() + ptr(2 + N)},
         {body.outputs.begin() + 1, body.outputs.begin() + ptr(1 + N)},
@@ -388,13 +392,16 @@ std::vector<std::int64_t> axes_of(node const& each, char const* name, std::vecto
 {
     std::vector<std::int64_t> axes = each.view().integers(name);
     if (!axes.empty() && axes.size() != ranks.size())
-        throw runner::runner_error(fmt::format("{} has {} entries for {} operands", name, axes.size(), ranks.size()));
+        throw runner::runner_error(
+            fmt::format("{} has {} entries for {} operands", name, axes.size(), ranks.size()));
     for (std::size_t i = 0; i < axes.size(); ++i) {
         if (!xloom::is_axis(axes[i], ranks[i]))
-            throw runner::runner_error(fmt::format("{}[{}] is {} for a tensor of rank {}", name, i, axes[i], ranks[i]));
+            throw runner::runner_error(
+                fmt::format("{}[{}] is {} for a tensor of rank {}", name, i, axes[i], ranks[i]));
         axes[i] = static_cast<std::int64_t>(xloom::wrap_axis(axes[i], ranks[i]));
     }
-    bool const are_leading = std::all_of(axes.begin(), axes.end(), [](std::int64_t axis) { return axis == 0; });
+    bool const are_leading =
+        std::all_of(axes.begin(), axes.end(), [](std::int64_t axis) { return axis == 0; });
     return are_leading ? std::vector<std::int64_t>{} : axes;
 }
 
@@ -403,7 +410,8 @@ std::vector<std::string> directions_of(node const& each, char const* name, std::
 {
     std::vector<std::int64_t> const given = each.view().integers(name);
     if (!given.empty() && given.size() != count)
-        throw runner::runner_error(fmt::format("{} has {} entries for {} operands", name, given.size(), count));
+        throw runner::runner_error(
+            fmt::format("{} has {} entries for {} operands", name, given.size(), count));
     std::vector<std::string> names;
     bool is_forward = true;
     for (std::int64_t const direction : given) {
@@ -413,8 +421,9 @@ std::vector<std::string> directions_of(node const& each, char const* name, std::
     return is_forward ? std::vector<std::string>{} : names;
 }
 
-std::string scan_options(std::vector<std::int64_t> const& input_axes, std::vector<std::int64_t> const& output_axes,
-    std::vector<std::string> const& input_directions, std::vector<std::string> const& output_directions)
+std::string scan_options(std::vector<std::int64_t> const& input_axes,
+    std::vector<std::int64_t> const& output_axes, std::vector<std::string> const& input_directions,
+    std::vector<std::string> const& output_directions)
 {
     std::vector<std::string> given;
     if (!input_axes.empty())
@@ -436,11 +445,13 @@ void emit_scan(emission& out, node& each)
     std::int64_t const given = each.view().integer("num_scan_inputs", -1);
     auto const M = static_cast<std::size_t>(std::max<std::int64_t>(given, 0));
     if (given < 0 || M > each.inputs.size())
-        throw runner::runner_error("num_scan_inputs must be given, and no larger than the number of its inputs");
+        throw runner::runner_error(
+            "num_scan_inputs must be given, and no larger than the number of its inputs");
     std::size_t const N = each.inputs.size() - M;
     if (body.inputs.size() != N + M || body.outputs.size() < N)
-        throw runner::runner_error(fmt::format("its body takes {} inputs and gives {} outputs for {} states and {} scan inputs",
-            body.inputs.size(), body.outputs.size(), N, M));
+        throw runner::runner_error(
+            fmt::format("its body takes {} inputs and gives {} outputs for {} states and {} scan inputs",
+                body.inputs.size(), body.outputs.size(), N, M));
     auto const ptr = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     std::vector<variable*> const states(body.inputs.begin(), body.inputs.begin() + ptr(N)),
         next(body.outputs.begin(), body.outputs.begin() + ptr(N)),
@@ -455,8 +466,9 @@ void emit_scan(emission& out, node& each)
         output_ranks.push_back(element->type.shape().rank() + 1);
     auto const input_axes = axes_of(each, "scan_input_axes", input_ranks);
     auto const output_axes = axes_of(each, "scan_output_axes", output_ranks);
-    std::string const options = scan_options(input_axes, output_axes, directions_of(each, "scan_input_directions", M),
-        directions_of(each, "scan_output_directions", elements.size()));
+    std::string const options =
+        scan_options(input_axes, output_axes, directions_of(each, "scan_input_directions", M),
+            directions_of(each, "scan_output_directions", elements.size()));
     bool const in_place = has_static_elements(body, N);
 
     std::vector<std::string> state_names, stacked;
@@ -473,7 +485,8 @@ void emit_scan(emission& out, node& each)
             else
                 stacked.push_back(out.own_memory(elements[k]->onnx_name,
                     element.with_shape(xloom::insert_axis(element.shape(), axis, xloom::unknown))));
-            out.line("xloom_onnx::give_shape(\"Scan\", {}, {});", stacked.back(), stacked_dims(element, length, axis));
+            out.line("xloom_onnx::give_shape(\"Scan\", {}, {});", stacked.back(),
+                stacked_dims(element, length, axis));
         }
     } else {
         out.include("xloom/scan.hpp");
@@ -546,7 +559,8 @@ void emit_sequence_map(emission& out, node& each)
 {
     block& body = each.body("body");
     if (body.inputs.size() != each.inputs.size() || body.outputs.size() < each.outputs.size())
-        throw runner::runner_error("its body must take an input for each of its own, and give as many outputs");
+        throw runner::runner_error(
+            "its body must take an input for each of its own, and give as many outputs");
     std::string const sequence = out.operand(each.input(0));
     std::vector<std::string> targets;
     for (std::size_t k = 0; k < each.outputs.size(); ++k)

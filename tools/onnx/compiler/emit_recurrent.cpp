@@ -98,10 +98,11 @@ void give_shapes(emission& out, node& each, std::vector<std::string> const& targ
     for (std::size_t k = 0; k < targets.size(); ++k) {
         if (targets[k].empty())
             continue;
-        std::string const dims = k == 0 ? (is_batch_first ? fmt::format("{}, {}, {}, {}", dim(0), dim(1), D, H)
-                                                          : fmt::format("{}, {}, {}, {}", dim(0), D, dim(1), H))
-                                        : (is_batch_first ? fmt::format("{}, {}, {}", dim(0), D, H)
-                                                          : fmt::format("{}, {}, {}", D, dim(1), H));
+        std::string const dims = k == 0
+                                     ? (is_batch_first ? fmt::format("{}, {}, {}, {}", dim(0), dim(1), D, H)
+                                                       : fmt::format("{}, {}, {}, {}", dim(0), D, dim(1), H))
+                                     : (is_batch_first ? fmt::format("{}, {}, {}", dim(0), D, H)
+                                                       : fmt::format("{}, {}, {}", D, dim(1), H));
         out.line("xloom_onnx::give_shape(\"{}\", {}, xloom::shape{{{}}});", each.name, targets[k], dims);
     }
 }
@@ -118,16 +119,17 @@ void emit(emission& out, node& each, recurrent const& op)
     bool const is_packed_once = has_constant_weights(each, op);
     std::string const weights = out.unique(label + "_weights");
     // The types are spelled: g++ 12 fails with an internal error for plain braces in a member's initialiser.
-    std::string const packing =
-        fmt::format("xloom::{0}_weights<{1}> const {2}{{xloom::{0}_constants<{1}>{3}, xloom::{0}_options{4}}};",
-            op.name, type, weights, initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    std::string const packing = fmt::format(
+        "xloom::{0}_weights<{1}> const {2}{{xloom::{0}_constants<{1}>{3}, xloom::{0}_options{4}}};", op.name,
+        type, weights, initialisers(out, each, op.constants, is_packed_once), options_of(each));
     if (is_packed_once)
         out.add_member(packing);
     else
         out.write(packing);
     std::string const workspace = out.unique(label + "_workspace");
     bool const has_attention = each.name == "com.microsoft.AttnLSTM";
-    out.add_memory(fmt::format("xloom::{}_workspace<{}> {}{{}};", has_attention ? "attention" : "recurrent", type, workspace));
+    out.add_memory(fmt::format(
+        "xloom::{}_workspace<{}> {}{{}};", has_attention ? "attention" : "recurrent", type, workspace));
     std::vector<std::string> targets, outputs;
     for (std::size_t k = 0; k < op.outputs.size(); ++k) {
         targets.push_back(each.wants(k) ? out.target(each.output(k)) : "");
@@ -152,8 +154,8 @@ void add_recurrent_emitters(emitter_table& table)
     recurrent const gru{"gru", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
     recurrent const rnn{"rnn", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
     recurrent const attn_lstm{"attn_lstm",
-        {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}, {8, "QW"}, {9, "MW"}, {10, "V"}, {13, "AW"}}, attention_start,
-        {"Y", "Y_h", "Y_c"}};
+        {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}, {8, "QW"}, {9, "MW"}, {10, "V"}, {13, "AW"}},
+        attention_start, {"Y", "Y_h", "Y_c"}};
     table["LSTM"] = [lstm](emission& out, node& each) { emit(out, each, lstm); };
     table["GRU"] = [gru](emission& out, node& each) { emit(out, each, gru); };
     table["RNN"] = [rnn](emission& out, node& each) { emit(out, each, rnn); };

@@ -30,8 +30,8 @@ void sequence_construct(emission& out, node& each)
 void sequence_at(emission& out, node& each)
 {
     out.include(header);
-    out.define(each.output(),
-        fmt::format("xloom_onnx::sequence_at({}, {})", out.operand(each.input(0)), only_item(out, each.input(1))));
+    out.define(each.output(), fmt::format("xloom_onnx::sequence_at({}, {})", out.operand(each.input(0)),
+                                  only_item(out, each.input(1))));
 }
 
 void sequence_insert(emission& out, node& each)
@@ -56,7 +56,8 @@ void sequence_erase(emission& out, node& each)
 
 void sequence_length(emission& out, node& each)
 {
-    out.define(each.output(), fmt::format("static_cast<std::int64_t>({}.size())", out.operand(each.input(0))));
+    out.define(
+        each.output(), fmt::format("static_cast<std::int64_t>({}.size())", out.operand(each.input(0))));
 }
 
 void concat_from_sequence(emission& out, node& each)
@@ -64,8 +65,9 @@ void concat_from_sequence(emission& out, node& each)
     out.include(header);
     auto const view = each.view();
     std::string const sequence = out.operand(each.input(0));
-    out.line("xloom_onnx::concat_from_sequence_into({}, {}, {{.axis = {}{}}});", sequence, out.target(each.output()),
-        view.integer("axis", 0), view.integer("new_axis", 0) != 0 ? ", .new_axis = true" : "");
+    out.line("xloom_onnx::concat_from_sequence_into({}, {}, {{.axis = {}{}}});", sequence,
+        out.target(each.output()), view.integer("axis", 0),
+        view.integer("new_axis", 0) != 0 ? ", .new_axis = true" : "");
 }
 
 void split_to_sequence(emission& out, node& each)
@@ -79,8 +81,9 @@ void split_to_sequence(emission& out, node& each)
         if (each.input(1).is_scalar())
             lengths = fmt::format(", std::int64_t{{{}}}", out.operand(each.input(1)));
     }
-    out.line("xloom_onnx::split_to_sequence_into({}{}, {}, {{.axis = {}{}}});", x, lengths, out.target(each.output()),
-        view.integer("axis", 0), view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
+    out.line("xloom_onnx::split_to_sequence_into({}{}, {}, {{.axis = {}{}}});", x, lengths,
+        out.target(each.output()), view.integer("axis", 0),
+        view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
 }
 
 void optional(emission& out, node& each)

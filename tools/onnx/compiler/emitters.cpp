@@ -42,7 +42,8 @@ void emit_nodes(emission& out, block& of)
             comment_on(out, each);
             emitter const* const found = find_emitter(each.name);
             if (found == nullptr)
-                throw runner::not_implemented("operator " + runner::printable(each.name, 128) + " is not implemented");
+                throw runner::not_implemented(
+                    "operator " + runner::printable(each.name, 128) + " is not implemented");
             (*found)(out, each);
         } catch (runner::not_implemented const&) {
             throw;

@@ -32,7 +32,8 @@ std::string join_lines(std::vector<std::string> const& lines, char const* before
 void require_emitters(block const& of, options const& chosen)
 {
     for (node const& each : of.nodes) {
-        if (!is_elementwise(each) && find_emitter(each.name) == nullptr && !chosen.operators.contains(each.name))
+        if (!is_elementwise(each) && find_emitter(each.name) == nullptr &&
+            !chosen.operators.contains(each.name))
             throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
                 runner::printable(each.name, 128), runner::describe(*each.step->node)));
         for (auto const& [attribute, body] : each.bodies)
@@ -49,7 +50,8 @@ std::string parameter_of(variable const& input)
 
 class header {
 public:
-    header(runner::model const& model, options const& chosen) : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
+    header(runner::model const& model, options const& chosen)
+        : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
     {
         require_emitters(code_.main(), chosen);
     }
@@ -85,7 +87,8 @@ private:
         out_.include("xloom/tensor/xtensor.hpp");
         for (variable* const input : main.inputs) {
             out_.bind(*input, out_.unique(input->onnx_name));
-            parameters_.push_back(input->uses == 0 && !is_checked(*input) ? unnamed(*input) : parameter_of(*input));
+            parameters_.push_back(
+                input->uses == 0 && !is_checked(*input) ? unnamed(*input) : parameter_of(*input));
         }
         out_.begin_block();
         for (variable* const input : main.inputs)
@@ -137,8 +140,11 @@ private:
         bool const is_const = out_.memory().empty();
         char const* const constness = is_const ? " const" : "";
         std::string text = "#pragma once\n";
-        text += fmt::format("// Made by xloom-compile{}.\n\n", chosen_.source.empty() ? "" : " from " + comment_text(chosen_.source));
-        text += "#include <bit>\n#include <complex>\n#include <cstdint>\n#include <limits>\n#include <optional>\n#include <string>\n#include <string_view>\n#include <tuple>\n#include <utility>\n#include <vector>\n\n";
+        text += fmt::format("// Made by xloom-compile{}.\n\n",
+            chosen_.source.empty() ? "" : " from " + comment_text(chosen_.source));
+        text += "#include <bit>\n#include <complex>\n#include <cstdint>\n#include <limits>\n#include "
+                "<optional>\n#include <string>\n#include <string_view>\n#include <tuple>\n#include "
+                "<utility>\n#include <vector>\n\n";
         for (std::string const& each : out_.includes())
             text += fmt::format("#include <{}>\n", each);
         for (std::string const& each : chosen_.includes)
@@ -161,8 +167,9 @@ private:
         text += fmt::format("    outputs operator()({}){}\n    {{\n        outputs results;\n        "
                             "run_into({});\n        return results;\n    }}\n\n",
             named, constness, fmt::join(with_results(arguments), ", "));
-        text += fmt::format("    /// Writes the outputs into `results`, which keeps its memory from call to call.\n"
-                            "    void run_into({}){}\n    {{\n",
+        text += fmt::format(
+            "    /// Writes the outputs into `results`, which keeps its memory from call to call.\n"
+            "    void run_into({}){}\n    {{\n",
             fmt::join(with_first("outputs& results", parameters_), ", "), constness);
         text += indented(body_) + "    }\n";
         if (!out_.members().empty() || !out_.memory().empty() || !out_.arrays().empty())
@@ -180,8 +187,9 @@ private:
 
     std::string constructor() const
     {
-        return fmt::format("    /// Reads the weights from their file.\n    explicit {}(std::string const& path) : "
-                           "weights(path, {}) {{}}\n\n",
+        return fmt::format(
+            "    /// Reads the weights from their file.\n    explicit {}(std::string const& path) : "
+            "weights(path, {}) {{}}\n\n",
             chosen_.name, out_.weights().bytes().size());
     }
 
@@ -255,12 +263,13 @@ onnx::ModelProto with_fixed_defaults(onnx::ModelProto model)
 
 namespace {
 
-onnx::ModelProto with_shapes(onnx::ModelProto model, std::map<std::string, std::vector<std::int64_t>> const& shapes)
+onnx::ModelProto with_shapes(
+    onnx::ModelProto model, std::map<std::string, std::vector<std::int64_t>> const& shapes)
 {
     for (auto const& [name, dims] : shapes) {
         auto& inputs = *model.mutable_graph()->mutable_input();
-        auto const found =
-            std::find_if(inputs.begin(), inputs.end(), [&name = name](auto const& each) { return each.name() == name; });
+        auto const found = std::find_if(
+            inputs.begin(), inputs.end(), [&name = name](auto const& each) { return each.name() == name; });
         if (found == inputs.end() || !found->type().has_tensor_type())
             throw runner::runner_error("the model has no tensor as its input " + runner::in_quotes(name));
         auto& shape = *found->mutable_type()->mutable_tensor_type()->mutable_shape();

@@ -22,8 +22,8 @@ struct generated {
 
 /// Returns the header for a model. The same model and options give the same text.
 ///
-/// Throws not_implemented if code for an operator is missing, runner_error for all else that is wrong with the
-/// model; both name the node.
+/// Throws not_implemented if code for an operator is missing, runner_error for all else that is wrong with
+/// the model; both name the node.
 generated generate(onnx::ModelProto const& model, options const& chosen);
 
 /// Returns a model without the inputs that have initializers, which are constants then.

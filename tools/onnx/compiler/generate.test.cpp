@@ -21,23 +21,24 @@ bool has(std::string const& text, std::string const& part) { return text.find(pa
 
 TEST_CASE("a chain of elementwise nodes is one loop")
 {
-    std::string const text =
-        header_of("g (float[2, 3] x, float[3] b) => (float[2, 3] y) { s = Add(x, b) t = Tanh(s) y = Mul(t, x) }");
+    std::string const text = header_of(
+        "g (float[2, 3] x, float[3] b) => (float[2, 3] y) { s = Add(x, b) t = Tanh(s) y = Mul(t, x) }");
     CHECK(has(text, "[](auto x_i, auto b_i) { return xloom_onnx::tanh((x_i + b_i)) * x_i; }"));
     CHECK(has(text, "x, b, results.y);"));
 }
 
 TEST_CASE("a value that is used twice is stored")
 {
-    std::string const text =
-        header_of("g (float[2] x) => (float[2] y) { s = Exp(x) t = ReduceSum<keepdims = 0>(s) y = Div(s, t) }");
+    std::string const text = header_of(
+        "g (float[2] x) => (float[2] y) { s = Exp(x) t = ReduceSum<keepdims = 0>(s) y = Div(s, t) }");
     CHECK(has(text, "xt::xtensor<float, 1> s{};"));
 }
 
 TEST_CASE("memory serves another value once its own is used")
 {
-    std::string const text = header_of("g (float[2, 2] x) => (float[2, 2] y) { a = Transpose(x) b = Transpose(a) "
-                                       "c = Transpose(b) y = Transpose(c) }");
+    std::string const text =
+        header_of("g (float[2, 2] x) => (float[2, 2] y) { a = Transpose(x) b = Transpose(a) "
+                  "c = Transpose(b) y = Transpose(c) }");
     CHECK(has(text, "auto& c = a;"));
 }
 
@@ -54,7 +55,8 @@ TEST_CASE("nodes whose results are not used are left out")
 
 TEST_CASE("an unknown rank is refused with node and value")
 {
-    CHECK_THROWS_WITH_AS(header_of("g (float[2] x, int64[N] s) => (float y) { r = Reshape(x, s) y = Tanh(r) }"),
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] x, int64[N] s) => (float y) { r = Reshape(x, s) y = Tanh(r) }"),
         doctest::Contains("'r'"), runner::runner_error);
 }
 

@@ -17,20 +17,21 @@ bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 /// Keywords, alternative tokens, and macros that the standard or common systems define in lower case.
 bool is_taken(std::string_view name)
 {
-    static constexpr std::array words = std::to_array<std::string_view>({"alignas", "alignof", "and", "and_eq",
-        "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand", "bitor", "bool",
-        "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
-        "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-        "continue", "contract_assert", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else",
-        "enum", "errno", "explicit", "export", "extern", "false", "far", "final", "float", "for", "friend",
-        "goto", "i386", "if", "import", "inline", "int", "interface", "linux", "long", "main", "major",
-        "makedev", "max", "min", "minor", "module", "mutable", "namespace", "near", "new", "noexcept", "not",
-        "not_eq", "nullptr", "offsetof", "operator", "or", "or_eq", "override", "pascal", "private",
-        "protected", "public", "reflexpr", "register", "reinterpret_cast", "requires", "return", "setjmp",
-        "short", "signed", "sizeof", "small", "static", "static_assert", "static_cast", "stderr", "stdin",
-        "stdout", "struct", "switch", "synchronized", "template", "this", "thread_local", "throw", "true",
-        "try", "typedef", "typeid", "typename", "union", "unix", "unsigned", "using", "va_arg", "va_copy",
-        "va_end", "va_start", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"});
+    static constexpr std::array words = std::to_array<std::string_view>({"alignas", "alignof", "and",
+        "and_eq", "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand",
+        "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class",
+        "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval",
+        "constexpr", "constinit", "continue", "contract_assert", "decltype", "default", "delete", "do",
+        "double", "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "far",
+        "final", "float", "for", "friend", "goto", "i386", "if", "import", "inline", "int", "interface",
+        "linux", "long", "main", "major", "makedev", "max", "min", "minor", "module", "mutable", "namespace",
+        "near", "new", "noexcept", "not", "not_eq", "nullptr", "offsetof", "operator", "or", "or_eq",
+        "override", "pascal", "private", "protected", "public", "reflexpr", "register", "reinterpret_cast",
+        "requires", "return", "setjmp", "short", "signed", "sizeof", "small", "static", "static_assert",
+        "static_cast", "stderr", "stdin", "stdout", "struct", "switch", "synchronized", "template", "this",
+        "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union", "unix", "unsigned",
+        "using", "va_arg", "va_copy", "va_end", "va_start", "virtual", "void", "volatile", "wchar_t", "while",
+        "xor", "xor_eq"});
     static_assert(std::is_sorted(words.begin(), words.end()));
     return std::binary_search(words.begin(), words.end(), name);
 }

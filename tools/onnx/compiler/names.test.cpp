@@ -55,7 +55,9 @@ TEST_CASE("string literals inject nothing")
     CHECK(string_literal("plain") == "\"plain\"");
     CHECK(string_literal("\"); f(\"") == "\"\\\"); f(\\\"\"");
     CHECK(string_literal("a?\?/b\\") == "\"a\\?\\?/b\\\\\"");
-    CHECK(string_literal(std::string("\0" "1\n", 3)) == "\"\\0001\\012\"");
+    CHECK(string_literal(std::string("\0"
+                                     "1\n",
+              3)) == "\"\\0001\\012\"");
 }
 
 } // namespace

@@ -105,8 +105,9 @@ program::program(runner::graph const& graph) : always_(runner::tensor::scalar(tr
     require_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
-            throw runner::runner_error(fmt::format("the type of the input {} is {}, but code needs its element type and rank",
-                runner::in_quotes(input->onnx_name), input->type));
+            throw runner::runner_error(
+                fmt::format("the type of the input {} is {}, but code needs its element type and rank",
+                    runner::in_quotes(input->onnx_name), input->type));
 }
 
 variable& program::add_variable(block const& home)
@@ -155,7 +156,8 @@ void program::fill(block& into, runner::graph const& graph)
         std::string const& name = proto.output(static_cast<int>(k)).name();
         variable* const found = find(into, graph.output_slots()[k]);
         if (found == nullptr)
-            throw runner::runner_error("the graph's output " + runner::in_quotes(name) + " is made by no node");
+            throw runner::runner_error(
+                "the graph's output " + runner::in_quotes(name) + " is made by no node");
         if (found->onnx_name.empty())
             found->onnx_name = name;
         into.outputs.push_back(found);

@@ -43,9 +43,9 @@ using blocks = std::map<std::string, std::unique_ptr<block>>;
 
 struct node {
     runner::graph::step const* step;
-    std::string name{};                ///< "Add", "com.microsoft.AttnLSTM"
-    std::vector<variable*> inputs{};   ///< null: omitted
-    std::vector<variable*> outputs{};  ///< null: omitted, or used by nothing
+    std::string name{};               ///< "Add", "com.microsoft.AttnLSTM"
+    std::vector<variable*> inputs{};  ///< null: omitted
+    std::vector<variable*> outputs{}; ///< null: omitted, or used by nothing
     blocks bodies{};
 
     runner::node_view view() const { return {*step->node, step->opset, step->bodies}; }

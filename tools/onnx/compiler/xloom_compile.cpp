@@ -38,7 +38,8 @@ std::pair<std::string, std::vector<std::int64_t>> read_shape(std::string const& 
 {
     std::size_t const sign = text.rfind('=');
     auto const refuse = [&] {
-        return runner::runner_error("a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
+        return runner::runner_error(
+            "a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
     };
     if (sign == std::string::npos)
         throw refuse();
@@ -47,7 +48,8 @@ std::pair<std::string, std::vector<std::int64_t>> read_shape(std::string const& 
     char const* const end = text.data() + text.size();
     while (next != end) {
         auto const [after, error] = std::from_chars(next, end, result.second.emplace_back());
-        if (error != std::errc() || result.second.back() < 0 || (after != end && (*after != ',' || after + 1 == end)))
+        if (error != std::errc() || result.second.back() < 0 ||
+            (after != end && (*after != ',' || after + 1 == end)))
             throw refuse();
         next = after == end ? end : after + 1;
     }
@@ -87,7 +89,8 @@ command_line read_command_line(int argc, char const* const* argv)
     if (asked.chosen.name.empty())
         asked.chosen.name = compiler::identifier_of(fs::path(asked.model).stem().string());
     else if (asked.chosen.name != compiler::identifier_of(asked.chosen.name))
-        throw runner::runner_error("--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
+        throw runner::runner_error(
+            "--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
     asked.chosen.enclosing = given["namespace"].as<std::string>();
     if (given.count("shape") != 0)
         for (std::string const& each : given["shape"].as<std::vector<std::string>>())

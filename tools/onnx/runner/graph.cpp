@@ -158,7 +158,8 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
     if (inputs.size() != input_places_.size())
         throw runner_error(
             fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
-    spend_steps(1 + steps_.size()); // loops in loops are inferred several times
+    if (of_types == certainty::tentative) // loops in loops are inferred several times
+        spend_steps(1 + steps_.size());
     auto const declared = declarations_of(proto_);
     facts known{outer, std::vector<fact>(initial_.size())};
     for (std::size_t place = 0; place < initial_.size(); ++place)

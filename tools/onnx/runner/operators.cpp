@@ -7,7 +7,8 @@ namespace runner {
 
 namespace {
 
-/// Returns a run function that reports xloom_onnx's errors without the name of its function: the node's follows.
+/// Returns a run function that reports xloom_onnx's errors without the name of its function: the node's
+/// follows.
 run_function with_own_errors(run_function run)
 {
     return [run = std::move(run)](call const& c) {

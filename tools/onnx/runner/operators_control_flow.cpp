@@ -156,7 +156,8 @@ types loop_types(typing const& node)
         if (node.depth() >= deepest)
             forget();
         else
-            for (int round = 1; widen(invariant, infer_body(node, arguments(), certainty::tentative)); ++round)
+            for (int round = 1; widen(invariant, infer_body(node, arguments(), certainty::tentative));
+                 ++round)
                 if (round == most)
                     forget();
         return infer_body(node, arguments());

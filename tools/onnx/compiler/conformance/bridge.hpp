@@ -39,7 +39,8 @@ struct bridge<xt::xtensor<T, Rank>> {
     {
         tensor const& t = v.as_tensor();
         if (t.shape().size() != Rank)
-            throw runner::runner_error(fmt::format("a tensor of rank {} is needed, but the value is {}", Rank, describe(v)));
+            throw runner::runner_error(
+                fmt::format("a tensor of rank {} is needed, but the value is {}", Rank, describe(v)));
         typename xt::xtensor<T, Rank>::shape_type dims;
         std::copy(t.shape().begin(), t.shape().end(), dims.begin());
         xt::xtensor<T, Rank> result;

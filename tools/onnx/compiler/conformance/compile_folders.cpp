@@ -47,10 +47,11 @@ std::string function_text(
     std::string const& name, compiler::generated const& made, onnx::GraphProto const& graph)
 {
     std::vector<std::string> arguments{"results"}, results;
-    std::string text = fmt::format("compiled::values run_{}([[maybe_unused]] compiled::values const& given)\n{{\n", name);
+    std::string text =
+        fmt::format("compiled::values run_{}([[maybe_unused]] compiled::values const& given)\n{{\n", name);
     for (auto const& input : made.inputs) {
-        text += fmt::format("    auto const {0}_given = compiled::input<{1}>(given, {2});\n", input.name, input.type,
-            index_in(graph, input.onnx_name));
+        text += fmt::format("    auto const {0}_given = compiled::input<{1}>(given, {2});\n", input.name,
+            input.type, index_in(graph, input.onnx_name));
         arguments.push_back(input.name + "_given");
     }
     for (auto const& output : made.outputs)
@@ -80,7 +81,8 @@ public:
             written_.insert(name + ".hpp");
             open_unit(folder);
             includes_ += fmt::format("#include \"{}.hpp\"\n", name);
-            functions_ += fmt::format("// {}\n{}", compiler::comment_text(folder.name), function_text(name, made, model.graph()));
+            functions_ += fmt::format(
+                "// {}\n{}", compiler::comment_text(folder.name), function_text(name, made, model.graph()));
             declarations_ += fmt::format("compiled::values run_{}(compiled::values const&);\n", name);
             entries_ += fmt::format("    {{{}, run_{}, \"\", false}},\n", path, name);
             if (++in_unit_ == per_unit)
@@ -98,9 +100,12 @@ public:
     {
         close_unit();
         write_changed(folder_ / "table.cpp",
-            fmt::format("#include <string>\n\n#include \"bridge.hpp\"\n\n{}\nnamespace compiled {{\n\nentry const* find(std::string "
-                        "const& path)\n{{\n    static entry const all[] = {{\n{}    }};\n    for (entry const& each : "
-                        "all)\n        if (path == each.path)\n            return &each;\n    return nullptr;\n}}\n\n}} // "
+            fmt::format("#include <string>\n\n#include \"bridge.hpp\"\n\n{}\nnamespace compiled {{\n\nentry "
+                        "const* find(std::string "
+                        "const& path)\n{{\n    static entry const all[] = {{\n{}    }};\n    for (entry "
+                        "const& each : "
+                        "all)\n        if (path == each.path)\n            return &each;\n    return "
+                        "nullptr;\n}}\n\n}} // "
                         "namespace compiled\n",
                 declarations_, entries_));
         written_.insert("table.cpp");

@@ -13,7 +13,9 @@ namespace {
 
 class compiled_model : public runnable_model {
 public:
-    compiled_model(onnx::ModelProto proto, compiled::function compiled) : proto_(std::move(proto)), run_(compiled) {}
+    compiled_model(onnx::ModelProto proto, compiled::function compiled)
+        : proto_(std::move(proto)), run_(compiled)
+    {}
 
     onnx::GraphProto const& proto() const override { return proto_.graph(); }
     std::vector<value> run(std::vector<value> const& inputs) const override { return run_(inputs); }

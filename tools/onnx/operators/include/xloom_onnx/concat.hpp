@@ -39,8 +39,8 @@ struct concat_options {
     std::int64_t axis = 0;
 };
 
-/// Copies a part to its place in the whole: `begin` is the position of its first slice along the axis. Requires
-/// that it has room there, and that the other dimensions agree.
+/// Copies a part to its place in the whole: `begin` is the position of its first slice along the axis.
+/// Requires that it has room there, and that the other dimensions agree.
 template <class T>
 void join_part(
     tensor_view<T const> const& part, std::size_t begin, tensor_view<T> const& whole, std::size_t axis)
@@ -51,8 +51,8 @@ void join_part(
         std::copy_n(part.data() + o * block, block, whole.data() + o * stride + begin * from.inner);
 }
 
-/// Copies the slices from `begin` on, as many as the part has, along an axis. Requires that they are there and
-/// that the other dimensions agree.
+/// Copies the slices from `begin` on, as many as the part has, along an axis. Requires that they are there
+/// and that the other dimensions agree.
 template <class T>
 void take_part(
     tensor_view<T const> const& whole, std::size_t begin, tensor_view<T> const& part, std::size_t axis)

@@ -2,8 +2,8 @@
 // Functions of one floating-point number, for numbers and SIMD batches: Sqrt, Exp .. Round, Relu, Tanh ..
 // Selu. NaN stays NaN in all of them; 16-bit numbers are computed in float.
 //
-// Max error in ULP: Sqrt, Reciprocal, Floor, Ceil, Round 0.5; Exp, Log, Elu, Selu 2; Tanh, Softplus, Sin, Cos,
-// Erf 3; Sigmoid 4, but 0 below 1e-38 (float) or 1e-307 (double).
+// Max error in ULP: Sqrt, Reciprocal, Floor, Ceil, Round 0.5; Exp, Log, Elu, Selu 2; Tanh, Softplus, Sin,
+// Cos, Erf 3; Sigmoid 4, but 0 below 1e-38 (float) or 1e-307 (double).
 
 #include <cmath>
 

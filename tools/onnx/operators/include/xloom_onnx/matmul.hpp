@@ -289,8 +289,8 @@ void gemm_into(A const& a, B const& b, Y&& y, gemm_options const& options = {})
     gemm_into(a, b, y, options, memory);
 }
 
-/// A Gemm, or a MatMul, with a constant matrix on the right, and a constant C if there is one: packed once for
-/// any number of rows.
+/// A Gemm, or a MatMul, with a constant matrix on the right, and a constant C if there is one: packed once
+/// for any number of rows.
 ///
 ///     packed_gemm<float> const layer(w, b, {.transB = true});
 ///     layer(x, y);

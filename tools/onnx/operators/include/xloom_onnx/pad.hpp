@@ -43,8 +43,8 @@ struct axis_padding {
     }
 };
 
-/// Errors    option_error: not two pads for each axis, too large ones, an axis that is none or is given twice.
-///           shape_error: more is cut off than there is, or there is nothing to pad with.
+/// Errors    option_error: not two pads for each axis, too large ones, an axis that is none or is given
+///           twice. shape_error: more is cut off than there is, or there is nothing to pad with.
 inline std::array<axis_padding, xloom::max_rank> axis_paddings(
     xloom::shape const& x, pad_options const& options)
 {

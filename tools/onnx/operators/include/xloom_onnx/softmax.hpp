@@ -102,8 +102,8 @@ void softmax_into(X const& x, Y& y, softmax_options const& options, bool is_log)
 
 } // namespace detail
 
-/// y = exp(x) / sum of exp(x) along an axis. y may be x. A row that holds NaN or +infinity, or -infinity only,
-/// becomes NaN.
+/// y = exp(x) / sum of exp(x) along an axis. y may be x. A row that holds NaN or +infinity, or -infinity
+/// only, becomes NaN.
 ///
 /// Types     floating-point numbers; 16-bit ones are computed in float.
 /// Errors    option_error: no axis. shape_error.

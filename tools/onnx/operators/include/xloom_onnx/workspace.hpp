@@ -12,8 +12,8 @@ namespace xloom_onnx {
 /// use it.
 class workspace {
 public:
-    /// Returns memory for `count` items of a trivial type, aligned to cache lines and unspecified. It is valid
-    /// until the next call.
+    /// Returns memory for `count` items of a trivial type, aligned to cache lines and unspecified. It is
+    /// valid until the next call.
     template <class T>
     T* take(std::size_t count)
     {

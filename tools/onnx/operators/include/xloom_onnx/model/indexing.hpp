@@ -1,6 +1,6 @@
 #pragma once
-// xloom's GatherND, GatherElements, ScatterND, ScatterElements and CumSum into outputs of any kind: a container
-// gets its shape, a result of rank 0 is a number.
+// xloom's GatherND, GatherElements, ScatterND, ScatterElements and CumSum into outputs of any kind: a
+// container gets its shape, a result of rank 0 is a number.
 
 #include <cstdint>
 #include <utility>

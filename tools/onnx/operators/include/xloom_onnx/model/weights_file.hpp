@@ -22,8 +22,9 @@ public:
         std::ifstream file(path, std::ios::binary);
         file.read(reinterpret_cast<char*>(bytes_.get()), static_cast<std::streamsize>(bytes));
         if (!file || file.peek() != std::ifstream::traits_type::eof())
-            throw std::runtime_error("xloom_onnx: " + path + " cannot be read as the " + std::to_string(bytes) +
-                                     " bytes of the model's weights. Give the file that was made with the header.");
+            throw std::runtime_error(
+                "xloom_onnx: " + path + " cannot be read as the " + std::to_string(bytes) +
+                " bytes of the model's weights. Give the file that was made with the header.");
     }
 
     /// Returns the items that begin at a byte.
