@@ -1411,7 +1411,7 @@ inline bool is_supported(level unit) noexcept
     return static_cast<std::size_t>(unit) < level_count && detail::is_supported(unit);
 }
 
-/// Returns the level of weights that are packed, and of calls without packed weights, from now on: the highest
+/// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
 /// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2 or avx512) or
 /// force_level chooses another.
 ///
@@ -10316,7 +10316,7 @@ struct small_step_functions {
     }
 };
 
-/// Returns the step of one row that the weights of direction d permit; nullptr: only the general one. Requires
+/// Returns the step of one row that the weights of direction d permit; nullptr: the general one. It needs
 /// weights of the type that computes.
 template <class Family, class Item>
 auto small_step_of(packed_weights<Family, Item> const& weights, std::size_t d) noexcept

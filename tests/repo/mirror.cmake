@@ -2,7 +2,7 @@
 #
 #     test        tests/NAME.test.cpp
 #     benchmark   benchmarks/NAME.bench.cpp
-#     example     a file below examples/ that includes it
+#     example     a file below examples/ or tools/ that includes it
 #
 # or is in one of these two lists. The headers of options belong to their operators.
 
@@ -88,7 +88,7 @@ macro(fault text)
   math(EXPR faults "${faults} + 1")
 endmacro()
 
-file(GLOB_RECURSE examples ${SOURCE_DIR}/examples/*.cpp ${SOURCE_DIR}/examples/*.hpp)
+file(GLOB_RECURSE examples ${SOURCE_DIR}/examples/*.cpp ${SOURCE_DIR}/examples/*.hpp ${SOURCE_DIR}/tools/*.cpp ${SOURCE_DIR}/tools/*.hpp)
 set(example_includes "")
 foreach(example IN LISTS examples)
   file(STRINGS ${example} lines REGEX "^#include <xloom/")

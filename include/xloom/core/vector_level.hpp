@@ -57,7 +57,7 @@ inline bool is_supported(level unit) noexcept
     return static_cast<std::size_t>(unit) < level_count && detail::is_supported(unit);
 }
 
-/// Returns the level of weights that are packed, and of calls without packed weights, from now on: the highest
+/// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
 /// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2 or avx512) or
 /// force_level chooses another.
 ///

@@ -21,7 +21,7 @@ struct small_step_functions {
     }
 };
 
-/// Returns the step of one row that the weights of direction d permit; nullptr: only the general one. Requires
+/// Returns the step of one row that the weights of direction d permit; nullptr: the general one. It needs
 /// weights of the type that computes.
 template <class Family, class Item>
 auto small_step_of(packed_weights<Family, Item> const& weights, std::size_t d) noexcept
