@@ -33,7 +33,13 @@ struct scatter_case {
           updates(xt::zeros<T>({count}))
     {
         std::mt19937 next(1);
-        auto const some = [&] { return static_cast<T>(static_cast<float>(next() % 2001) / 64 - 15); };
+        auto const some = [&] {
+            float const number = static_cast<float>(next() % 2001) / 64 - 15;
+            if constexpr (std::is_integral_v<T>)
+                return static_cast<T>(static_cast<int>(number)); // wraps around
+            else
+                return static_cast<T>(number);
+        };
         for (T& each : data)
             each = some();
         for (T& each : updates)

@@ -30,6 +30,13 @@ namespace xloom::detail {
 //     access(offsets, sequences)       elements one by one
 //     with_strips(sequences, f)        calls f(strips...), which together are all sequences
 
+/// Returns p + offset. A null pointer, of a rank without elements, stays null.
+template <class T>
+T* moved_by(T* p, std::ptrdiff_t offset)
+{
+    return p == nullptr ? nullptr : p + offset;
+}
+
 /// A scan of one operand x into y.
 template <class T, class Op>
 struct rank_item_scan {
@@ -47,7 +54,7 @@ struct rank_item_scan {
     /// The scan of operands that begin at other elements.
     rank_item_scan moved(offsets const& to) const
     {
-        return {x + to[0], y + to[2], start, exclusive, function};
+        return {detail::moved_by(x, to[0]), detail::moved_by(y, to[2]), start, exclusive, function};
     }
 
     operator_ref<T, Op> op() const { return {function}; }
@@ -130,8 +137,8 @@ struct rank_tuple_scan {
     rank_tuple_scan moved(offsets const& to) const
     {
         return [&]<std::size_t... K>(std::index_sequence<K...>) {
-            return rank_tuple_scan{{std::get<K>(x) + to[K]...}, {std::get<K>(y) + to[state + 1 + K]...},
-                start, exclusive, function};
+            return rank_tuple_scan{{detail::moved_by(std::get<K>(x), to[K])...},
+                {detail::moved_by(std::get<K>(y), to[state + 1 + K])...}, start, exclusive, function};
         }(std::index_sequence_for<Ts...>{});
     }
 
@@ -176,7 +183,11 @@ struct rank_recurrence {
     T const* h0;
     T* h;
 
-    rank_recurrence moved(offsets const& to) const { return {a + to[0], b + to[1], h0 + to[2], h + to[4]}; }
+    rank_recurrence moved(offsets const& to) const
+    {
+        return {detail::moved_by(a, to[0]), detail::moved_by(b, to[1]), detail::moved_by(h0, to[2]),
+            detail::moved_by(h, to[4])};
+    }
 
     static constexpr kernel::compose op() { return {}; }
     static constexpr bool has_initial() { return true; }
