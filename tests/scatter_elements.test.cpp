@@ -70,7 +70,9 @@ void check_every_reduction(
     random_case<T> const operands(data_shape, index_shape, axis);
     check_case<T, Data>(operands, axis, reduction::none, [](T, T update) { return update; });
     check_case<T, Data>(operands, axis, reduction::add, [](T old, T update) { return T(old + update); });
-    check_case<T, Data>(operands, axis, reduction::mul, [](T old, T update) { return T(old * update); });
+    using wide = std::conditional_t<std::is_same_v<T, std::uint16_t>, std::uint32_t, T>; // int overflows
+    check_case<T, Data>(
+        operands, axis, reduction::mul, [](T old, T update) { return T(wide(old) * wide(update)); });
     check_case<T, Data>(
         operands, axis, reduction::max, [](T old, T update) { return old < update ? update : old; });
     check_case<T, Data>(

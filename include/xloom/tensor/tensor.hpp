@@ -80,7 +80,7 @@ struct enable_tensor<T> {
     template <class U>
     static auto data(U& tensor)
     {
-        return tensor.data() + tensor.data_offset();
+        return tensor.data() + static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
     }
     static auto const& shape(T const& tensor) { return tensor.shape(); }
     static auto const& strides(T const& tensor) { return tensor.strides(); }

@@ -92,10 +92,10 @@ float recurrences()
 double numbers()
 {
     std::vector<float> x = {-1, 0, 2};
-    xloom::activate({xloom::activation::tanh}, x, x);
-    xloom::activate({xloom::activation::softmax}, x, x);
+    xloom::activate(xloom::activation::tanh, x, x);
+    xloom::activate(xloom::activation::softmax, x, x);
     std::vector<double> z = {-1, 0, 2};
-    xloom::activate({xloom::activation::sigmoid}, z, z);
+    xloom::activate(xloom::activation::sigmoid, z, z);
     xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
     xloom::packed_matrix<float> const multiply(B);
     float C[3];

@@ -33,9 +33,9 @@ float recurrences()
 float numbers()
 {
     std::vector<float> x = {-1, 0, 2};
-    xloom::activate({xloom::activation::tanh}, x, x);
+    xloom::activate(xloom::activation::tanh, x, x);
     std::vector<double> z = {-1, 0, 2};
-    xloom::activate({xloom::activation::softmax}, z, z);
+    xloom::activate(xloom::activation::softmax, z, z);
     xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
     float C[3];
     xloom::packed_matrix<float> const multiply(B);
