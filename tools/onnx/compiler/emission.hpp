@@ -19,18 +19,11 @@ namespace compiler {
 /// Where the constants of a model are stored: in the header, or in a file beside it.
 enum class weights_place { embedded, file };
 
-/// A C++ function that stands for an operator.
-struct custom_operator {
-    std::string function;
-};
-
 struct options {
     std::string name = "model";
     std::string source{};    ///< the model's file name, for the first comment
     std::string enclosing{}; ///< the namespace; empty: none
     weights_place weights = weights_place::embedded;
-    std::map<std::string, custom_operator> operators{};        ///< by full name
-    std::vector<std::string> includes{};                       ///< for these functions
     std::map<std::string, std::vector<std::int64_t>> shapes{}; ///< of inputs, in place of the declared ones
 };
 

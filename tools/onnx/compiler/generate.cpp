@@ -29,15 +29,14 @@ std::string join_lines(std::vector<std::string> const& lines, char const* before
 }
 
 /// Every operator of a block must have code before anything is written.
-void require_emitters(block const& of, options const& chosen)
+void require_emitters(block const& of)
 {
     for (node const& each : of.nodes) {
-        if (!is_elementwise(each) && find_emitter(each.name) == nullptr &&
-            !chosen.operators.contains(each.name))
+        if (!is_elementwise(each) && find_emitter(each.name) == nullptr)
             throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
                 runner::printable(each.name, 128), runner::describe(*each.step->node)));
         for (auto const& [attribute, body] : each.bodies)
-            require_emitters(*body, chosen);
+            require_emitters(*body);
     }
 }
 
@@ -53,7 +52,7 @@ public:
     header(runner::model const& model, options const& chosen)
         : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
     {
-        require_emitters(code_.main(), chosen);
+        require_emitters(code_.main());
     }
 
     generated text()
@@ -147,8 +146,6 @@ private:
                 "<utility>\n#include <vector>\n\n";
         for (std::string const& each : out_.includes())
             text += fmt::format("#include <{}>\n", each);
-        for (std::string const& each : chosen_.includes)
-            text += fmt::format("#include \"{}\"\n", each);
         text += "\n";
         if (!chosen_.enclosing.empty())
             text += fmt::format("namespace {} {{\n\n", chosen_.enclosing);
