@@ -103,7 +103,7 @@ class packed_matrix {
 public:
     explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
-        : packed_(pack(B, bias))
+        : packed_(pack(functions(level_), B, bias))
     {}
 
     std::size_t depth() const noexcept { return matrix().depth; }
@@ -112,18 +112,18 @@ public:
     /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        functions().multiply(packed_[0], rows, A, a_step, C, c_step);
+        functions(level_).multiply(packed_[0], rows, A, a_step, C, c_step);
     }
 
 private:
-    constexpr detail::matrix_functions<T> functions() const noexcept
+    static constexpr detail::matrix_functions<T> functions(detail::vector_level level) noexcept
     {
-        return level_.template functions<detail::matrix_functions<T>>();
+        return level.template functions<detail::matrix_functions<T>>();
     }
 
-    detail::shared_parameters<detail::matrix_parameters<T>> pack(
-        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias) const
+    static detail::shared_parameters<detail::matrix_parameters<T>> pack(
+        detail::matrix_functions<T> functions, detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_ranks(op, B, bias);
@@ -135,7 +135,7 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions().pack(B, bias, memory); }};
+        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions.pack(B, bias, memory); }};
     }
 
     kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
