@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <xloom/attn_lstm.hpp>
+#include <xloom/run/recurrent/attn_lstm_step.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
-#include <xloom/run/recurrent/cell_step.hpp>
 
 namespace xloom {
 
@@ -42,9 +42,7 @@ namespace xloom {
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
-    using score_type = decltype(detail::score_for(
-        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
-    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+    using score_argument = detail::score_argument<T, Score>;
 
 public:
     /// Constructs a cell with the weights of direction d. M is read by the constructor only.
@@ -88,30 +86,16 @@ public:
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = (std::max)(longest, memory.length(n));
-        // Keys and values of all rows, then scratch for computing them.
-        auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
-            for (std::size_t n = 0; n < N; ++n)
-                keep(n, kernel::take_memory(parameters(), memory.length(n), numbers));
-            return numbers.take(longest * parameters().E);
-        };
-        kernel::arena<T> size, step_size;
-        take_memory(size, [](std::size_t, auto const&) {});
-        take_scratch(N, longest, step_size);
+        std::size_t const memory_size = functions().memory_size(parameters(), memory, N);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize((std::max)(
+            numbers_.size(), functions().size(parameters(), score_argument(score_), N, longest) + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
         S_ = S;
-        longest_ = longest;
-        memory_.rows.clear();
-        kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) {
-            memory_.rows.push_back({n, taken, {}, 0});
-        });
-        for (std::size_t n = 0; n < N; ++n)
-            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials,
-                memory_.rows[n].memory);
+        memory_.rows.resize(N);
+        functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -205,44 +189,22 @@ private:
         return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    detail::cell_scratch<T, rows_type> take_scratch(
-        std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
+    constexpr auto functions() const noexcept
     {
-        auto const& p = parameters();
-        rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
-        return {rows, N, numbers};
+        return weights_.level().template functions<detail::attn_cell_functions<Item, score_argument>>();
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
-        kernel::arena<T> numbers(numbers_.data());
-        auto scratch = take_scratch(N_, longest_, numbers);
-        rows_type& rows = scratch.rows;
-        rows.attend_to(memory_.rows.data(), true);
-        std::size_t const C = parameters().C;
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
-            if (alignment != nullptr)
-                kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
-        }
-        detail::run_step(scratch, N_, h, c, x_t, y_t);
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
-            if (alignment != nullptr) {
-                kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
-                std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
-            }
-        }
+        functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
+            numbers_.data(), {h, c, attention, alignment, x_t, y_t});
     }
-
-    std::size_t length(std::size_t n) const { return memory_.rows[n].memory.keys.length; }
 
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
     detail::row_count N_;
     std::size_t S_ = 0;
-    std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
     detail::aligned_vector<T> numbers_;
 };

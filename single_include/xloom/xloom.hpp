@@ -8974,18 +8974,42 @@ concept attention_score =
 
 namespace detail {
 
+/// A reference to a callable score, without its type: one function for all of them is compiled in
+/// xloom_dispatch.
+template <class T>
+class score_ref {
+public:
+    template <class Score>
+    explicit score_ref(Score const& score)
+        : score_(&score), call_([](void const* callable, attention_step<T> const& step) {
+              (*static_cast<Score const*>(callable))(step);
+          })
+    {}
+
+    void operator()(attention_step<T> const& step) const { call_(score_, step); }
+
+private:
+    void const* score_;
+    void (*call_)(void const*, attention_step<T> const&);
+};
+
+/// The type by which a score is known to the engine.
 template <class T, class Score>
-struct user_score {
+using score_argument = std::conditional_t<std::same_as<Score, bahdanau>, bahdanau, score_ref<T>>;
+
+/// A callable score for one direction, as the kernel calls it.
+template <class T>
+struct callable_score {
     static constexpr bool takes_exponentials = false;
 
-    Score const* score;
+    score_ref<T> score;
     std::size_t d, A;
     T const* V;
 
     void operator()(
         std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
     {
-        (*score)(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
+        score(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
             {last_alignment, keys.length}, {scores, keys.length}});
     }
 };
@@ -8995,10 +9019,11 @@ kernel::bahdanau_score<T> score_for(bahdanau const&, kernel::attn_lstm_parameter
 {
     return {p.V, p.A};
 }
-template <class T, class Score>
-user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<T> const& p, std::size_t d)
+template <class T>
+callable_score<T> score_for(
+    score_ref<T> const& score, kernel::attn_lstm_parameters<T> const& p, std::size_t d)
 {
-    return {&score, d, p.A, p.V.V};
+    return {score, d, p.A, p.V.V};
 }
 
 } // namespace detail
@@ -10503,11 +10528,12 @@ struct memory_operand {
     }
 };
 
-/// The initial and final states of the rows, their memories, and the destinations of their alignments.
+/// The initial and final states of the rows, their memories, and the destinations of their alignments. Score
+/// is bahdanau or score_ref.
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = false; ///< in xloom_dispatch
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
@@ -10678,7 +10704,9 @@ void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, att
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, &start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, Weights, Score> const states{weights, score, operands,
+    using argument = score_argument<compute_t<Item>, Score>;
+    argument const known_score(score);
+    attn_lstm_states<Item, Weights, argument> const states{weights, known_score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
         {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
         {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
@@ -10816,7 +10844,7 @@ kernel::score_weights<T> pack_score_weights(
 /// The weights of an AttnLSTM, as packed_weights needs them.
 struct attn_lstm_family {
     using checked = checked_attention;
-    static constexpr bool has_levels = false; ///< in xloom_dispatch
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
 
@@ -13493,6 +13521,195 @@ void attn_lstm_backward_into(Input const&,
 // ==== xloom/attn_lstm_cell.hpp ====
 // One step of AttnLSTM, for streams and as a scan's body.
 
+// ==== xloom/run/recurrent/attn_lstm_step.hpp ====
+// One step of a cell of AttnLSTM, whose operands are contiguous.
+
+// ==== xloom/run/recurrent/cell_step.hpp ====
+// One step of a cell's rows, whose operands are contiguous.
+
+namespace xloom::detail {
+
+/// The rows of a cell, and memory for the inputs of a step and their sums.
+template <class T, class Rows>
+struct cell_scratch {
+    Rows rows;
+    T* x;
+    T* sums;
+
+    cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
+        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
+    {}
+};
+
+/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
+/// written to y_t [N, H] if it is not null.
+template <class T, class Rows, class Item>
+void run_step(
+    cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
+{
+    constexpr bool has_c = requires { scratch.rows.c(0); };
+    auto const& [rows, x, sums] = scratch;
+    std::size_t const I = rows.W().depth, H = rows.H();
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+        if constexpr (has_c)
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+    }
+    kernel::copy_row<Item, T>({x_t}, N * I, {x});
+    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+    rows.step(N, N, 0, sums);
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+        if constexpr (has_c)
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+        if (y_t != nullptr)
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+    }
+}
+
+/// The functions of a step of N rows of a kernel that is constructed from parameters.
+template <class Item, class Rows, class Parameters>
+struct cell_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+
+    std::size_t (*size)(Parameters const&, std::size_t N); ///< of the memory that `step` takes
+    void (*step)(Parameters const&, std::size_t N, T* memory, Item* h, Item* c, Item const* x_t, Item* y_t);
+
+    static constexpr cell_functions compiled() noexcept { return {&size_of, &step_in}; }
+
+private:
+    static cell_scratch<T, Rows> take_memory(Parameters const& p, std::size_t N, kernel::arena<T>& memory)
+    {
+        Rows const rows(p, N, memory);
+        return {rows, N, memory};
+    }
+    static std::size_t size_of(Parameters const& p, std::size_t N)
+    {
+        kernel::arena<T> size;
+        take_memory(p, N, size);
+        return size.used();
+    }
+    static void step_in(
+        Parameters const& p, std::size_t N, T* numbers, Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> memory(numbers);
+        detail::run_step<T, Rows, Item>(take_memory(p, N, memory), N, h, c, x_t, y_t);
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The operands of a step of N rows: h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I].
+template <class Item>
+struct attn_step_operands {
+    Item *h, *c, *attention;
+    Item* alignment; ///< null: omitted
+    Item const* x_t;
+    Item* y_t; ///< null: omitted
+};
+
+/// The functions of a cell: those of its memory, and the step of its N rows. Score is bahdanau or score_ref.
+template <class Item, class Score>
+struct attn_cell_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+    using parameters = kernel::attn_lstm_parameters<T>;
+    using row = kernel::attending_row<T, Item>;
+
+    std::size_t (*memory_size)(parameters const&, memory_operand<Item> const&, std::size_t N); ///< of `fill`
+    void (*fill)(parameters const&, memory_operand<Item> const&, T* memory, row* rows, std::size_t N);
+    std::size_t (*size)(
+        parameters const&, Score const&, std::size_t N, std::size_t longest); ///< of the memory of `step`
+    void (*step)(parameters const&, Score const&, std::size_t d, row const* rows, std::size_t N,
+        std::size_t S, T* memory, attn_step_operands<Item> const&);
+
+    static constexpr attn_cell_functions compiled() noexcept
+    {
+        return {&memory_size_of, &fill_rows, &size_of, &step_in};
+    }
+
+private:
+    using score_type =
+        decltype(score_for(std::declval<Score const&>(), std::declval<parameters const&>(), std::size_t()));
+
+    static std::size_t length(row const& of) { return of.memory.keys.length; }
+
+    /// Allocates keys and values of all rows, which keep(n, memory) receives, then scratch for computing
+    /// them.
+    template <class Keep>
+    static T* take_memory(parameters const& p, memory_operand<Item> const& from, std::size_t N,
+        kernel::arena<T>& memory, Keep const& keep)
+    {
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n) {
+            longest = (std::max)(longest, from.length(n));
+            keep(n, kernel::take_memory(p, from.length(n), memory));
+        }
+        return memory.take(longest * p.E);
+    }
+    static std::size_t memory_size_of(parameters const& p, memory_operand<Item> const& from, std::size_t N)
+    {
+        kernel::arena<T> size;
+        take_memory(p, from, N, size, [](std::size_t, auto const&) {});
+        return size.used();
+    }
+    static void fill_rows(
+        parameters const& p, memory_operand<Item> const& from, T* numbers, row* rows, std::size_t N)
+    {
+        kernel::arena<T> memory(numbers);
+        T* const scratch = take_memory(p, from, N, memory, [rows](std::size_t n, auto const& taken) {
+            rows[n] = {n, taken, {}, 0};
+        });
+        for (std::size_t n = 0; n < N; ++n)
+            kernel::fill_memory(p, from.rows(n), scratch, score_type::takes_exponentials, rows[n].memory);
+    }
+
+    static auto take_scratch(parameters const& p, Score const& score, std::size_t d, std::size_t N,
+        std::size_t longest, kernel::arena<T>& memory)
+    {
+        using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+        rows_type const rows(p, N, longest, score_for(score, p, d), memory);
+        return cell_scratch<T, rows_type>(rows, N, memory);
+    }
+    static std::size_t size_of(parameters const& p, Score const& score, std::size_t N, std::size_t longest)
+    {
+        kernel::arena<T> size;
+        take_scratch(p, score, 0, N, longest, size);
+        return size.used();
+    }
+    static void step_in(parameters const& p, Score const& score, std::size_t d, row const* attending,
+        std::size_t N, std::size_t S, T* numbers, attn_step_operands<Item> const& on)
+    {
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n)
+            longest = (std::max)(longest, length(attending[n]));
+        kernel::arena<T> memory(numbers);
+        auto scratch = take_scratch(p, score, d, N, longest, memory);
+        auto& rows = scratch.rows;
+        rows.attend_to(attending, true);
+        std::size_t const C = p.C;
+        for (std::size_t n = 0; n < N; ++n) {
+            kernel::copy_row<Item, T>({on.attention + n * C}, C, {rows.attention(n)});
+            if (on.alignment != nullptr)
+                kernel::copy_row<Item, T>({on.alignment + n * S}, length(attending[n]), {rows.alignment(n)});
+        }
+        detail::run_step(scratch, N, on.h, on.c, on.x_t, on.y_t);
+        for (std::size_t n = 0; n < N; ++n) {
+            kernel::copy_row<T, Item>({rows.attention(n)}, C, {on.attention + n * C});
+            if (on.alignment == nullptr)
+                continue;
+            std::size_t const steps = length(attending[n]);
+            kernel::copy_row<T, Item>({rows.alignment(n)}, steps, {on.alignment + n * S});
+            std::fill(on.alignment + n * S + steps, on.alignment + (n + 1) * S, Item(0));
+        }
+    }
+};
+
+} // namespace xloom::detail
+
 // ==== xloom/run/recurrent/cell_operands.hpp ====
 // The operands of a cell, contiguous rows of items in spans, containers or elements of a scan, and the number
 // of rows.
@@ -13629,82 +13846,6 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
 
 } // namespace xloom::detail
 
-// ==== xloom/run/recurrent/cell_step.hpp ====
-// One step of a cell's rows, whose operands are contiguous.
-
-namespace xloom::detail {
-
-/// The rows of a cell, and memory for the inputs of a step and their sums.
-template <class T, class Rows>
-struct cell_scratch {
-    Rows rows;
-    T* x;
-    T* sums;
-
-    cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
-        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
-    {}
-};
-
-/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
-/// written to y_t [N, H] if it is not null.
-template <class T, class Rows, class Item>
-void run_step(
-    cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
-{
-    constexpr bool has_c = requires { scratch.rows.c(0); };
-    auto const& [rows, x, sums] = scratch;
-    std::size_t const I = rows.W().depth, H = rows.H();
-    for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-        if constexpr (has_c)
-            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
-    }
-    kernel::copy_row<Item, T>({x_t}, N * I, {x});
-    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
-    rows.step(N, N, 0, sums);
-    for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-        if constexpr (has_c)
-            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
-        if (y_t != nullptr)
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
-    }
-}
-
-/// The functions of a step of N rows of a kernel that is constructed from parameters.
-template <class Item, class Rows, class Parameters>
-struct cell_functions {
-    using item = Item;
-    using T = compute_t<Item>;
-
-    std::size_t (*size)(Parameters const&, std::size_t N); ///< of the memory that `step` takes
-    void (*step)(Parameters const&, std::size_t N, T* memory, Item* h, Item* c, Item const* x_t, Item* y_t);
-
-    static constexpr cell_functions compiled() noexcept { return {&size_of, &step_in}; }
-
-private:
-    static cell_scratch<T, Rows> take_memory(Parameters const& p, std::size_t N, kernel::arena<T>& memory)
-    {
-        Rows const rows(p, N, memory);
-        return {rows, N, memory};
-    }
-    static std::size_t size_of(Parameters const& p, std::size_t N)
-    {
-        kernel::arena<T> size;
-        take_memory(p, N, size);
-        return size.used();
-    }
-    static void step_in(
-        Parameters const& p, std::size_t N, T* numbers, Item* h, Item* c, Item const* x_t, Item* y_t)
-    {
-        kernel::arena<T> memory(numbers);
-        detail::run_step<T, Rows, Item>(take_memory(p, N, memory), N, h, c, x_t, y_t);
-    }
-};
-
-} // namespace xloom::detail
-
 namespace xloom {
 
 /// One step of one direction of AttnLSTM for N rows with a memory each, bitwise equal to a step of attn_lstm.
@@ -13740,9 +13881,7 @@ namespace xloom {
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
-    using score_type = decltype(detail::score_for(
-        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
-    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+    using score_argument = detail::score_argument<T, Score>;
 
 public:
     /// Constructs a cell with the weights of direction d. M is read by the constructor only.
@@ -13786,30 +13925,16 @@ public:
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = (std::max)(longest, memory.length(n));
-        // Keys and values of all rows, then scratch for computing them.
-        auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
-            for (std::size_t n = 0; n < N; ++n)
-                keep(n, kernel::take_memory(parameters(), memory.length(n), numbers));
-            return numbers.take(longest * parameters().E);
-        };
-        kernel::arena<T> size, step_size;
-        take_memory(size, [](std::size_t, auto const&) {});
-        take_scratch(N, longest, step_size);
+        std::size_t const memory_size = functions().memory_size(parameters(), memory, N);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize((std::max)(
+            numbers_.size(), functions().size(parameters(), score_argument(score_), N, longest) + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
         S_ = S;
-        longest_ = longest;
-        memory_.rows.clear();
-        kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) {
-            memory_.rows.push_back({n, taken, {}, 0});
-        });
-        for (std::size_t n = 0; n < N; ++n)
-            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials,
-                memory_.rows[n].memory);
+        memory_.rows.resize(N);
+        functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -13903,44 +14028,22 @@ private:
         return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    detail::cell_scratch<T, rows_type> take_scratch(
-        std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
+    constexpr auto functions() const noexcept
     {
-        auto const& p = parameters();
-        rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
-        return {rows, N, numbers};
+        return weights_.level().template functions<detail::attn_cell_functions<Item, score_argument>>();
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
-        kernel::arena<T> numbers(numbers_.data());
-        auto scratch = take_scratch(N_, longest_, numbers);
-        rows_type& rows = scratch.rows;
-        rows.attend_to(memory_.rows.data(), true);
-        std::size_t const C = parameters().C;
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
-            if (alignment != nullptr)
-                kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
-        }
-        detail::run_step(scratch, N_, h, c, x_t, y_t);
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
-            if (alignment != nullptr) {
-                kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
-                std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
-            }
-        }
+        functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
+            numbers_.data(), {h, c, attention, alignment, x_t, y_t});
     }
-
-    std::size_t length(std::size_t n) const { return memory_.rows[n].memory.keys.length; }
 
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
     detail::row_count N_;
     std::size_t S_ = 0;
-    std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
     detail::aligned_vector<T> numbers_;
 };
@@ -30356,8 +30459,8 @@ private:
         return level.template functions<detail::matrix_functions<T>>();
     }
 
-    static detail::shared_parameters<detail::matrix_parameters<T>> pack(
-        detail::matrix_functions<T> functions, detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+    static detail::shared_parameters<detail::matrix_parameters<T>> pack(detail::matrix_functions<T> functions,
+        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";

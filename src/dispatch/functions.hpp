@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <xloom/activations.hpp>
+#include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gru_cell.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
@@ -35,9 +36,20 @@ using gru_functions = hidden_functions<T, gru_family, gru_weights<T>, gru_consta
 template <class T>
 using rnn_functions = hidden_functions<T, rnn_family, rnn_weights<T>, rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>;
 
+/// The functions of AttnLSTM with one score.
+template <class T, class Score>
+using attending_functions =
+    std::tuple<part_functions<T, attn_lstm_states<T, attn_lstm_weights<T>, Score>>, attn_cell_functions<T, Score>>;
+
+template <class T>
+using attn_lstm_functions = decltype(std::tuple_cat(
+    std::declval<std::tuple<pack_functions<attn_lstm_family, T, attn_lstm_constants<T>, attn_lstm_options>>>(),
+    std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>()));
+
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
-    std::declval<lstm_functions<T>>(), std::declval<gru_functions<T>>(), std::declval<rnn_functions<T>>()));
+    std::declval<lstm_functions<T>>(), std::declval<gru_functions<T>>(), std::declval<rnn_functions<T>>(),
+    std::declval<attn_lstm_functions<T>>()));
 
 using table = decltype(std::tuple_cat(
     std::declval<functions_of_type<float>>(), std::declval<functions_of_type<double>>()));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <xloom/activations.hpp>
+#include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gru_cell.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
@@ -61,6 +62,31 @@ void print_network(
     print(name, H, N, h);
 }
 
+/// Prints AttnLSTM with Bahdanau's score or one of the program's own, and the steps of its cell.
+template <class T, class Score>
+void print_attention(char const* name, std::size_t H, std::size_t N, Score const& score)
+{
+    using cube = xt::xtensor<T, 3>;
+    std::size_t const steps = 5, I = 3, S = 4, E = 5, A = 6, L = 7;
+    cube const X = numbers<cube>({steps, N, I}, 1), W = numbers<cube>({1, 4 * H, I + L}, 2),
+               R = numbers<cube>({1, 4 * H, H}, 3), QW = numbers<cube>({1, H, A}, 4),
+               MW = numbers<cube>({1, E, A}, 5), AW = numbers<cube>({1, H + E, L}, 6),
+               M = numbers<cube>({N, S, E}, 7);
+    auto const V = numbers<xt::xtensor<T, 2>>({1, A}, 8);
+    xloom::attn_lstm_weights<T> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .AW = AW});
+    for (std::size_t const threads : {1, 2}) {
+        auto const out = xloom::attn_lstm(X, weights, {.M = M}, score, xloom::tbb_policy(threads));
+        print(name, H, N, out.Y);
+        print(name, H, N, out.Y_c);
+    }
+    xloom::attn_lstm_cell<T, Score> cell(weights, M, {}, score);
+    std::vector<T> h(N * H, T(0)), c = h, y = h, attention(N * L, T(0)), alignment(N * S, T(0));
+    for (std::size_t t = 0; t < steps; ++t)
+        cell(h, c, attention, alignment, std::span<T const>(X.data() + t * N * I, N * I), y);
+    print(name, H, N, attention);
+    print(name, H, N, alignment);
+}
+
 template <class T>
 void print_all(std::size_t H, std::size_t N)
 {
@@ -91,6 +117,14 @@ void print_all(std::size_t H, std::size_t N)
         [](auto const& weights, std::size_t rows, auto& h, auto&, auto x) {
             xloom::rnn_cell<T>(weights, rows)(h, x);
         });
+    print_attention<T>("attn_lstm", H, N, xloom::bahdanau());
+    print_attention<T>("attn_lstm with a callable", H, N, [](xloom::attention_step<T> const& step) {
+        for (std::size_t m = 0; m < step.scores.size(); ++m) {
+            step.scores[m] = step.last_alignment[m];
+            for (std::size_t a = 0; a < step.query.size(); ++a)
+                step.scores[m] += step.key(m)[a] - step.query[a];
+        }
+    });
     using matrix = xt::xtensor<T, 2>;
     matrix const A = numbers<matrix>({N, H}, 5), M = numbers<matrix>({H, H + 1}, 6);
     auto C = matrix::from_shape({N, H + 1});

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include <xloom/kernel/attn_lstm.hpp>
 
@@ -36,18 +37,42 @@ concept attention_score =
 
 namespace detail {
 
+/// A reference to a callable score, without its type: one function for all of them is compiled in
+/// xloom_dispatch.
+template <class T>
+class score_ref {
+public:
+    template <class Score>
+    explicit score_ref(Score const& score)
+        : score_(&score), call_([](void const* callable, attention_step<T> const& step) {
+              (*static_cast<Score const*>(callable))(step);
+          })
+    {}
+
+    void operator()(attention_step<T> const& step) const { call_(score_, step); }
+
+private:
+    void const* score_;
+    void (*call_)(void const*, attention_step<T> const&);
+};
+
+/// The type by which a score is known to the engine.
 template <class T, class Score>
-struct user_score {
+using score_argument = std::conditional_t<std::same_as<Score, bahdanau>, bahdanau, score_ref<T>>;
+
+/// A callable score for one direction, as the kernel calls it.
+template <class T>
+struct callable_score {
     static constexpr bool takes_exponentials = false;
 
-    Score const* score;
+    score_ref<T> score;
     std::size_t d, A;
     T const* V;
 
     void operator()(
         std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
     {
-        (*score)(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
+        score(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
             {last_alignment, keys.length}, {scores, keys.length}});
     }
 };
@@ -57,10 +82,11 @@ kernel::bahdanau_score<T> score_for(bahdanau const&, kernel::attn_lstm_parameter
 {
     return {p.V, p.A};
 }
-template <class T, class Score>
-user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<T> const& p, std::size_t d)
+template <class T>
+callable_score<T> score_for(
+    score_ref<T> const& score, kernel::attn_lstm_parameters<T> const& p, std::size_t d)
 {
-    return {&score, d, p.A, p.V.V};
+    return {score, d, p.A, p.V.V};
 }
 
 } // namespace detail

@@ -70,7 +70,9 @@ void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, att
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, &start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, Weights, Score> const states{weights, score, operands,
+    using argument = score_argument<compute_t<Item>, Score>;
+    argument const known_score(score);
+    attn_lstm_states<Item, Weights, argument> const states{weights, known_score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
         {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
         {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};

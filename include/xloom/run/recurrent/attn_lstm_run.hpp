@@ -29,11 +29,12 @@ struct memory_operand {
     }
 };
 
-/// The initial and final states of the rows, their memories, and the destinations of their alignments.
+/// The initial and final states of the rows, their memories, and the destinations of their alignments. Score
+/// is bahdanau or score_ref.
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = false; ///< in xloom_dispatch
+    static constexpr bool has_levels = true; ///< in xloom_dispatch
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
