@@ -1,4 +1,5 @@
-# What `cmake --install` lays down: headers, licence, CMake package, pkg-config file. Nothing in it depends on the machine.
+# What `cmake --install` lays down: headers, licence, CMake package, pkg-config file. Nothing in it depends on the machine, but the library
+# xloom_dispatch and the tools for ONNX files, if they are built.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
