@@ -11,6 +11,7 @@ set(test_units
   "rules ^(check|core)/"
   "infer ^infer/"
   "recurrent lstm|gru|rnn|recurrent|packed|activations"
+  "selective ^selective_"
   "scatter_vjp ^scatter_nd_vjp(_derivatives)?\\.test"
   "scatter_vjp_types ^scatter_nd_vjp_"
   "vjp_errors _vjp"

@@ -61,6 +61,8 @@
 #include <xloom/segment_reduce.hpp>
 #include <xloom/segment_scan.hpp>
 #include <xloom/segment_softmax.hpp>
+#include <xloom/selective_scan.hpp>
+#include <xloom/selective_scan_vjp.hpp>
 #include <xloom/storage_types.hpp>
 #include <xloom/thread_ranks.hpp>
 

@@ -4808,7 +4808,7 @@ consteval bool is_valid_associative_scan_into()
 
 // ==== xloom/core/tuning.hpp ====
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
-// except rows_per_gradient.
+// except rows_per_gradient and channels_per_gradient.
 //
 // They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
 // with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
@@ -4897,6 +4897,10 @@ inline constexpr std::size_t rows_per_product = 96;
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
 /// the other constants, it decides about bits: sums over rows are accumulated block by block.
 inline constexpr std::size_t rows_per_gradient = 512;
+
+/// The number of channels over which one thread adds up the gradients of a selective scan's B and C. It
+/// decides about bits as well: the sums of these groups are added up in order.
+inline constexpr std::size_t channels_per_gradient = 256;
 
 } // namespace xloom::tuning
 
@@ -9030,11 +9034,14 @@ callable_score<T> score_for(
 } // namespace xloom
 
 // ==== xloom/run/recurrent/batch_call.hpp ====
-// The common parts of the calls of recurrent operators: outputs, their checks, and the runner.
+// The common parts of the calls of recurrent operators: outputs and the runner.
 
 // ==== xloom/run/recurrent/batch_run.hpp ====
 // The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
 // independent parts.
+
+// ==== xloom/run/recurrent/workspace.hpp ====
+// The memory that calls of the recurrent operators use again.
 
 // ==== xloom/core/aligned_vector.hpp ====
 // A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
@@ -9102,6 +9109,78 @@ template <class T>
 using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 
 } // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// Makes a vector large enough, without a copy of its items, which would double its capacity too.
+template <class T>
+void grow(aligned_vector<T>& items, std::size_t count)
+{
+    if (items.size() < count) {
+        items.clear();
+        items.resize(count);
+    }
+}
+
+template <class Item>
+struct recurrent_runner;
+template <class Item, class Cell>
+struct backward_runner;
+
+} // namespace detail
+
+template <class Item>
+class recurrent_workspace;
+
+namespace detail {
+
+/// Returns memory for `count` numbers, which are not set; not null, even for none.
+///
+/// Errors    std::bad_alloc.
+template <class Item>
+compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count);
+
+} // namespace detail
+
+/// Reusable memory of the recurrent operators. It grows to the size that a call needs; a call that needs no
+/// more than an earlier one allocates nothing. One call may use it at a time.
+template <class Item>
+class recurrent_workspace {
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
+               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
+               (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+private:
+    friend struct detail::recurrent_runner<Item>;
+    template <class, class>
+    friend struct detail::backward_runner;
+    friend detail::compute_t<Item>* detail::numbers_of<Item>(recurrent_workspace&, std::size_t);
+
+    detail::aligned_vector<detail::compute_t<Item>> numbers_{};
+    std::vector<std::size_t> order_{};
+    std::vector<kernel::sequence<Item>> sequences_{};
+    std::vector<std::size_t> begins_{};
+};
+
+namespace detail {
+
+template <class Item>
+compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count)
+{
+    grow(workspace.numbers_, count + 1);
+    return workspace.numbers_.data();
+}
+
+} // namespace detail
+
+} // namespace xloom
 
 // ==== xloom/tensor/tensor_ref.hpp ====
 // References to operands in memory that may be omitted.
@@ -9194,6 +9273,27 @@ XLOOM_NAMED_OPERAND(ct_M, "ct_M")
 XLOOM_NAMED_OPERAND(ct_AW, "ct_AW")
 XLOOM_NAMED_OPERAND(ct_initial_attention, "ct_initial_attention")
 XLOOM_NAMED_OPERAND(ct_initial_alignment, "ct_initial_alignment")
+XLOOM_NAMED_OPERAND(u, "u")
+XLOOM_NAMED_OPERAND(delta, "delta")
+XLOOM_NAMED_OPERAND(A, "A")
+XLOOM_NAMED_OPERAND(C, "C")
+XLOOM_NAMED_OPERAND(D, "D")
+XLOOM_NAMED_OPERAND(z, "z")
+XLOOM_NAMED_OPERAND(delta_bias, "delta_bias")
+XLOOM_NAMED_OPERAND(initial_state, "initial_state")
+XLOOM_NAMED_OPERAND(y, "y")
+XLOOM_NAMED_OPERAND(final_state, "final_state")
+XLOOM_NAMED_OPERAND(ct_y, "ct_y")
+XLOOM_NAMED_OPERAND(ct_final_state, "ct_final_state")
+XLOOM_NAMED_OPERAND(d_u, "d_u")
+XLOOM_NAMED_OPERAND(d_delta, "d_delta")
+XLOOM_NAMED_OPERAND(d_A, "d_A")
+XLOOM_NAMED_OPERAND(d_B, "d_B")
+XLOOM_NAMED_OPERAND(d_C, "d_C")
+XLOOM_NAMED_OPERAND(d_D, "d_D")
+XLOOM_NAMED_OPERAND(d_z, "d_z")
+XLOOM_NAMED_OPERAND(d_delta_bias, "d_delta_bias")
+XLOOM_NAMED_OPERAND(d_initial_state, "d_initial_state")
 
 #undef XLOOM_NAMED_OPERAND
 
@@ -9542,49 +9642,6 @@ void sort_by_length(std::vector<std::size_t>& rows, std::size_t N, Length const&
     });
 }
 
-/// Makes a vector large enough, without a copy of its items, which would double its capacity too.
-template <class T>
-void grow(aligned_vector<T>& items, std::size_t count)
-{
-    if (items.size() < count) {
-        items.clear();
-        items.resize(count);
-    }
-}
-
-template <class Item>
-struct recurrent_runner;
-template <class Item, class Cell>
-struct backward_runner;
-
-} // namespace detail
-
-/// Reusable memory of the recurrent operators. It grows to the size that a call needs; a call that needs no
-/// more than an earlier one allocates nothing. One call may use it at a time.
-template <class Item>
-class recurrent_workspace {
-public:
-    /// Returns the number of bytes allocated.
-    std::size_t bytes() const noexcept
-    {
-        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
-               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
-               (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
-    }
-
-private:
-    friend struct detail::recurrent_runner<Item>;
-    template <class, class>
-    friend struct detail::backward_runner;
-
-    detail::aligned_vector<detail::compute_t<Item>> numbers_{};
-    std::vector<std::size_t> order_{};
-    std::vector<kernel::sequence<Item>> sequences_{};
-    std::vector<std::size_t> begins_{};
-};
-
-namespace detail {
-
 /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
 template <class Item>
 struct batch_part {
@@ -9731,6 +9788,56 @@ void store_state(T const* from, std::size_t count, state_rows<Item> const& to, s
 
 } // namespace detail
 } // namespace xloom
+
+// ==== xloom/run/recurrent/output_checks.hpp ====
+// The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
+
+namespace xloom::detail {
+
+/// Returns the memory block of each input.
+template <class... Refs, class... Names>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
+{
+    return {named_block{inputs.name, block_if_given(inputs)}...};
+}
+
+/// An output, its required shape, and the name of the input that may be the same tensor.
+template <class Item>
+struct output_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape;
+    shape const& expected;
+    tensor_ref<Item> const& ref;
+    std::string_view may_alias{};
+};
+
+/// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
+/// allows. `describe` returns the sizes that an error cites.
+template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, Describe const& describe,
+    std::array<output_requirement<Item>, Outputs> const& outputs,
+    std::array<named_block, Inputs> const& inputs)
+{
+    bool are_right = true;
+    for (output_requirement<Item> const& output : outputs) {
+        check_rank(op, output.operand, output.ref.rank());
+        are_right &= !output.ref.is_given() || output.ref.shape() == output.expected;
+    }
+    std::apply(
+        [&](auto const&... output) {
+            if (!are_right)
+                check_shapes(op,
+                    std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
+                        shape_if_given(output.ref)}...},
+                    describe);
+            check_apart(op,
+                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
+                inputs);
+        },
+        outputs);
+}
+
+} // namespace xloom::detail
 
 // ==== xloom/run/recurrent/packed_weights.hpp ====
 // The weights of the recurrent operators, packed once for all calls that use them.
@@ -10426,49 +10533,6 @@ template <class Item>
 xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
-}
-
-/// Returns the memory block of each input.
-template <class... Refs, class... Names>
-std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
-{
-    return {named_block{inputs.name, block_if_given(inputs)}...};
-}
-
-/// An output, its required shape, and the name of the input that may be the same tensor.
-template <class Item>
-struct output_requirement {
-    std::string_view operand;
-    std::string_view symbolic_shape;
-    shape const& expected;
-    tensor_ref<Item> const& ref;
-    std::string_view may_alias{};
-};
-
-/// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
-/// allows. `describe` returns the sizes that an error cites.
-template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
-void check_outputs(std::string_view op, Describe const& describe,
-    std::array<output_requirement<Item>, Outputs> const& outputs,
-    std::array<named_block, Inputs> const& inputs)
-{
-    bool are_right = true;
-    for (output_requirement<Item> const& output : outputs) {
-        check_rank(op, output.operand, output.ref.rank());
-        are_right &= !output.ref.is_given() || output.ref.shape() == output.expected;
-    }
-    std::apply(
-        [&](auto const&... output) {
-            if (!are_right)
-                check_shapes(op,
-                    std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
-                        shape_if_given(output.ref)}...},
-                    describe);
-            check_apart(op,
-                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
-                inputs);
-        },
-        outputs);
 }
 
 template <class Item, class Weights, class Policy>
@@ -35922,6 +35986,1042 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy co
         detail::input_t<Splits> splits = row_splits;
         detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
     }
+}
+
+} // namespace xloom
+
+// ==== xloom/selective_scan.hpp ====
+// The selective scan of state-space models such as Mamba.
+
+// ==== xloom/run/recurrent/selective_scan_run.hpp ====
+// The run of a selective scan: batches of channels of each sequence, divided among threads.
+
+// ==== xloom/check/selective_scan.hpp ====
+// Shape requirements of the selective scan.
+
+namespace xloom::detail {
+
+/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is 1.
+struct selective_sizes {
+    std::size_t N = 1, T = 0, K = 0, S = 0;
+    bool has_batch = false;
+
+    shape with_batch(std::size_t rows, std::size_t columns) const
+    {
+        return has_batch ? shape{N, rows, columns} : shape{rows, columns};
+    }
+    shape channels() const { return with_batch(T, K); }
+    shape states() const { return with_batch(T, S); }
+    shape state() const { return with_batch(K, S); }
+
+    std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
+    std::string_view state_letters() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
+    std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
+
+    std::string describe() const
+    {
+        std::string const batch = has_batch ? concat("N = ", N, ", ") : "";
+        return concat(batch, "T = ", T, ", K = ", K, " and S = ", S);
+    }
+};
+
+/// The shapes of the inputs of a selective scan.
+struct selective_shapes {
+    shape const& u;
+    shape_ref delta, A, B, C, D, z, delta_bias, initial_state;
+};
+
+/// Checks all inputs and returns the sizes.
+///
+/// Errors    shape_error
+inline selective_sizes check_selective_scan(std::string_view op, selective_shapes const& of)
+{
+    std::size_t const rank = of.u.size();
+    if (rank != 2 && rank != 3)
+        fail<shape_error>(op, ": u must have the shape [N, T, K], or [T, K] without a batch axis, but u is ",
+            of.u, ". Give it that shape.");
+    check_given(op, "delta", of.delta, rank);
+    check_given(op, "A", of.A, 2);
+    check_given(op, "B", of.B, rank);
+    check_given(op, "C", of.C, rank);
+    bool const has_batch = rank == 3;
+    selective_sizes const sizes{
+        has_batch ? of.u[0] : 1, of.u[rank - 2], of.u[rank - 1], (*of.A)[1], has_batch};
+    check_shapes(op,
+        std::array{
+            shape_requirement{"delta", sizes.channel_letters(), sizes.channels(), of.delta},
+            shape_requirement{"A", "[K, S]", {sizes.K, sizes.S}, of.A},
+            shape_requirement{"B", sizes.step_letters(), sizes.states(), of.B},
+            shape_requirement{"C", sizes.step_letters(), sizes.states(), of.C},
+            shape_requirement{"D", "[K]", {sizes.K}, of.D},
+            shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
+            shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
+            shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
+        },
+        [&] { return sizes.describe(); });
+    if (!has_strides({sizes.N, sizes.T, sizes.K, sizes.S}, padded_bytes))
+        fail<shape_error>(op, ": the states of all steps must fit in memory, but ", sizes.describe(),
+            ". Choose smaller sizes.");
+    return sizes;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/kernel/selective_scan.hpp ====
+// The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states follow
+// one another, and both the states and the rows of A stay in the L1 cache for all time steps.
+
+namespace xloom::kernel {
+
+/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
+template <class Item>
+struct item_rows {
+    Item* first = nullptr;
+    std::ptrdiff_t row = 0, column = 0;
+
+    Item* at(std::size_t i, std::size_t j) const
+    {
+        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
+    }
+
+    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
+    item_rows transposed() const { return {first, column, row}; }
+    /// Returns the columns from j on.
+    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+};
+
+/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
+template <class T, class Item>
+batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
+{
+    Item* const from = rows.at(i, channel);
+    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    T items[batch_size<T>]{};
+    for (std::size_t c = 0; c < count; ++c)
+        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
+    return load_batch(items);
+}
+
+template <class T, class Item>
+void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
+    std::size_t count)
+{
+    Item* const to = rows.at(i, channel);
+    if constexpr (std::is_same_v<Item, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    T items[batch_size<T>];
+    store_batch(items, values);
+    for (std::size_t c = 0; c < count; ++c)
+        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
+}
+
+/// The inputs of a selective scan of one sequence, all but its initial state. Rows of u, delta, z: channels, of
+/// B and C: states; there is one for each step. A row of A is a channel's; D and delta_bias are a row each.
+template <class Item>
+struct selective_inputs {
+    std::size_t steps = 0, states = 0;
+    bool delta_softplus = false;
+    item_rows<Item const> u, delta, A, B, C, D, z, delta_bias;
+};
+
+/// The states of a batch of channels.
+template <class Item>
+class selective_channels {
+public:
+    using T = xloom::detail::compute_t<Item>;
+    using V = batch_t<T>;
+
+    static constexpr std::size_t width = batch_size<T>;
+
+    /// The inputs of a step: `size` is delta, as the recurrence has it, `taken` its product with u.
+    struct step_inputs {
+        V u, raw_size, size, taken;
+    };
+
+    selective_channels(
+        selective_inputs<Item> const& inputs, std::size_t first, std::size_t count, arena<T>& memory)
+        : in(inputs),
+          first_(first),
+          count_(count),
+          A_(memory.take(inputs.states * width)),
+          h_(memory.take(inputs.states * width))
+    {
+        if (memory.only_counts())
+            return;
+        D_ = row_of(in.D);
+        delta_bias_ = row_of(in.delta_bias);
+        item_rows<Item const> const transposed = in.A.transposed();
+        for (std::size_t s = 0; s < in.states; ++s)
+            store_batch(A_ + s * width, load(transposed, s));
+    }
+
+    V const& D() const { return D_; }
+    V A(std::size_t s) const { return load_batch(A_ + s * width); }
+    T B(std::size_t t, std::size_t s) const { return static_cast<T>(*in.B.at(t, s)); }
+    T C(std::size_t t, std::size_t s) const { return static_cast<T>(*in.C.at(t, s)); }
+    T* states() const { return h_; }
+
+    V load(item_rows<Item const> const& rows, std::size_t t) const
+    {
+        return load_channels<T>(rows, t, first_, count_);
+    }
+    void store(V const& values, item_rows<Item> const& rows, std::size_t t) const
+    {
+        store_channels<T>(values, rows, t, first_, count_);
+    }
+
+    /// Loads a state, whose rows are channels; zeros if it is omitted.
+    void load_states(item_rows<Item const> const& from, T* to) const
+    {
+        item_rows<Item const> const transposed = from.transposed();
+        for (std::size_t s = 0; s < in.states; ++s)
+            store_batch(to + s * width, from.first == nullptr ? V(T(0)) : load(transposed, s));
+    }
+    /// Stores a state, unless it is omitted.
+    void store_states(T const* from, item_rows<Item> const& to) const
+    {
+        if (to.first == nullptr)
+            return;
+        item_rows<Item> const transposed = to.transposed();
+        for (std::size_t s = 0; s < in.states; ++s)
+            store(load_batch(from + s * width), transposed, s);
+    }
+
+    step_inputs inputs(std::size_t t) const
+    {
+        V const u = load(in.u, t), raw = load(in.delta, t) + delta_bias_;
+        V const size = in.delta_softplus ? softplus{}(raw) : raw;
+        return {u, raw, size, size * u};
+    }
+
+    /// Computes the states after a step. visit(s, before, decay, after) receives each.
+    template <class Visit>
+    [[gnu::always_inline]] void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
+    {
+        for (std::size_t s = 0; s < in.states; ++s) {
+            V const before = load_batch(h_ + s * width), decay = detail::exp_of(of.size * A(s));
+            V const after = multiply_add(decay, before, of.taken * V(B(t, s)));
+            store_batch(h_ + s * width, after);
+            visit(s, before, decay, after);
+        }
+    }
+
+    /// Returns y of a step before the gate, from the states after it.
+    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of) const
+    {
+        V y = D_ * of.u;
+        advance(t, of, [&](std::size_t s, V const&, V const&, V const& after) {
+            y = multiply_add(after, V(C(t, s)), y);
+        });
+        return y;
+    }
+
+    selective_inputs<Item> const& in;
+
+private:
+    V row_of(item_rows<Item const> const& row) const { return row.first == nullptr ? V(T(0)) : load(row, 0); }
+
+    std::size_t first_, count_;
+    T *A_, *h_;
+    V D_{}, delta_bias_{};
+};
+
+/// The outputs of a selective scan of one sequence.
+template <class Item>
+struct selective_outputs {
+    item_rows<Item const> initial_state;
+    item_rows<Item> y, final_state;
+};
+
+/// Runs all steps of a batch of channels.
+template <class Item>
+[[gnu::flatten]] void selective_scan(
+    selective_channels<Item> const& channels, selective_outputs<Item> const& out)
+{
+    using V = typename selective_channels<Item>::V;
+    auto const& in = channels.in;
+    channels.load_states(out.initial_state, channels.states());
+    for (std::size_t t = 0; t < in.steps; ++t) {
+        V y = channels.output(t, channels.inputs(t));
+        if (in.z.first != nullptr) {
+            V const z = channels.load(in.z, t);
+            y = y * (z * sigmoid{}(z));
+        }
+        if (out.y.first != nullptr)
+            channels.store(y, out.y, t);
+    }
+    channels.store_states(channels.states(), out.final_state);
+}
+
+} // namespace xloom::kernel
+
+namespace xloom {
+
+template <class Item>
+struct selective_scan_inputs;
+
+namespace detail {
+
+/// The operand u of a selective scan.
+template <class Item>
+using selective_ref = named_ref<tensor_ref<Item const>, names::u>;
+
+/// Returns the rows of sequence n of an operand; omitted if the operand is.
+template <class Item>
+kernel::item_rows<Item> rows_of_sequence(
+    tensor_ref<Item> const& from, selective_sizes const& sizes, std::size_t n)
+{
+    if (!from.is_given())
+        return {};
+    std::size_t const rows = sizes.has_batch ? 1 : 0;
+    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.step(0) : 0;
+    return {from.data() + begin, from.step(rows), from.step(rows + 1)};
+}
+
+template <class Item>
+kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.step(0), from.step(1)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// Returns a vector as the only row.
+template <class Item>
+kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.step(0)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item>
+selective_sizes check_selective_inputs(
+    std::string_view op, selective_ref<Item> const& u, selective_scan_inputs<Item> const& in)
+{
+    check_ranks(op, u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state);
+    return check_selective_scan(
+        op, {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
+                shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z),
+                shape_if_given(in.delta_bias), shape_if_given(in.initial_state)});
+}
+
+/// A selective scan whose operands are checked.
+template <class Item>
+struct selective_call {
+    selective_ref<Item> const& u;
+    selective_scan_inputs<Item> const& in;
+    selective_sizes sizes;
+    bool delta_softplus;
+
+    kernel::selective_inputs<Item> sequence(std::size_t n) const
+    {
+        auto const rows = [&](auto const& from) { return rows_of_sequence<Item const>(from, sizes, n); };
+        return {sizes.T, sizes.S, delta_softplus, rows(u), rows(in.delta), matrix_rows<Item const>(in.A),
+            rows(in.B), rows(in.C), vector_row<Item const>(in.D), rows(in.z),
+            vector_row<Item const>(in.delta_bias)};
+    }
+
+    /// Returns the number of threads' parts of `units`, which do all work together.
+    template <class Policy>
+    std::size_t parts(std::size_t units, Policy const& policy) const
+    {
+        return (std::min)(detail::parts_for(policy, sizes.N * sizes.T * sizes.K * sizes.S),
+            std::max<std::size_t>(units, 1));
+    }
+};
+
+/// Computes y and the final state; each is omitted if its reference is.
+template <class Item, class Policy>
+void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+    tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    using T = compute_t<Item>;
+    using channels = kernel::selective_channels<Item>;
+    selective_sizes const& sizes = call.sizes;
+    std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width, units = sizes.N * blocks;
+    std::size_t const parts = call.parts(units, policy);
+    kernel::arena<T> size;
+    channels(call.sequence(0), 0, 0, size);
+    T* const numbers = numbers_of(workspace, parts * size.used());
+    policy.for_each(parts, [&](std::size_t part) {
+        for (std::size_t unit = begin_of_part(part, parts, units);
+             unit < begin_of_part(part + 1, parts, units); ++unit) {
+            std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+            auto const in = call.sequence(n);
+            kernel::arena<T> memory(numbers + part * size.used());
+            kernel::selective_scan(channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                    rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
+        }
+    });
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/selective_scan_options.hpp ====
+// The options of selective_scan and its derivative.
+
+namespace xloom {
+
+/// Options of selective_scan.
+struct selective_scan_options {
+    bool delta_softplus = false; ///< the step sizes are softplus(delta + delta_bias)
+};
+
+} // namespace xloom
+
+namespace xloom {
+
+/// The inputs of a selective scan other than u, under the names of Mamba's reference; {} omits one. Tensors
+/// may have any strides.
+template <class Item>
+struct selective_scan_inputs {
+    detail::named_ref<tensor_ref<Item const>, detail::names::delta> delta{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::A> A{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::C> C{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::D> D{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::z> z{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::delta_bias> delta_bias{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_state> initial_state{};
+};
+
+/// The outputs of selective_scan_into; {} omits one.
+template <class Item>
+struct selective_scan_outputs {
+    detail::named_ref<tensor_ref<Item>, detail::names::y> y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::final_state> final_state{};
+};
+
+/// The outputs of selective_scan, in the shapes given there: tensors of u's rank.
+template <class Tensor>
+struct selective_scan_result {
+    Tensor y, final_state;
+};
+
+namespace detail {
+
+template <class Item>
+void check_selective_outputs(std::string_view op, selective_ref<Item> const& u,
+    selective_scan_inputs<Item> const& in, selective_sizes const& sizes,
+    selective_scan_outputs<Item> const& outputs)
+{
+    shape const channels = sizes.channels(), state = sizes.state();
+    check_outputs<Item>(
+        op, [&] { return sizes.describe(); },
+        std::array{
+            output_requirement<Item>{"y", sizes.channel_letters(), channels, outputs.y, "u"},
+            output_requirement<Item>{
+                "final_state", sizes.state_letters(), state, outputs.final_state, "initial_state"},
+        },
+        blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state));
+}
+
+/// The container of results for an operand of type X.
+template <class X>
+struct selective_tensor {
+    using type = xt::xarray<first_item_t<X>>;
+};
+template <tensor X>
+    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
+struct selective_tensor<X> {
+    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
+};
+
+} // namespace detail
+
+/// Computes the selective scan of Mamba into the caller's outputs, of any strides, with the caller's
+/// workspace.
+///
+///     for each sequence n and each channel k:
+///         h = initial_state[n, k]                                             # S states, zeros if omitted
+///         for t in range(T):
+///             d = delta[n, t, k] + delta_bias[k]                              # delta_softplus: softplus of it
+///             h = exp(d * A[k]) * h + d * u[n, t, k] * B[n, t]
+///             y[n, t, k] = sum(h * C[n, t]) + D[k] * u[n, t, k]               # * z * sigmoid(z), z[n, t, k]
+///         final_state[n, k] = h
+///
+/// Shapes    u, delta, z, y [N, T, K], A [K, S], B and C [N, T, S], D and delta_bias [K], initial_state and
+///           final_state [N, K, S]: N sequences of T steps, K channels of S states. N may be omitted in all of
+///           them. Any strides: Mamba's [N, K, T] is a transposed view. D, z, delta_bias and initial_state may
+///           be omitted, and each output. A stream is calls in turn, from final_state to initial_state.
+/// Types     those of u: float, double; float16 and other storage floats, computed as float and rounded in y
+///           and final_state only; user-defined scalars.
+/// Options   delta_softplus (false).
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Special   A step of size 0 keeps the states, so that delta pads a short sequence. NaN and infinity follow
+///           IEEE 754.
+/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
+///           final_state the tensor initial_state.
+/// Order     as written, state after state, fused to multiply-adds where the processor has them. The bits of a
+///           sequence do not depend on the batch, on the other channels, or on how it is split into calls
+///           (float and wider types).
+/// Max error of each exponential 1.5 ULP, and half of one in its argument.
+/// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
+///           SIMD lane of each thread.
+/// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
+///           steps are never in memory.
+/// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
+///           [N, S, T].
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}; // T = 2, K = 1
+/// xt::xtensor<double, 2> const A = {{0, -1}}, B = {{1, 1}, {1, 1}}, C = {{1, 0}, {1, 0}}; // S = 2
+/// xt::xtensor<double, 2> y = u, state = xt::zeros<double>({1, 2});
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::selective_scan_into(u, {.delta = delta, .A = A, .B = B, .C = C, .initial_state = state},
+///     {.y = y, .final_state = state}, workspace);
+/// y; // = [[1], [3]]
+/// state; // = [[3, 2.36788]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    selective_scan_options const& options = {}, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::selective_scan_into";
+    detail::selective_ref<Item> const u_ref = u;
+    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+    detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
+    detail::run_selective_scan<Item>(
+        {u_ref, inputs, sizes, options.delta_softplus}, outputs.y, outputs.final_state, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void selective_scan_into(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&,
+    std::type_identity_t<selective_scan_outputs<Item>> const&, recurrent_workspace<Item>&, Policy const&,
+    selective_scan_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::selective_scan_into: the arguments are selective_scan_into(u, inputs, "
+        "outputs, workspace[, options][, policy])");
+}
+
+/// Returns the outputs of selective_scan_into.
+///
+/// Errors    shape_error, std::bad_alloc.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const u = {{{1}, {2}}}, delta = {{{0}, {0}}}, B = {{{1}, {1}}}, C = B;
+/// xt::xtensor<double, 2> const A = {{-1}};
+/// xt::xtensor<double, 1> const D = {2};
+/// auto const [y, final_state] = xloom::selective_scan(
+///     u, {.delta = delta, .A = A, .B = B, .C = C, .D = D}, {.delta_softplus = true});
+/// y; // = [[[2.69315], [5.73287]]]
+/// final_state; // = [[[1.73287]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    selective_scan_options const& options = {}, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::selective_scan";
+    using tensor_type = typename detail::selective_tensor<Input>::type;
+    detail::selective_ref<Item> const u_ref = u;
+    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+    selective_scan_result<tensor_type> result{
+        enable_tensor<tensor_type>::make(sizes.channels()), enable_tensor<tensor_type>::make(sizes.state())};
+    recurrent_workspace<Item> workspace;
+    tensor_ref<Item> const y = result.y, final_state = result.final_state;
+    detail::run_selective_scan<Item>(
+        {u_ref, inputs, sizes, options.delta_softplus}, y, final_state, workspace, policy);
+    return result;
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+void selective_scan(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&, Policy const&,
+    selective_scan_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::selective_scan: the arguments are selective_scan(u, inputs[, options][, policy])");
+}
+
+} // namespace xloom
+
+// ==== xloom/selective_scan_vjp.hpp ====
+// The derivative of the selective scan.
+
+// ==== xloom/run/recurrent/selective_scan_vjp_run.hpp ====
+// The run of a selective scan's vector-Jacobian product: groups of channels of each sequence, divided among
+// threads, and then the sums over the groups.
+
+// ==== xloom/kernel/selective_scan_vjp.hpp ====
+// The vector-Jacobian product of a selective scan of one sequence, for a batch of channels at a time.
+//
+// The states before each of about sqrt(T) segments are kept. From the last segment to the first, its states
+// and decays are computed again, with the bits of the forward pass, and then its steps go backwards.
+
+namespace xloom::kernel {
+
+/// The cotangents of one sequence, and the gradients that have a row for each step or for each channel.
+template <class Item>
+struct selective_cotangents {
+    item_rows<Item const> initial_state, ct_y, ct_final_state;
+    item_rows<Item> d_u, d_delta, d_z, d_initial_state;
+};
+
+/// The sums of a group of channels: over the channels, d_B and d_C [T, states], and over the steps, d_A
+/// [states, channels], d_D and d_delta_bias. Channels are padded to whole batches.
+template <class T>
+struct selective_sums {
+    std::size_t steps, states, channels;
+    T *d_B, *d_C, *d_A, *d_D, *d_delta_bias;
+
+    selective_sums(
+        std::size_t step_count, std::size_t state_count, std::size_t channel_count, arena<T>& memory)
+        : steps(step_count),
+          states(state_count),
+          channels(whole_batches<T>(channel_count)),
+          d_B(memory.take(steps * states)),
+          d_C(memory.take(steps * states)),
+          d_A(memory.take(states * channels)),
+          d_D(memory.take(channels)),
+          d_delta_bias(memory.take(channels))
+    {}
+};
+
+/// The memory in which steps are computed again.
+template <class T>
+class selective_record {
+    static constexpr std::size_t width = batch_size<T>;
+
+public:
+    selective_record(std::size_t steps, std::size_t states, arena<T>& memory)
+        : segment(xloom::detail::ceil_sqrt(steps)),
+          row_(states * width),
+          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment * row_)),
+          states_before_(memory.take(segment * row_)),
+          decays_(memory.take(segment * row_)),
+          y_(memory.take(segment * width)),
+          carried_(memory.take(row_)),
+          d_A_(memory.take(row_))
+    {}
+
+    std::size_t const segment; ///< the number of steps
+
+    T* kept(std::size_t i) const { return kept_ + i * row_; }
+    T* before(std::size_t i, std::size_t s) const { return states_before_ + i * row_ + s * width; }
+    T* decay(std::size_t i, std::size_t s) const { return decays_ + i * row_ + s * width; }
+    T* y(std::size_t i) const { return y_ + i * width; }
+    T* carried(std::size_t s = 0) const { return carried_ + s * width; }
+    T* d_A(std::size_t s = 0) const { return d_A_ + s * width; }
+    std::size_t row() const { return row_; }
+
+private:
+    std::size_t row_;
+    T *kept_, *states_before_, *decays_, *y_, *carried_, *d_A_;
+};
+
+/// The backward pass of a batch of channels, from the final states to the initial ones.
+template <class Item>
+class selective_backward {
+public:
+    using channels_type = selective_channels<Item>;
+    using T = typename channels_type::T;
+    using V = typename channels_type::V;
+
+    static constexpr std::size_t width = channels_type::width;
+
+    selective_backward(channels_type const& channels, std::size_t count, selective_cotangents<Item> const& of,
+        selective_record<T> const& record)
+        : channels_(channels), count_(count), of_(of), record_(record)
+    {}
+
+    /// Adds to d_B and d_C, and sets the other sums from the channel `column` of the group on.
+    [[gnu::flatten]] void operator()(selective_sums<T> const& sums, std::size_t column)
+    {
+        std::size_t const steps = channels_.in.steps, states = channels_.in.states;
+        channels_.load_states(of_.ct_final_state, record_.carried());
+        std::fill_n(record_.d_A(), record_.row(), T(0));
+        keep_states();
+        for (std::size_t end = steps; end != 0;) {
+            std::size_t const begin = (end - 1) / record_.segment * record_.segment;
+            compute_again(begin, end);
+            for (std::size_t t = end; t-- > begin;)
+                step_back(t, t - begin, sums);
+            end = begin;
+        }
+        channels_.store_states(record_.carried(), of_.d_initial_state);
+        for (std::size_t s = 0; s < states; ++s)
+            store_batch(sums.d_A + s * sums.channels + column, load_batch(record_.d_A(s)));
+        store_batch(sums.d_D + column, d_D_);
+        store_batch(sums.d_delta_bias + column, d_delta_bias_);
+    }
+
+private:
+    static constexpr auto nothing = [](std::size_t, V const&, V const&, V const&) {};
+
+    /// Keeps the states before each segment.
+    void keep_states() const
+    {
+        channels_.load_states(of_.initial_state, channels_.states());
+        for (std::size_t t = 0; t < channels_.in.steps; ++t) {
+            if (t % record_.segment == 0)
+                std::copy_n(channels_.states(), record_.row(), record_.kept(t / record_.segment));
+            channels_.advance(t, channels_.inputs(t), nothing);
+        }
+    }
+
+    /// Computes the states before the steps of a segment, their decays, and y before the gate.
+    void compute_again(std::size_t begin, std::size_t end) const
+    {
+        std::copy_n(record_.kept(begin / record_.segment), record_.row(), channels_.states());
+        for (std::size_t t = begin; t < end; ++t) {
+            auto const of = channels_.inputs(t);
+            V y = channels_.D() * of.u;
+            channels_.advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
+                store_batch(record_.before(t - begin, s), before);
+                store_batch(record_.decay(t - begin, s), decay);
+                y = multiply_add(after, V(channels_.C(t, s)), y);
+            });
+            store_batch(record_.y(t - begin), y);
+        }
+    }
+
+    /// Returns the sum over the channels, without the padding.
+    T sum_of_channels(V const& values) const
+    {
+        if (count_ == width)
+            return sum_of<T>(values);
+        T items[width], sum(0);
+        store_batch(items, values);
+        for (std::size_t c = 0; c < count_; ++c)
+            sum += items[c];
+        return sum;
+    }
+
+    void store(V const& values, item_rows<Item> const& rows, std::size_t t) const
+    {
+        if (rows.first != nullptr)
+            channels_.store(values, rows, t);
+    }
+
+    /// Goes back from the states after step t, the i-th of its segment, to those before it.
+    void step_back(std::size_t t, std::size_t i, selective_sums<T> const& sums)
+    {
+        auto const& in = channels_.in;
+        auto const of = channels_.inputs(t);
+        V ct_y = of_.ct_y.first == nullptr ? V(T(0)) : channels_.load(of_.ct_y, t);
+        if (in.z.first != nullptr) {
+            V const z = channels_.load(in.z, t);
+            auto const [share, slope] = differentiate(sigmoid{}, z);
+            store(ct_y * load_batch(record_.y(i)) * multiply_add(z, slope, share), of_.d_z, t);
+            ct_y = ct_y * (z * share);
+        }
+        d_D_ = multiply_add(ct_y, of.u, d_D_);
+        V d_size(T(0)), d_taken(T(0));
+        for (std::size_t s = 0; s < in.states; ++s) {
+            V const B(channels_.B(t, s)), before = load_batch(record_.before(i, s));
+            V const decay = load_batch(record_.decay(i, s));
+            V const after = multiply_add(decay, before, of.taken * B);
+            V const ct_h = multiply_add(ct_y, V(channels_.C(t, s)), load_batch(record_.carried(s)));
+            sums.d_C[t * in.states + s] += sum_of_channels(ct_y * after);
+            sums.d_B[t * in.states + s] += sum_of_channels(ct_h * of.taken);
+            d_taken = multiply_add(ct_h, B, d_taken);
+            V const carried = ct_h * decay, ct_rate = carried * before;
+            d_size = multiply_add(ct_rate, channels_.A(s), d_size);
+            store_batch(record_.d_A(s), multiply_add(ct_rate, of.size, load_batch(record_.d_A(s))));
+            store_batch(record_.carried(s), carried);
+        }
+        V d_delta = multiply_add(d_taken, of.u, d_size);
+        if (in.delta_softplus)
+            d_delta = d_delta * differentiate(softplus{}, of.raw_size).slope;
+        d_delta_bias_ = d_delta_bias_ + d_delta;
+        store(d_delta, of_.d_delta, t);
+        store(multiply_add(d_taken, of.size, channels_.D() * ct_y), of_.d_u, t);
+    }
+
+    channels_type const& channels_;
+    std::size_t count_;
+    selective_cotangents<Item> const& of_;
+    selective_record<T> const& record_;
+    V d_D_ = V(T(0)), d_delta_bias_ = V(T(0));
+};
+
+} // namespace xloom::kernel
+
+namespace xloom {
+
+template <class Item>
+struct selective_scan_cotangents;
+template <class Item>
+struct selective_scan_gradients;
+
+namespace detail {
+
+/// The backward pass of all sequences and groups of channels. A unit is a group of one sequence.
+template <class Item>
+class selective_vjp_run {
+    using T = compute_t<Item>;
+    using channels = kernel::selective_channels<Item>;
+
+    static constexpr std::size_t group_width = tuning::channels_per_gradient;
+    static_assert(group_width % channels::width == 0);
+
+public:
+    selective_vjp_run(selective_call<Item> const& call, selective_scan_cotangents<Item> const& cotangents,
+        selective_scan_gradients<Item> const& gradients)
+        : call_(call),
+          sizes_(call.sizes),
+          cotangents_(cotangents),
+          gradients_(gradients),
+          groups_((sizes_.K + group_width - 1) / group_width)
+    {}
+
+    template <class Policy>
+    void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
+    {
+        std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
+        kernel::arena<T> sums_size, scratch_size;
+        take_sums(sums_size);
+        take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
+        sums_items_ = sums_size.used();
+        sums_ = numbers_of(workspace, units * sums_items_ + parts * scratch_size.used());
+        policy.for_each(parts, [&](std::size_t part) {
+            T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit)
+                run_group(unit / groups_, unit % groups_, scratch);
+        });
+        add_groups();
+        add_sequences();
+    }
+
+private:
+    kernel::selective_sums<T> take_sums(kernel::arena<T>& memory) const
+    {
+        return {sizes_.T, sizes_.S, (std::min)(group_width, sizes_.K), memory};
+    }
+    kernel::selective_sums<T> sums_of(std::size_t n, std::size_t group) const
+    {
+        kernel::arena<T> memory(sums_ + (n * groups_ + group) * sums_items_);
+        return take_sums(memory);
+    }
+
+    auto take_scratch(kernel::selective_inputs<Item> const& in, std::size_t first, std::size_t count,
+        kernel::arena<T>& memory) const
+    {
+        channels const block(in, first, count, memory);
+        return std::pair(block, kernel::selective_record<T>(sizes_.T, sizes_.S, memory));
+    }
+
+    void run_group(std::size_t n, std::size_t group, T* scratch) const
+    {
+        auto const rows = [&](auto const& from) { return rows_of_sequence(from, sizes_, n); };
+        kernel::selective_inputs<Item> const in = call_.sequence(n);
+        kernel::selective_cotangents<Item> const of{rows(call_.in.initial_state), rows(cotangents_.y),
+            rows(cotangents_.final_state), rows(gradients_.u), rows(gradients_.delta), rows(gradients_.z),
+            rows(gradients_.initial_state)};
+        kernel::selective_sums<T> const sums = sums_of(n, group);
+        std::fill_n(sums.d_B, sizes_.T * sizes_.S, T(0));
+        std::fill_n(sums.d_C, sizes_.T * sizes_.S, T(0));
+        std::size_t const begin = group * group_width, end = (std::min)(begin + group_width, sizes_.K);
+        for (std::size_t first = begin; first < end; first += channels::width) {
+            std::size_t const count = (std::min)(channels::width, end - first);
+            kernel::arena<T> memory(scratch);
+            auto const [block, record] = take_scratch(in, first, count, memory);
+            kernel::selective_backward<Item>(block, count, of, record)(sums, first - begin);
+        }
+    }
+
+    static void add(T const* from, T* to, std::size_t count)
+    {
+        std::transform(from, from + count, to, to, [](T const& x, T const& sum) { return sum + x; });
+    }
+
+    /// Writes a matrix, unless its gradient is omitted; zeros if there are no sums.
+    static void write(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
+        std::size_t columns)
+    {
+        if (to.first != nullptr)
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < columns; ++j)
+                    *to.at(i, j) = static_cast<Item>(from == nullptr ? T(0) : from[i * row + j]);
+    }
+
+    /// Writes d_B and d_C: of each sequence the sums over its groups in order.
+    void add_groups() const
+    {
+        std::size_t const steps = sizes_.T, S = sizes_.S;
+        for (std::size_t n = 0; n < sizes_.N; ++n) {
+            auto const d_B = rows_of_sequence<Item>(gradients_.B, sizes_, n);
+            auto const d_C = rows_of_sequence<Item>(gradients_.C, sizes_, n);
+            if (groups_ == 0) {
+                write(nullptr, 0, d_B, steps, S);
+                write(nullptr, 0, d_C, steps, S);
+                continue;
+            }
+            kernel::selective_sums<T> const total = sums_of(n, 0);
+            for (std::size_t group = 1; group < groups_; ++group) {
+                add(sums_of(n, group).d_B, total.d_B, steps * S);
+                add(sums_of(n, group).d_C, total.d_C, steps * S);
+            }
+            write(total.d_B, S, d_B, steps, S);
+            write(total.d_C, S, d_C, steps, S);
+        }
+    }
+
+    /// Writes d_A, d_D and d_delta_bias: of each group the sums over the sequences in order.
+    void add_sequences() const
+    {
+        auto const d_A = matrix_rows<Item>(gradients_.A).transposed();
+        auto const d_D = vector_row<Item>(gradients_.D),
+                   d_delta_bias = vector_row<Item>(gradients_.delta_bias);
+        if (sizes_.N == 0) {
+            write(nullptr, 0, d_A, sizes_.S, sizes_.K);
+            write(nullptr, 0, d_D, 1, sizes_.K);
+            write(nullptr, 0, d_delta_bias, 1, sizes_.K);
+            return;
+        }
+        for (std::size_t group = 0; group < groups_; ++group) {
+            std::size_t const first = group * group_width, count = (std::min)(group_width, sizes_.K - first);
+            kernel::selective_sums<T> const total = sums_of(0, group);
+            for (std::size_t n = 1; n < sizes_.N; ++n) {
+                kernel::selective_sums<T> const own = sums_of(n, group);
+                add(own.d_A, total.d_A, sizes_.S * own.channels);
+                add(own.d_D, total.d_D, count);
+                add(own.d_delta_bias, total.d_delta_bias, count);
+            }
+            write(total.d_A, total.channels, d_A.from(first), sizes_.S, count);
+            write(total.d_D, 0, d_D.from(first), 1, count);
+            write(total.d_delta_bias, 0, d_delta_bias.from(first), 1, count);
+        }
+    }
+
+    selective_call<Item> const& call_;
+    selective_sizes const& sizes_;
+    selective_scan_cotangents<Item> const& cotangents_;
+    selective_scan_gradients<Item> const& gradients_;
+    std::size_t groups_, sums_items_ = 0;
+    T* sums_ = nullptr;
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+/// The cotangents of a selective scan's outputs; {} omits one, which is zeros.
+template <class Item>
+struct selective_scan_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_y> y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_final_state> final_state{};
+};
+
+/// The gradients that selective_scan_vjp_into writes; {} omits one.
+template <class Item>
+struct selective_scan_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::d_u> u{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_delta> delta{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_A> A{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_C> C{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_D> D{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_z> z{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_delta_bias> delta_bias{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_initial_state> initial_state{};
+};
+
+namespace detail {
+
+template <class Item>
+void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
+    selective_scan_inputs<Item> const& in, selective_sizes const& sizes,
+    selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients)
+{
+    check_ranks(op, cotangents.y, cotangents.final_state);
+    shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
+    shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
+    std::string_view const of_channels = sizes.channel_letters(), of_states = sizes.step_letters();
+    auto const describe = [&] { return sizes.describe(); };
+    check_shapes(op,
+        std::array{shape_requirement{"ct_y", of_channels, channels, shape_if_given(cotangents.y)},
+            shape_requirement{
+                "ct_final_state", sizes.state_letters(), state, shape_if_given(cotangents.final_state)}},
+        describe);
+    if (gradients.z.is_given() && !in.z.is_given())
+        fail<shape_error>(op, ": d_z requires z, but z is omitted. Leave out d_z, too.");
+    check_outputs<Item>(op, describe,
+        std::array{
+            output_requirement<Item>{"d_u", of_channels, channels, gradients.u},
+            output_requirement<Item>{"d_delta", of_channels, channels, gradients.delta},
+            output_requirement<Item>{"d_A", "[K, S]", matrix, gradients.A},
+            output_requirement<Item>{"d_B", of_states, states, gradients.B},
+            output_requirement<Item>{"d_C", of_states, states, gradients.C},
+            output_requirement<Item>{"d_D", "[K]", vector, gradients.D},
+            output_requirement<Item>{"d_z", of_channels, channels, gradients.z},
+            output_requirement<Item>{"d_delta_bias", "[K]", vector, gradients.delta_bias},
+            output_requirement<Item>{
+                "d_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
+        },
+        blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state, cotangents.y,
+            cotangents.final_state));
+}
+
+} // namespace detail
+
+/// Computes the vector-Jacobian product of selective_scan: the gradients of its inputs from the cotangents of
+/// y and of the final state.
+///
+///     for each input v:
+///         d_v = sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
+///
+/// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
+///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,
+///           delta_bias and the initial state do not require that the forward pass has them.
+/// Types     those of selective_scan. Storage floats are computed as float, and rounded in the gradients only.
+/// Options   those of the forward pass.
+/// Policy    serial, or one with threads: results are bitwise equal to those of serial.
+/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. d_initial_state may be
+///           the tensor ct_final_state.
+/// Order     d_B and d_C are sums over 256 channels each, whose sums are added up in order; d_A, d_D and
+///           d_delta_bias are sums over the steps from the last to the first, then over the sequences.
+/// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
+///           backward pass. Memory: 3 sqrt(T) S numbers for each SIMD lane of each thread, and of each group
+///           of 256 channels of each sequence 2 T S + 256 S. Allocates nothing if the workspace is large
+///           enough.
+/// Source    A. Gu, T. Dao, "Mamba" (2023), section 3.3.2, whose backward pass computes states again, too.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}, B = {{1}, {1}}, C = B;
+/// xt::xtensor<double, 2> const A = {{0}}, ct_y = {{1}, {1}};
+/// xt::xtensor<double, 2> d_u = u, d_A = A;
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = ct_y},
+///     {.u = d_u, .A = d_A}, workspace); // y = {u[0], exp(A) u[0] + u[1]}
+/// d_u; // = [[2], [1]]
+/// d_A; // = [[1]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
+    std::type_identity_t<selective_scan_gradients<Item>> const& gradients,
+    recurrent_workspace<Item>& workspace, selective_scan_options const& options = {},
+    Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
+    detail::selective_ref<Item> const u_ref = u;
+    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+    detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
+    detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
+    detail::selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void selective_scan_vjp_into(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&,
+    std::type_identity_t<selective_scan_cotangents<Item>> const&,
+    std::type_identity_t<selective_scan_gradients<Item>> const&, recurrent_workspace<Item>&, Policy const&,
+    selective_scan_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::selective_scan_vjp_into: the arguments are selective_scan_vjp_into(u, "
+        "inputs, cotangents, gradients, workspace[, options][, policy])");
 }
 
 } // namespace xloom

@@ -1,6 +1,6 @@
 #pragma once
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
-// except rows_per_gradient.
+// except rows_per_gradient and channels_per_gradient.
 //
 // They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
 // with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
@@ -93,5 +93,9 @@ inline constexpr std::size_t rows_per_product = 96;
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
 /// the other constants, it decides about bits: sums over rows are accumulated block by block.
 inline constexpr std::size_t rows_per_gradient = 512;
+
+/// The number of channels over which one thread adds up the gradients of a selective scan's B and C. It
+/// decides about bits as well: the sums of these groups are added up in order.
+inline constexpr std::size_t channels_per_gradient = 256;
 
 } // namespace xloom::tuning

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include <xloom/check/recurrent.hpp>
-#include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
 #include <xloom/core/tuning.hpp>
 #include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/sequences.hpp>
+#include <xloom/run/recurrent/workspace.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
@@ -160,49 +160,6 @@ void sort_by_length(std::vector<std::size_t>& rows, std::size_t N, Length const&
         return length_a != length_b ? length_a > length_b : a < b;
     });
 }
-
-/// Makes a vector large enough, without a copy of its items, which would double its capacity too.
-template <class T>
-void grow(aligned_vector<T>& items, std::size_t count)
-{
-    if (items.size() < count) {
-        items.clear();
-        items.resize(count);
-    }
-}
-
-template <class Item>
-struct recurrent_runner;
-template <class Item, class Cell>
-struct backward_runner;
-
-} // namespace detail
-
-/// Reusable memory of the recurrent operators. It grows to the size that a call needs; a call that needs no
-/// more than an earlier one allocates nothing. One call may use it at a time.
-template <class Item>
-class recurrent_workspace {
-public:
-    /// Returns the number of bytes allocated.
-    std::size_t bytes() const noexcept
-    {
-        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
-               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
-               (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
-    }
-
-private:
-    friend struct detail::recurrent_runner<Item>;
-    template <class, class>
-    friend struct detail::backward_runner;
-
-    detail::aligned_vector<detail::compute_t<Item>> numbers_{};
-    std::vector<std::size_t> order_{};
-    std::vector<kernel::sequence<Item>> sequences_{};
-    std::vector<std::size_t> begins_{};
-};
-
-namespace detail {
 
 /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
 template <class Item>
