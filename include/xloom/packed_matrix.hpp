@@ -121,8 +121,8 @@ private:
         return level.template functions<detail::matrix_functions<T>>();
     }
 
-    static detail::shared_parameters<detail::matrix_parameters<T>> pack(
-        detail::matrix_functions<T> functions, detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+    static detail::shared_parameters<detail::matrix_parameters<T>> pack(detail::matrix_functions<T> functions,
+        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
