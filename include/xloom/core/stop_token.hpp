@@ -3,6 +3,8 @@
 
 #include <version>
 
+#include <xloom/core/exceptions.hpp>
+
 #ifdef __cpp_lib_jthread
 
 #include <stop_token>

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::kernel {
 
 /// The residuals of the sequences of a part, which are every `stride`-th of the sequences sorted by

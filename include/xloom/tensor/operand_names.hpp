@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::detail {
 
 /// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.

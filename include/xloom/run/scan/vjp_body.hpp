@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::detail {
 
 /// A body for scan, scan_into or loop that calls a body with parameters, and first notes the states of the
