@@ -148,6 +148,17 @@ void xloom_planes(planes& o)
         o.h, o.x, o.y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
 }
 
+void xloom_strided_planes(planes& o)
+{
+    o.h.fill(0.0f);
+    auto const body = [](auto& h, auto const& x_t, auto& y_t) {
+        for (std::size_t row = 0; row < x_t.shape(0); ++row)
+            add_step(&h(row, 0), &x_t(row, 0), &y_t(row, 0), x_t.shape(1));
+    };
+    xloom::scan_into(
+        xloom::strided_elements(body), o.h, o.x, o.y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
+}
+
 /// A Scan whose body is an Add, and an Identity because an output cannot have two names.
 template <std::int64_t Axis, class Operands>
 onnx_graph running_sum(Operands& o)
@@ -205,7 +216,7 @@ int main(int argc, char** argv)
                 return planes{
                     matrix::from_shape({8, 64}), made_up<cube>({8, T, 64}), cube::from_shape({8, T, 64}), T};
             },
-            {{"hand", hand_planes}, {"xloom", xloom_planes},
+            {{"hand", hand_planes}, {"xloom", xloom_planes}, {"xloom_strided", xloom_strided_planes},
                 {.impl = "onnxruntime", .model = running_sum<1>}});
     }
     return run_cases(argc, argv);

@@ -65,6 +65,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = Op;
+    static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -75,8 +76,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
+    auto x =
+        cursor_set<Inputs, LeadingAxis, strided>::start(inputs, input_places, kernel::all_iterations(length));
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
         outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
@@ -142,7 +144,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and for strided elements.
+///           lazy operands and for strided elements, which are copied for the body: not for one that is marked
+///           by strided_elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp

@@ -14455,11 +14455,74 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/tensor/strided_element.hpp ====
+// The view of one element of a tensor whose items need not be contiguous, for bodies with loops of their own.
+
+namespace xloom {
+
+/// A view of one element where it is in its tensor: x_t(i, j), x_t.data() and strides in items. It is no
+/// xtensor expression: those take several times as long over strided items as a loop over each row.
+template <class T, std::size_t Rank>
+class strided_element {
+public:
+    /// Makes a view of the items at `data`. Requires a layout of this rank.
+    strided_element(T* data, detail::strided_layout const& layout) : data_(data)
+    {
+        for (std::size_t axis = 0; axis < Rank; ++axis) {
+            shape_[axis] = layout.dims[axis];
+            strides_[axis] = layout.strides[axis];
+        }
+    }
+
+    static constexpr std::size_t dimension() noexcept { return Rank; }
+    std::array<std::size_t, Rank> const& shape() const noexcept { return shape_; }
+    std::size_t shape(std::size_t axis) const noexcept { return shape_[axis]; }
+    /// Returns the distances in items between neighbours along each axis, of any sign.
+    std::array<std::ptrdiff_t, Rank> const& strides() const noexcept { return strides_; }
+    T* data() const noexcept { return data_; }
+
+    template <class... Indices>
+        requires(sizeof...(Indices) == Rank)
+    T& operator()(Indices... indices) const noexcept
+    {
+        std::size_t axis = 0;
+        std::ptrdiff_t offset = 0;
+        ((offset += static_cast<std::ptrdiff_t>(indices) * strides_[axis++]), ...);
+        return data_[offset];
+    }
+
+    /// Makes the view refer to other memory; for the operators that pass views to bodies.
+    void rebind(T* data) noexcept { data_ = data; }
+
+private:
+    T* data_;
+    std::array<std::size_t, Rank> shape_{};
+    std::array<std::ptrdiff_t, Rank> strides_{};
+};
+
+} // namespace xloom
+
 namespace xloom::detail {
 
 /// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
 /// shape type.
 struct item_element {};
+
+/// The shape type of elements that a body takes where they are, as strided_element.
+template <std::size_t Rank>
+struct strided_shape {};
+
+/// Returns the view of an element at `data`.
+template <class T, class ElementShape>
+basic_element_view<T, ElementShape> make_element(T* data, strided_layout const& layout, ElementShape const*)
+{
+    return {data, layout.dims};
+}
+template <class T, std::size_t Rank>
+strided_element<T, Rank> make_element(T* data, strided_layout const& layout, strided_shape<Rank> const*)
+{
+    return {data, layout};
+}
 
 /// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
 template <class Shape, bool LeadingAxis>
@@ -14479,14 +14542,18 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
+/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
 /// those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
-        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
+        : data_(data),
+          first_(time.first),
+          at_(time.first),
+          step_(time.step),
+          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
     {}
 
     /// Makes element t the one that enter() makes current.
@@ -14525,7 +14592,8 @@ protected:
     std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
-    basic_element_view<T, ElementShape> view_;
+    decltype(make_element(
+        std::declval<T*>(), strided_layout(), static_cast<ElementShape const*>(nullptr))) view_;
 };
 
 /// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
@@ -14644,6 +14712,13 @@ template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
+/// The cursor type of an operand X of a body that takes strided elements.
+template <class X>
+using strided_cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    std::conditional_t<enable_tensor<bare<X>>::rank == 1, item_element,
+        strided_shape<enable_tensor<bare<X>>::rank - 1>>,
+    true>;
+
 /// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
 /// during unwinding: through the caller's reference the compiler would have to store and reload the state
 /// around every write to an output.
@@ -14702,6 +14777,24 @@ void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
     if constexpr (std::numeric_limits<T>::has_quiet_NaN)
         element = std::numeric_limits<T>::quiet_NaN();
 #endif
+}
+
+template <std::size_t Axis = 0, class T, std::size_t Rank>
+void poison_from([[maybe_unused]] strided_element<T, Rank> const& element, [[maybe_unused]] T* first)
+{
+#ifndef NDEBUG
+    if constexpr (Axis == Rank)
+        detail::poison(*first);
+    else
+        for (std::size_t i = 0; i < element.shape(Axis); ++i)
+            detail::poison_from<Axis + 1>(
+                element, first + static_cast<std::ptrdiff_t>(i) * element.strides()[Axis]);
+#endif
+}
+template <class T, std::size_t Rank>
+void poison(strided_element<T, Rank>& element)
+{
+    detail::poison_from(element, element.data());
 }
 
 /// The shape that a state must keep; not stored for scalars and fixed shapes.
@@ -15239,6 +15332,61 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/scan/strided_body.hpp ====
+// The mark of a body that takes elements where they are in their tensors.
+
+namespace xloom {
+
+/// A body that takes strided elements: see strided_elements.
+template <class Body>
+class strided_body {
+public:
+    explicit strided_body(Body body) : body_(std::move(body)) {}
+
+    template <class... Arguments>
+        requires std::is_invocable_v<Body&, Arguments...>
+    decltype(auto) operator()(Arguments&&... arguments)
+    {
+        return std::invoke(body_, static_cast<Arguments&&>(arguments)...);
+    }
+    template <class... Arguments>
+        requires std::is_invocable_v<Body const&, Arguments...>
+    decltype(auto) operator()(Arguments&&... arguments) const
+    {
+        return std::invoke(body_, static_cast<Arguments&&>(arguments)...);
+    }
+
+private:
+    Body body_;
+};
+
+/// Marks a body of scan_into that takes elements where they are in their tensors, as strided_element, instead
+/// of copies with contiguous items. A body that loops over rows of items then takes as long as a hand-written
+/// loop along any axis.
+///
+/// Shapes    operands whose rank is known at compile time; elements of rank 0 are items, as for any body.
+/// Cost      nothing beyond the body's.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const x = {{1, 2, 3}, {10, 20, 30}};
+/// auto y = xt::xtensor<float, 2>::from_shape({2, 3});
+/// xt::xtensor<float, 1> sums = {0, 0};
+/// auto const add = [](auto& h, auto const& x_t, auto& y_t) {
+///     for (std::size_t i = 0; i < x_t.shape(0); ++i)
+///         y_t(i) = h(i) += x_t(i);
+/// };
+/// xloom::scan_into(
+///     xloom::strided_elements(add), sums, x, y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
+/// y; // = [[1, 3, 6], [10, 30, 60]]
+/// ```
+template <class Body>
+strided_body<std::decay_t<Body>> strided_elements(Body&& body)
+{
+    return strided_body<std::decay_t<Body>>(std::forward<Body>(body));
+}
+
+} // namespace xloom
+
 namespace xloom::detail {
 
 /// The result type of a body called with these arguments, if it is callable.
@@ -15252,6 +15400,12 @@ struct call_of<Body, std::tuple<Arguments...>> {
     static constexpr bool is_valid = true;
     using result = std::invoke_result_t<Body&, Arguments...>;
 };
+
+/// True for a body that takes strided elements.
+template <class Body>
+inline constexpr bool takes_strided_elements = false;
+template <class Body>
+inline constexpr bool takes_strided_elements<strided_body<Body>> = true;
 
 /// True if a body can refer to no output's tensor: it captures nothing, and the states hold numbers.
 template <class Body, class... States>
@@ -15336,14 +15490,25 @@ struct fixed_ranks<std::tuple<Xs...>> {
     static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
 };
 
+/// Chooses the cursor type of an operand for bodies that take contiguous or strided elements.
+template <class X, bool LeadingAxis, bool Strided>
+struct chosen_cursor {
+    using type = cursor_for<X, LeadingAxis>;
+};
+template <class X, bool LeadingAxis>
+struct chosen_cursor<X, LeadingAxis, true> {
+    using type = strided_cursor_for<X>;
+};
+
 /// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
 /// operand (LeadingAxis), or else of those whose types have fixed shapes.
-template <class Leaves, bool LeadingAxis>
+template <class Leaves, bool LeadingAxis, bool Strided = false>
 struct cursor_set;
-template <class... Xs, bool LeadingAxis>
-struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
+template <class... Xs, bool LeadingAxis, bool Strided>
+struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     template <class X>
-    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+    using cursor = typename chosen_cursor<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0,
+        Strided>::type;
 
     using cursors = std::tuple<cursor<Xs>...>;
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
@@ -31465,10 +31630,14 @@ using scan_call =
     call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
 
 /// The call of scan_into's body: body(state&..., element const&..., output&...).
-template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-using scan_into_call =
-    call_of<Body, joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
-                      typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments>>;
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis,
+    bool Strided = takes_strided_elements<std::remove_cv_t<Body>>>
+using scan_into_call = call_of<Body,
+    joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
+        typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
+
+template <class X>
+using has_static_rank = std::bool_constant<enable_tensor<bare<X>>::rank != dynamic_rank>;
 
 /// True if the types of a call of scan are valid, otherwise a compile-time error of one sentence.
 template <class Body, class State, class Inputs, bool LeadingAxis>
@@ -31545,6 +31714,10 @@ consteval bool is_valid_scan_into()
     else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
         static_assert(never<Inputs>,
             "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+    else if constexpr (takes_strided_elements<std::remove_cv_t<Body>> &&
+                       !every_leaf<has_static_rank, joined_t<Inputs, outputs>>)
+        static_assert(never<Inputs>, "xloom::scan_into: strided_elements needs scan inputs and outputs whose "
+                                     "rank is known at compile time, such as xt::xtensor");
     else if constexpr (!scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::is_valid)
         static_assert(never<Body>, "xloom::scan_into: the body must be callable as body(state&..., element "
                                    "const&..., output&...); the arguments are scan_into(body, states, "
@@ -32340,6 +32513,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = Op;
+    static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -32350,8 +32524,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
+    auto x =
+        cursor_set<Inputs, LeadingAxis, strided>::start(inputs, input_places, kernel::all_iterations(length));
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
         outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
@@ -32417,7 +32592,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and for strided elements.
+///           lazy operands and for strided elements, which are copied for the body: not for one that is marked
+///           by strided_elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp

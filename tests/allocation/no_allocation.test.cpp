@@ -106,6 +106,22 @@ TEST_CASE("scan_into over fixed shapes allocates nothing at all")
     CHECK(y(4, 3) == 5);
 }
 
+TEST_CASE("scan_into with strided elements allocates nothing at all along any axis")
+{
+    xt::xtensor<float, 2> const x = xt::ones<float>({4, 5});
+    xt::xtensor<float, 2> y = x;
+    xt::xtensor<float, 1> h = xt::zeros<float>({4});
+    std::size_t const before = allocations();
+    auto const body = [](auto& state, auto const& x_t, auto& y_t) {
+        for (std::size_t i = 0; i < x_t.shape(0); ++i)
+            y_t(i) = state(i) += x_t(i);
+    };
+    xloom::scan_into(
+        xloom::strided_elements(body), h, x, y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
+    CHECK(allocations() == before);
+    CHECK(y(3, 4) == 5);
+}
+
 TEST_CASE("scan_batched_into allocates nothing after set-up, for rows of any layout and length")
 {
     auto const check = [](auto const& x, auto h, auto y) {

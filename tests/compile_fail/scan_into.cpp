@@ -16,6 +16,7 @@
 // 14: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
 // 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 16: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 17: xloom::scan_into: strided_elements needs scan inputs and outputs whose rank is known at compile time, such as xt::xtensor
 // 60: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 61: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
 // clang-format on
@@ -70,6 +71,9 @@ int main()
     xloom::scan_into(body, h, x, std::tuple<std::tuple<xt::xtensor<float, 2>&>>(std::tie(y)));
 #elif CASE == 16
     xloom::scan_into(body, h, x, std::tuple{y, y});
+#elif CASE == 17
+    xt::xarray<float> dynamic_y = y;
+    xloom::scan_into(xloom::strided_elements(body), h, x, dynamic_y);
 #elif CASE == 60 // a view of a temporary
     xloom::scan_into(body, h, x, xt::view(xt::xtensor<float, 2>::from_shape({3, 4}), xt::all()));
 #elif CASE == 61

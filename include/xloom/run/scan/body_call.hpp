@@ -6,6 +6,7 @@
 
 #include <xloom/run/scan/element_cursor.hpp>
 #include <xloom/run/scan/stacked_outputs.hpp>
+#include <xloom/run/scan/strided_body.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
@@ -21,6 +22,12 @@ struct call_of<Body, std::tuple<Arguments...>> {
     static constexpr bool is_valid = true;
     using result = std::invoke_result_t<Body&, Arguments...>;
 };
+
+/// True for a body that takes strided elements.
+template <class Body>
+inline constexpr bool takes_strided_elements = false;
+template <class Body>
+inline constexpr bool takes_strided_elements<strided_body<Body>> = true;
 
 /// True if a body can refer to no output's tensor: it captures nothing, and the states hold numbers.
 template <class Body, class... States>
@@ -105,14 +112,25 @@ struct fixed_ranks<std::tuple<Xs...>> {
     static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
 };
 
+/// Chooses the cursor type of an operand for bodies that take contiguous or strided elements.
+template <class X, bool LeadingAxis, bool Strided>
+struct chosen_cursor {
+    using type = cursor_for<X, LeadingAxis>;
+};
+template <class X, bool LeadingAxis>
+struct chosen_cursor<X, LeadingAxis, true> {
+    using type = strided_cursor_for<X>;
+};
+
 /// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
 /// operand (LeadingAxis), or else of those whose types have fixed shapes.
-template <class Leaves, bool LeadingAxis>
+template <class Leaves, bool LeadingAxis, bool Strided = false>
 struct cursor_set;
-template <class... Xs, bool LeadingAxis>
-struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
+template <class... Xs, bool LeadingAxis, bool Strided>
+struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     template <class X>
-    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+    using cursor = typename chosen_cursor<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0,
+        Strided>::type;
 
     using cursors = std::tuple<cursor<Xs>...>;
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;

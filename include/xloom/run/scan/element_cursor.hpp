@@ -6,6 +6,7 @@
 
 #include <xloom/kernel/time_axis.hpp>
 #include <xloom/run/scan/element_buffer.hpp>
+#include <xloom/tensor/strided_element.hpp>
 #include <xloom/tensor/tensor.hpp>
 
 namespace xloom::detail {
@@ -13,6 +14,22 @@ namespace xloom::detail {
 /// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
 /// shape type.
 struct item_element {};
+
+/// The shape type of elements that a body takes where they are, as strided_element.
+template <std::size_t Rank>
+struct strided_shape {};
+
+/// Returns the view of an element at `data`.
+template <class T, class ElementShape>
+basic_element_view<T, ElementShape> make_element(T* data, strided_layout const& layout, ElementShape const*)
+{
+    return {data, layout.dims};
+}
+template <class T, std::size_t Rank>
+strided_element<T, Rank> make_element(T* data, strided_layout const& layout, strided_shape<Rank> const*)
+{
+    return {data, layout};
+}
 
 /// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
 template <class Shape, bool LeadingAxis>
@@ -32,14 +49,18 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
+/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
 /// those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
-        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
+        : data_(data),
+          first_(time.first),
+          at_(time.first),
+          step_(time.step),
+          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
     {}
 
     /// Makes element t the one that enter() makes current.
@@ -78,7 +99,8 @@ protected:
     std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
-    basic_element_view<T, ElementShape> view_;
+    decltype(make_element(
+        std::declval<T*>(), strided_layout(), static_cast<ElementShape const*>(nullptr))) view_;
 };
 
 /// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
@@ -197,6 +219,13 @@ template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
+/// The cursor type of an operand X of a body that takes strided elements.
+template <class X>
+using strided_cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    std::conditional_t<enable_tensor<bare<X>>::rank == 1, item_element,
+        strided_shape<enable_tensor<bare<X>>::rank - 1>>,
+    true>;
+
 /// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
 /// during unwinding: through the caller's reference the compiler would have to store and reload the state
 /// around every write to an output.
@@ -255,6 +284,24 @@ void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
     if constexpr (std::numeric_limits<T>::has_quiet_NaN)
         element = std::numeric_limits<T>::quiet_NaN();
 #endif
+}
+
+template <std::size_t Axis = 0, class T, std::size_t Rank>
+void poison_from([[maybe_unused]] strided_element<T, Rank> const& element, [[maybe_unused]] T* first)
+{
+#ifndef NDEBUG
+    if constexpr (Axis == Rank)
+        detail::poison(*first);
+    else
+        for (std::size_t i = 0; i < element.shape(Axis); ++i)
+            detail::poison_from<Axis + 1>(
+                element, first + static_cast<std::ptrdiff_t>(i) * element.strides()[Axis]);
+#endif
+}
+template <class T, std::size_t Rank>
+void poison(strided_element<T, Rank>& element)
+{
+    detail::poison_from(element, element.data());
 }
 
 /// The shape that a state must keep; not stored for scalars and fixed shapes.

@@ -12,10 +12,14 @@ using scan_call =
     call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
 
 /// The call of scan_into's body: body(state&..., element const&..., output&...).
-template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-using scan_into_call =
-    call_of<Body, joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
-                      typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments>>;
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis,
+    bool Strided = takes_strided_elements<std::remove_cv_t<Body>>>
+using scan_into_call = call_of<Body,
+    joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
+        typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
+
+template <class X>
+using has_static_rank = std::bool_constant<enable_tensor<bare<X>>::rank != dynamic_rank>;
 
 /// True if the types of a call of scan are valid, otherwise a compile-time error of one sentence.
 template <class Body, class State, class Inputs, bool LeadingAxis>
@@ -92,6 +96,10 @@ consteval bool is_valid_scan_into()
     else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
         static_assert(never<Inputs>,
             "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+    else if constexpr (takes_strided_elements<std::remove_cv_t<Body>> &&
+                       !every_leaf<has_static_rank, joined_t<Inputs, outputs>>)
+        static_assert(never<Inputs>, "xloom::scan_into: strided_elements needs scan inputs and outputs whose "
+                                     "rank is known at compile time, such as xt::xtensor");
     else if constexpr (!scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::is_valid)
         static_assert(never<Body>, "xloom::scan_into: the body must be callable as body(state&..., element "
                                    "const&..., output&...); the arguments are scan_into(body, states, "
