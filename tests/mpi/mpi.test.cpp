@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include <xloom/mpi.hpp>
@@ -43,6 +44,24 @@ TEST_CASE("bytes beyond the largest message are sent in several")
             CHECK(std::vector<std::byte>(all.begin() + static_cast<std::ptrdiff_t>(rank * 20),
                       all.begin() + static_cast<std::ptrdiff_t>((rank + 1) * 20)) == pattern(rank, 20));
     }
+}
+
+// Needs 4.3 GB for the two ranks, so it runs by hand, on two processes: --no-skip --test-case="*2^31*".
+TEST_CASE("a message of more than 2^31 bytes" * doctest::skip())
+{
+    mpi_communicator const ranks;
+    REQUIRE(ranks.size() == 2);
+    std::size_t const bytes = (std::size_t{1} << 31) + 5;
+    bool const is_sender = ranks.rank() == 0;
+    std::vector<std::byte> items(bytes);
+    if (is_sender)
+        items = pattern(3, bytes);
+    std::span<std::byte> const all(items);
+    ranks.exchange(1, is_sender ? all : all.first(0), 0, is_sender ? all.first(0) : all);
+    bool is_right = true;
+    for (std::size_t i = 0; i < bytes; ++i)
+        is_right &= items[i] == static_cast<std::byte>((i * 7 + 3 * 31) % 256);
+    CHECK(is_right);
 }
 
 TEST_CASE("a communicator is moved")
