@@ -290,7 +290,8 @@ void hand_backward(backward_operands& o)
     for (std::size_t t = 0; t < o.iterations; ++t)
         for (std::size_t k = 0; k < K; ++k) {
             float const *const before = &o.states[t * size + k * S], dt = o.dt(t, k), taken = dt * o.x(t, k);
-            float *const after = &o.states[(t + 1) * size + k * S], *const decay = &o.decays[t * size + k * S];
+            float *const after = &o.states[(t + 1) * size + k * S], *const decay =
+                                                                        &o.decays[t * size + k * S];
             for (std::size_t s = 0; s < S; ++s) {
                 decay[s] = std::exp(dt * o.A(k, s));
                 after[s] = decay[s] * before[s] + taken * o.B(t, s);
@@ -325,8 +326,8 @@ template <class Policy>
 void run_backward(backward_operands& o, Policy const& policy)
 {
     xloom::selective_scan_vjp_into(o.x, {.delta = o.dt, .A = o.A, .B = o.B, .C = o.C}, {.y = o.ct},
-        {.u = o.found.x, .delta = o.found.dt, .A = o.found.A, .B = o.found.B, .C = o.found.C}, o.workspace, {},
-        policy);
+        {.u = o.found.x, .delta = o.found.dt, .A = o.found.A, .B = o.found.B, .C = o.found.C}, o.workspace,
+        {}, policy);
 }
 
 void xloom_backward(backward_operands& o) { run_backward(o, xloom::serial); }
