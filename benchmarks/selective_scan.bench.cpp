@@ -1,17 +1,22 @@
-// The selective recurrence of a state-space model such as Mamba, as a body of scan_into, against ONNX Runtime
-// and hand-written loops:
+// The selective recurrence of a state-space model such as Mamba, by selective_scan_into (impl:xloom) and as a
+// body of scan_into (impl:xloom_scan_into), against ONNX Runtime and hand-written loops:
 //
 //     h = exp(dt[t] A) h + dt[t] x[t] B[t]         of each of d channels n states
 //     y[t] = h C[t]
 //
 // A and h are [d, n], as Mamba has them, or turned, [n, d]: then the operators of an ONNX model have long
 // rows to work on, where [d, n] makes them start anew for every channel.
+//
+// selective_scan_vjp: the backward pass, beside the forward pass (impl:forward) and a loop that keeps all
+// states (impl:hand).
 
 #include <cmath>
 #include <limits>
 
 #include <xloom/kernel/simd.hpp>
 #include <xloom/scan_into.hpp>
+#include <xloom/selective_scan_vjp.hpp>
+#include <xloom/tbb.hpp>
 
 #include "loop_model.hpp"
 #include "uniform.hpp"
@@ -28,6 +33,7 @@ struct selective_operands {
     matrix x, dt;    ///< [T, d]
     matrix B, C;     ///< [T, n]
     matrix y;        ///< [T, d]
+    xloom::recurrent_workspace<float> workspace{};
 
     /// As Mamba starts its training: A is -1, -2, ... in each channel, dt lies in [0.001, 0.1].
     selective_operands(bool turned, std::size_t T, std::size_t channels, std::size_t states)
@@ -141,7 +147,7 @@ void hand(selective_operands& o)
 }
 
 template <void (*Step)(step_operands const&)>
-void xloom_selective(selective_operands& o)
+void xloom_scan_into(selective_operands& o)
 {
     o.h.fill(0.0f);
     xloom::scan_into(
@@ -150,6 +156,27 @@ void xloom_selective(selective_operands& o)
                 o.n});
         },
         o.h, std::tie(o.x, o.dt, o.B, o.C), o.y);
+}
+
+template <class Policy>
+void run_selective(selective_operands& o, Policy const& policy)
+{
+    auto const call = [&](auto const& A, auto& h) {
+        xloom::selective_scan_into(o.x, {.delta = o.dt, .A = A, .B = o.B, .C = o.C},
+            {.y = o.y, .final_state = h}, o.workspace, {}, policy);
+    };
+    if (!o.is_turned)
+        return call(o.A, o.h);
+    auto h = xt::transpose(o.h);
+    call(xt::transpose(o.A), h);
+}
+
+void xloom_selective(selective_operands& o) { run_selective(o, xloom::serial); }
+
+void by_two(selective_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    run_selective(o, policy);
 }
 
 /// A scan input of a model and the element that its body receives.
@@ -218,9 +245,112 @@ void add_selective(std::string const& order, bool is_turned)
 {
     add_case("selective_scan/f32/d:1536/n:16/state:" + order + "/iterations:1000",
         [=] { return selective_operands(is_turned, 1000, 1536, 16); },
-        {{"hand", hand<Step>}, {"hand_plain", hand<PlainStep>}, {"xloom", xloom_selective<Step>},
-            {.impl = "onnxruntime_scan", .model = scan_model},
+        {{"hand", hand<Step>}, {"hand_plain", hand<PlainStep>}, {"xloom", xloom_selective},
+            {"xloom_scan_into", xloom_scan_into<Step>}, {.impl = "onnxruntime_scan", .model = scan_model},
             {.impl = "onnxruntime_loop", .model = gathering_model}});
+}
+
+/// The operands of a backward pass: ct is the cotangent of y.
+struct backward_operands : selective_operands {
+    struct gradients {
+        matrix x, dt, A, B, C;
+    };
+
+    matrix ct = uniform<matrix>({iterations, d}, 5, 1.0);
+    gradients found{x, dt, A, B, C};
+    std::vector<float> states{}, decays{}; ///< of all steps, in the loop by hand
+
+    backward_operands() : selective_operands(false, 1000, 1536, 16) {}
+
+    gradients const& results() const { return found; }
+    void clear()
+    {
+        for (matrix* const each : {&found.x, &found.dt, &found.A, &found.B, &found.C})
+            each->fill(std::numeric_limits<float>::quiet_NaN());
+    }
+    /// The sums over 1,536 channels or 1,000 steps are added up in other orders.
+    bool is_close_to(gradients const& expected) const
+    {
+        auto const are_close = [](matrix const& a, matrix const& b) {
+            return std::equal(a.begin(), a.end(), b.begin(),
+                [](float u, float v) { return std::abs(u - v) <= 1e-4f * (1 + std::abs(u)); });
+        };
+        return are_close(expected.x, found.x) && are_close(expected.dt, found.dt) &&
+               are_close(expected.A, found.A) && are_close(expected.B, found.B) &&
+               are_close(expected.C, found.C);
+    }
+};
+
+/// The states before each step and their decays are kept by a forward loop; then the steps go backwards.
+void hand_backward(backward_operands& o)
+{
+    std::size_t const K = o.d, S = o.n, size = K * S;
+    o.states.assign((o.iterations + 1) * size, 0.0f);
+    o.decays.resize(o.iterations * size);
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        for (std::size_t k = 0; k < K; ++k) {
+            float const *const before = &o.states[t * size + k * S], dt = o.dt(t, k), taken = dt * o.x(t, k);
+            float *const after = &o.states[(t + 1) * size + k * S], *const decay =
+                                                                        &o.decays[t * size + k * S];
+            for (std::size_t s = 0; s < S; ++s) {
+                decay[s] = std::exp(dt * o.A(k, s));
+                after[s] = decay[s] * before[s] + taken * o.B(t, s);
+            }
+        }
+    std::vector<float> carried(size, 0.0f);
+    o.found.A.fill(0.0f);
+    o.found.B.fill(0.0f);
+    o.found.C.fill(0.0f);
+    for (std::size_t t = o.iterations; t-- > 0;)
+        for (std::size_t k = 0; k < K; ++k) {
+            float const dt = o.dt(t, k), x = o.x(t, k), ct = o.ct(t, k);
+            float d_dt = 0, d_taken = 0;
+            for (std::size_t s = 0; s < S; ++s) {
+                float const ct_h = ct * o.C(t, s) + carried[k * S + s];
+                o.found.C(t, s) += ct * o.states[(t + 1) * size + k * S + s];
+                o.found.B(t, s) += ct_h * dt * x;
+                d_taken += ct_h * o.B(t, s);
+                carried[k * S + s] = ct_h * o.decays[t * size + k * S + s];
+                float const ct_rate = carried[k * S + s] * o.states[t * size + k * S + s];
+                d_dt += ct_rate * o.A(k, s);
+                o.found.A(k, s) += ct_rate * dt;
+            }
+            o.found.dt(t, k) = d_dt + d_taken * x;
+            o.found.x(t, k) = d_taken * dt;
+        }
+}
+
+void forward(backward_operands& o) { run_selective(o, xloom::serial); }
+
+template <class Policy>
+void run_backward(backward_operands& o, Policy const& policy)
+{
+    xloom::selective_scan_vjp_into(o.x, {.delta = o.dt, .A = o.A, .B = o.B, .C = o.C}, {.y = o.ct},
+        {.u = o.found.x, .delta = o.found.dt, .A = o.found.A, .B = o.found.B, .C = o.found.C}, o.workspace,
+        {}, policy);
+}
+
+void xloom_backward(backward_operands& o) { run_backward(o, xloom::serial); }
+
+void backward_by_two(backward_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    run_backward(o, policy);
+}
+
+benchmark::UserCounters no_errors(backward_operands&, std::function<void()> const&) { return {}; }
+
+void add_backward()
+{
+    static constexpr char const* name = "selective_scan_vjp/f32/d:1536/n:16/iterations:1000";
+    add_case(
+        name, [] { return backward_operands(); },
+        std::vector<series<backward_operands>>{{"hand", hand_backward}, {"xloom", xloom_backward},
+            {.impl = "forward", .run = forward, .count_errors = no_errors}});
+    add_case(
+        name, [] { return backward_operands(); },
+        std::vector<series<backward_operands>>{{"xloom_serial", xloom_backward}, {"xloom", backward_by_two}},
+        2);
 }
 
 } // namespace
@@ -229,5 +359,12 @@ int main(int argc, char** argv)
 {
     add_selective<simd_step, plain_step>("dxn", false);
     add_selective<simd_turned_step, plain_turned_step>("nxd", true);
+    add_case(
+        "selective_scan/f32/d:1536/n:16/state:nxd/iterations:1000",
+        [] { return selective_operands(true, 1000, 1536, 16); },
+        std::vector<series<selective_operands>>{{"xloom_serial", xloom_selective}, {"xloom", by_two},
+            {.impl = "onnxruntime_scan", .model = scan_model}},
+        2);
+    add_backward();
     return run_cases(argc, argv);
 }

@@ -23,8 +23,8 @@ namespace {
 using dual = boost::math::differentiation::autodiff_fvar<double, 1>;
 using gradients = std::vector<std::vector<double>>; ///< of u, delta, A, B, C, D, z, delta_bias, initial_state
 
-/// The derivative by each item of each operand, one after the other. An omitted D, delta_bias or initial state
-/// has the derivative at zeros.
+/// The derivative by each item of each operand, one after the other. An omitted D, delta_bias or initial
+/// state has the derivative at zeros.
 gradients expected_gradients(textbook::selective_operands<double> const& of, selective_dims const& dims,
     bool delta_softplus, textbook::selective_result<double> const& cotangents)
 {

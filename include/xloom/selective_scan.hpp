@@ -74,17 +74,17 @@ struct selective_tensor<X> {
 /// workspace.
 ///
 ///     for each sequence n and each channel k:
-///         h = initial_state[n, k]                                             # S states, zeros if omitted
+///         h = initial_state[n, k]                                  # S states; zeros if omitted
 ///         for t in range(T):
-///             d = delta[n, t, k] + delta_bias[k]                              # delta_softplus: softplus of it
+///             d = delta[n, t, k] + delta_bias[k]                   # softplus of it if delta_softplus
 ///             h = exp(d * A[k]) * h + d * u[n, t, k] * B[n, t]
-///             y[n, t, k] = sum(h * C[n, t]) + D[k] * u[n, t, k]               # * z * sigmoid(z), z[n, t, k]
+///             y[n, t, k] = sum(h * C[n, t]) + D[k] * u[n, t, k]    # times z * sigmoid(z), z[n, t, k]
 ///         final_state[n, k] = h
 ///
 /// Shapes    u, delta, z, y [N, T, K], A [K, S], B and C [N, T, S], D and delta_bias [K], initial_state and
-///           final_state [N, K, S]: N sequences of T steps, K channels of S states. N may be omitted in all of
-///           them. Any strides: Mamba's [N, K, T] is a transposed view. D, z, delta_bias and initial_state may
-///           be omitted, and each output. A stream is calls in turn, from final_state to initial_state.
+///           final_state [N, K, S]: N sequences of T steps, K channels of S states. All may be without N. Any
+///           strides: Mamba's [N, K, T] is a transposed view. D, z, delta_bias, initial_state and each output
+///           may be omitted. A stream is calls in turn, from final_state to initial_state.
 /// Types     those of u: float, double; float16 and other storage floats, computed as float and rounded in y
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
@@ -93,8 +93,8 @@ struct selective_tensor<X> {
 ///           IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
-/// Order     as written, state after state, fused to multiply-adds where the processor has them. The bits of a
-///           sequence do not depend on the batch, on the other channels, or on how it is split into calls
+/// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
+///           of a sequence do not depend on the batch, on the other channels, or on how it is split into calls
 ///           (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each

@@ -79,7 +79,7 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
 ///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,
 ///           delta_bias and the initial state do not require that the forward pass has them.
-/// Types     those of selective_scan. Storage floats are computed as float, and rounded in the gradients only.
+/// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. d_initial_state may be

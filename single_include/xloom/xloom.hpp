@@ -36177,7 +36177,8 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy co
 
 namespace xloom::detail {
 
-/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is 1.
+/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is
+/// 1.
 struct selective_sizes {
     std::size_t N = 1, T = 0, K = 0, S = 0;
     bool has_batch = false;
@@ -36244,8 +36245,8 @@ inline selective_sizes check_selective_scan(std::string_view op, selective_shape
 } // namespace xloom::detail
 
 // ==== xloom/kernel/selective_scan.hpp ====
-// The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states follow
-// one another, and both the states and the rows of A stay in the L1 cache for all time steps.
+// The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states
+// follow one another, and both the states and the rows of A stay in the L1 cache for all time steps.
 
 namespace xloom::kernel {
 
@@ -36294,8 +36295,8 @@ void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::
         to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
 }
 
-/// The inputs of a selective scan of one sequence, all but its initial state. Rows of u, delta, z: channels, of
-/// B and C: states; there is one for each step. A row of A is a channel's; D and delta_bias are a row each.
+/// The inputs of a selective scan of one sequence, all but its initial state. u, delta, z, B and C have a row
+/// for each step: of channels, and of states. A has a row for each channel; D and delta_bias are a row each.
 template <class Item>
 struct selective_inputs {
     std::size_t steps = 0, states = 0;
@@ -36614,17 +36615,17 @@ struct selective_tensor<X> {
 /// workspace.
 ///
 ///     for each sequence n and each channel k:
-///         h = initial_state[n, k]                                             # S states, zeros if omitted
+///         h = initial_state[n, k]                                  # S states; zeros if omitted
 ///         for t in range(T):
-///             d = delta[n, t, k] + delta_bias[k]                              # delta_softplus: softplus of it
+///             d = delta[n, t, k] + delta_bias[k]                   # softplus of it if delta_softplus
 ///             h = exp(d * A[k]) * h + d * u[n, t, k] * B[n, t]
-///             y[n, t, k] = sum(h * C[n, t]) + D[k] * u[n, t, k]               # * z * sigmoid(z), z[n, t, k]
+///             y[n, t, k] = sum(h * C[n, t]) + D[k] * u[n, t, k]    # times z * sigmoid(z), z[n, t, k]
 ///         final_state[n, k] = h
 ///
 /// Shapes    u, delta, z, y [N, T, K], A [K, S], B and C [N, T, S], D and delta_bias [K], initial_state and
-///           final_state [N, K, S]: N sequences of T steps, K channels of S states. N may be omitted in all of
-///           them. Any strides: Mamba's [N, K, T] is a transposed view. D, z, delta_bias and initial_state may
-///           be omitted, and each output. A stream is calls in turn, from final_state to initial_state.
+///           final_state [N, K, S]: N sequences of T steps, K channels of S states. All may be without N. Any
+///           strides: Mamba's [N, K, T] is a transposed view. D, z, delta_bias, initial_state and each output
+///           may be omitted. A stream is calls in turn, from final_state to initial_state.
 /// Types     those of u: float, double; float16 and other storage floats, computed as float and rounded in y
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
@@ -36633,8 +36634,8 @@ struct selective_tensor<X> {
 ///           IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
-/// Order     as written, state after state, fused to multiply-adds where the processor has them. The bits of a
-///           sequence do not depend on the batch, on the other channels, or on how it is split into calls
+/// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
+///           of a sequence do not depend on the batch, on the other channels, or on how it is split into calls
 ///           (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
@@ -37150,7 +37151,7 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
 ///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,
 ///           delta_bias and the initial state do not require that the forward pass has them.
-/// Types     those of selective_scan. Storage floats are computed as float, and rounded in the gradients only.
+/// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. d_initial_state may be

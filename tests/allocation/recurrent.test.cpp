@@ -9,6 +9,7 @@
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
+#include <xloom/selective_scan_vjp.hpp>
 
 #include "counting_new.hpp"
 
@@ -248,6 +249,32 @@ TEST_CASE(
             {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }
+}
+
+TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing after a call of the same sizes")
+{
+    auto const run = [](std::size_t T, recurrent_workspace<float>& forward,
+                         recurrent_workspace<float>& back) {
+        matrices const u = xt::ones<float>({std::size_t{2}, T, std::size_t{20}});
+        matrices const B = xt::ones<float>({std::size_t{2}, T, std::size_t{4}});
+        xt::xtensor<float, 2> const A = -xt::ones<float>({20, 4});
+        matrices y = u, d_u = u, d_B = B, state = xt::zeros<float>({2, 20, 4});
+        xt::xtensor<float, 2> d_A = A;
+        std::size_t const before = allocations();
+        selective_scan_into(u, {.delta = u, .A = A, .B = B, .C = B, .initial_state = state},
+            {.y = y, .final_state = state}, forward);
+        selective_scan_vjp_into(u, {.delta = u, .A = A, .B = B, .C = B}, {.y = y},
+            {.u = d_u, .A = d_A, .B = d_B, .initial_state = state}, back);
+        return allocations() - before;
+    };
+    recurrent_workspace<float> forward, back;
+    CHECK(run(50, forward, back) == 2);
+    CHECK(run(50, forward, back) == 0);
+    CHECK(run(7, forward, back) == 0);
+    // The forward pass needs no more for more steps.
+    std::size_t const bytes = forward.bytes();
+    run(500, forward, back);
+    CHECK(forward.bytes() == bytes);
 }
 
 } // namespace allocation_recurrent_test

@@ -222,4 +222,27 @@ TEST_CASE("for_each_block gives every tuple once, in order, with its number; dro
     }
 }
 
+TEST_CASE("positions: of rows that are short, from any position, some of the tuples dropped")
+{
+    for (std::size_t const length : std::initializer_list<std::size_t>{1, 2, 10, 33, 64, 65}) {
+        strided_layout const positions{{3, 13, length}, {5000, -70, 2}};
+        kernel::position_offsets const add(positions);
+        std::size_t const all = element_count(positions.dims);
+        for (std::size_t const first : {std::size_t{0}, std::size_t{7}, all / 2}) {
+            offset_list offsets(all - first), expected;
+            for (std::size_t i = 0; i < offsets.size(); ++i) {
+                auto const at = static_cast<std::ptrdiff_t>(first + i),
+                           row = static_cast<std::ptrdiff_t>(length);
+                bool const is_dropped = i % 5 == 3;
+                offsets[i] = is_dropped ? dropped_offset : static_cast<std::ptrdiff_t>(i * i % 11);
+                expected.push_back(
+                    is_dropped ? dropped_offset
+                               : offsets[i] + at / (13 * row) * 5000 - at / row % 13 * 70 + at % row * 2);
+            }
+            add.add_to(offsets.data(), first, offsets.size());
+            CHECK(offsets == expected);
+        }
+    }
+}
+
 } // namespace kernel_offset_reader_test

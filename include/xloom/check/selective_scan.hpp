@@ -13,7 +13,8 @@
 
 namespace xloom::detail {
 
-/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is 1.
+/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is
+/// 1.
 struct selective_sizes {
     std::size_t N = 1, T = 0, K = 0, S = 0;
     bool has_batch = false;

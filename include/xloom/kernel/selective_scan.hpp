@@ -1,6 +1,6 @@
 #pragma once
-// The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states follow
-// one another, and both the states and the rows of A stay in the L1 cache for all time steps.
+// The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states
+// follow one another, and both the states and the rows of A stay in the L1 cache for all time steps.
 
 #include <algorithm>
 #include <cstddef>
@@ -56,8 +56,8 @@ void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::
         to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
 }
 
-/// The inputs of a selective scan of one sequence, all but its initial state. Rows of u, delta, z: channels, of
-/// B and C: states; there is one for each step. A row of A is a channel's; D and delta_bias are a row each.
+/// The inputs of a selective scan of one sequence, all but its initial state. u, delta, z, B and C have a row
+/// for each step: of channels, and of states. A has a row for each channel; D and delta_bias are a row each.
 template <class Item>
 struct selective_inputs {
     std::size_t steps = 0, states = 0;

@@ -1,0 +1,63 @@
+// Mistakes in a call of selective_scan, its _into or its derivative.
+// clang-format off
+// 1: xloom::selective_scan: the arguments are selective_scan(u, inputs[, options][, policy])
+// 2: xloom::selective_scan_into: the arguments are selective_scan_into(u, inputs, outputs, workspace[, options][, policy])
+// 3: xloom::selective_scan_vjp_into: the arguments are selective_scan_vjp_into(u, inputs, cotangents, gradients, workspace[, options][, policy])
+// 4: xloom: u must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 5: xloom: u must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 6: xloom: delta must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 7: xloom: A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 8: xloom: delta_bias must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: xloom: y is written, so it must not be const
+// 10: xloom: final_state must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 11: xloom: ct_y must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 12: xloom: d_B is written, so it must not be const
+// 13: xloom: d_A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// clang-format on
+#include <vector>
+
+#include <xloom/selective_scan_vjp.hpp>
+
+int main()
+{
+    using matrix = xt::xtensor<float, 2>;
+    matrix const u = xt::zeros<float>({3, 2}), A = u, B = u;
+    xt::xtensor<double, 1> const bias = {1, 2};
+    matrix y = u;
+    xt::xtensor<double, 2> wide = xt::zeros<double>({3, 2});
+    xloom::recurrent_workspace<float> workspace;
+    xloom::selective_scan_inputs<float> const inputs{.delta = u, .A = A, .B = B, .C = B};
+    xloom::selective_scan_options const options;
+#if CASE == 0
+    xloom::selective_scan(u, {.delta = u, .A = A, .B = B, .C = B}, {.delta_softplus = true}, xloom::serial);
+    xloom::selective_scan_into(u, inputs, {.y = y}, workspace, options, xloom::serial);
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, workspace, options, xloom::serial);
+#elif CASE == 1
+    xloom::selective_scan(u, inputs, xloom::serial, options);
+#elif CASE == 2
+    xloom::selective_scan_into(u, inputs, {.y = y}, workspace, xloom::serial);
+#elif CASE == 3
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, workspace, xloom::serial);
+#elif CASE == 4
+    xloom::selective_scan(u + u, inputs);
+#elif CASE == 5
+    xloom::selective_scan(std::vector<float>{1}, inputs);
+#elif CASE == 6
+    xloom::selective_scan(u, {.delta = wide, .A = A, .B = B, .C = B});
+#elif CASE == 7
+    xloom::selective_scan(u, {.delta = u, .A = matrix(A), .B = B, .C = B});
+#elif CASE == 8
+    xloom::selective_scan(u, {.delta = u, .A = A, .B = B, .C = B, .delta_bias = bias});
+#elif CASE == 9
+    xloom::selective_scan_into(u, inputs, {.y = A}, workspace);
+#elif CASE == 10
+    xloom::selective_scan_into(u, inputs, {.final_state = wide}, workspace);
+#elif CASE == 11
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u + u}, {.u = y}, workspace);
+#elif CASE == 12
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.B = B}, workspace);
+#elif CASE == 13
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.A = matrix(A)}, workspace);
+#endif
+    static_cast<void>(y), static_cast<void>(wide), static_cast<void>(bias), static_cast<void>(options);
+}
