@@ -173,7 +173,8 @@ void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size
             pause();
             return multiply_by_dots(M, K, N, A, a_step, B, C, c_step);
         }
-        if (N == 1 && B.row_step == 1 && c_step == 1) { // a matrix by a vector: the vector by the matrix's rows
+        // A matrix by a vector: the vector by the matrix's rows.
+        if (N == 1 && B.row_step == 1 && c_step == 1) {
             pause();
             return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_step}, C, 0);
         }
