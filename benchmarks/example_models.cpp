@@ -153,7 +153,7 @@ std::string mamba_block()
 std::string attention_decoder()
 {
     graph_writer decoder;
-    xt::xarray<bool> always{true}; // without a condition at the start a Loop would ignore that of its body
+    xt::xarray<bool> always(true); // without a condition at the start a Loop would ignore that of its body
     decoder.graph.inputs = {floats("M", {1, -1, 64}), scalar<std::int64_t>("max_length")};
     decoder.add_weight("embedding", {48, 64}, 1.0);
     decoder.add_weight("W", {1, 4 * 128, 64 + 128}, limit_of(128));

@@ -1,5 +1,5 @@
-// Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, and three files of it
-// through tools/onnx/runner and ONNX Runtime.
+// Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, by hand and made by
+// xloom-compile, and three files of it through tools/onnx/runner and ONNX Runtime.
 
 #include <cmath>
 #include <fstream>
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "../examples/voice_activity/detector.hpp"
+#include "../examples/voice_activity/generated_detector.hpp"
 #include "../tools/onnx/runner/voice_activity.hpp"
 #include "onnxruntime.hpp"
 #include "peak_memory.hpp"
@@ -31,6 +32,7 @@ struct recording_operands {
     xt::xtensor<float, 2> chunks = read_recording(VOICE_ACTIVITY_RECORDING).chunks;
     xt::xtensor<float, 1> probability = xt::zeros<float>({chunks.shape(0)});
     std::optional<detector> detect{};
+    std::optional<generated_detector> generated{};
     std::unique_ptr<runner::voice_activity_model> runner_model{};
 
     // The peer's bound operands: the last samples of the previous chunk and the chunk, the LSTM's state, the
@@ -61,6 +63,13 @@ void run_xloom(recording_operands& o)
     if (!o.detect)
         o.detect.emplace(weights(path_of("silero_vad_16k_op15")));
     o.probability = (*o.detect)(o.chunks);
+}
+
+void run_generated(recording_operands& o)
+{
+    if (!o.generated)
+        o.generated.emplace(VOICE_ACTIVITY_GENERATED);
+    o.probability = (*o.generated)(o.chunks);
 }
 
 void run_runner(recording_operands& o)
@@ -110,8 +119,10 @@ void tell_memory(series<recording_operands> const& each)
 int main(int argc, char** argv)
 {
     tell_memory({"xloom", run_xloom}); // before the peer is loaded
+    tell_memory({"generated", run_generated});
     tell_memory({"runner", run_runner});
-    std::vector<series<recording_operands>> all{{"xloom", run_xloom}, {"runner", run_runner}};
+    std::vector<series<recording_operands>> all{
+        {"xloom", run_xloom}, {"generated", run_generated}, {"runner", run_runner}};
     if (has_onnxruntime()) {
         all.push_back({"onnxruntime", run_peer});
         tell_memory(all.back());

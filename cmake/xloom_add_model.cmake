@@ -1,7 +1,10 @@
 # xloom_add_model(TARGET FILE.onnx [NAME name] [OPTIONS option...])
 #
 # Makes a C++ header of an ONNX model, NAME.hpp with the class NAME (default: the file's name), as a step of TARGET's build: TARGET can
-# include it. OPTIONS are those of xloom-compile, such as --shape "x=1,576".
+# include it. OPTIONS are those of xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
+#
+# The compiler is the one that is installed with xloom or built in this tree (XLOOM_BUILD_TOOLS); XLOOM_COMPILE_PROGRAM replaces it, for
+# builds that cannot run what they build.
 function(xloom_add_model target file)
   cmake_parse_arguments(PARSE_ARGV 2 model "" "NAME" "OPTIONS")
   get_filename_component(file ${file} ABSOLUTE)
@@ -9,13 +12,22 @@ function(xloom_add_model target file)
     get_filename_component(model_NAME ${file} NAME_WE)
     string(MAKE_C_IDENTIFIER ${model_NAME} model_NAME)
   endif()
-  set(program xloom::xloom-compile)
-  if(TARGET xloom-compile)
+  if(XLOOM_COMPILE_PROGRAM)
+    set(program ${XLOOM_COMPILE_PROGRAM})
+  elseif(TARGET xloom-compile)
     set(program xloom-compile)
+  elseif(TARGET xloom::xloom-compile)
+    set(program xloom::xloom-compile)
+  else()
+    message(FATAL_ERROR "xloom_add_model: there is no xloom-compile: set XLOOM_BUILD_TOOLS where xloom is built, or XLOOM_COMPILE_PROGRAM here.")
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/xloom_models)
   file(MAKE_DIRECTORY ${folder})
-  add_custom_command(OUTPUT ${folder}/${model_NAME}.hpp
+  set(weights "")
+  if("${model_OPTIONS}" MATCHES "--weights[ ;=]file")
+    set(weights ${folder}/${model_NAME}.bin)
+  endif()
+  add_custom_command(OUTPUT ${folder}/${model_NAME}.hpp ${weights}
     COMMAND ${program} ${file} -o ${folder}/${model_NAME}.hpp --name ${model_NAME} ${model_OPTIONS}
     DEPENDS ${file} ${program} COMMENT "Compiling ${file} to ${model_NAME}.hpp" VERBATIM)
   target_sources(${target} PRIVATE ${folder}/${model_NAME}.hpp)

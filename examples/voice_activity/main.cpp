@@ -3,7 +3,8 @@
 //   read_recording -> detector -> speech_segments -> report
 //
 // The main part is the recurrence over the chunks, xloom::scan_into in detector.cpp; encoder.cpp is the
-// stateless part.
+// stateless part. With generated_detector.cpp in their place the program runs what xloom-compile makes of the
+// ONNX model.
 
 #include <chrono>
 #include <cstdio>
@@ -15,12 +16,12 @@
 #include <sys/resource.h>
 
 #include "command_line.hpp"
-#include "detector.hpp"
+#include "load_detector.hpp"
 #include "report.hpp"
 
 namespace {
 
-finding examine(detector& detect, std::string const& path, float threshold)
+finding examine(detector_function const& detect, std::string const& path, float threshold)
 {
     using clock = std::chrono::steady_clock;
     recording heard = read_recording(path);
@@ -49,7 +50,7 @@ try {
         std::printf("%s", asked.help.c_str());
         return 0;
     }
-    detector detect{weights(asked.model)};
+    detector_function const detect = load_detector(asked.model);
     std::vector<finding> findings;
     for (std::string const& path : asked.recordings)
         print(findings.emplace_back(examine(detect, path, asked.threshold)));

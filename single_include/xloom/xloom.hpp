@@ -17951,6 +17951,8 @@ public:
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
+        if (last > 0 && length <= short_row && count >= 4 * short_row)
+            return add_to_short_rows(offsets, base, row, column, count);
         while (true) {
             std::size_t const size = (std::min)(length - column, count);
             add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
@@ -18001,12 +18003,44 @@ private:
         return offset;
     }
 
+    /// As add_to, by tiles of whole rows, whose offsets differ by one number each: a loop over a short row
+    /// has hardly begun when it ends.
+    void add_to_short_rows(
+        std::ptrdiff_t* offsets, std::ptrdiff_t base, shape& row, std::size_t column, std::size_t count) const
+    {
+        std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::array<std::ptrdiff_t, short_row> tile;
+        for (std::size_t i = 0, at = 0; i < rows; ++i)
+            for (std::size_t j = 0; j < length; ++j, ++at)
+                tile[at] = static_cast<std::ptrdiff_t>(i) * strides_[last - 1] +
+                           static_cast<std::ptrdiff_t>(j) * strides_[last];
+        while (count != 0) {
+            std::size_t const rows_left = dims_[last - 1] - row[last - 1];
+            bool const is_tile = column == 0 && rows <= rows_left && rows * length <= count;
+            std::size_t const size = is_tile ? rows * length : (std::min)(length - column, count);
+            for (std::size_t i = 0; i < size; ++i)
+                offsets[i] =
+                    offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base + tile[column + i];
+            offsets += size;
+            count -= size;
+            if (is_tile) {
+                row[last - 1] += rows - 1;
+                base += static_cast<std::ptrdiff_t>(rows - 1) * strides_[last - 1];
+            }
+            column = 0;
+            if (count != 0)
+                base = next_row(base, row);
+        }
+    }
+
     static void add_to_row(
         std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
     {
         for (std::size_t i = 0; i < count; ++i, base += step)
             offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
     }
+
+    static constexpr std::size_t short_row = 64;
 
     shape dims_{};
     strides strides_{};

@@ -18,6 +18,7 @@ struct generated {
     std::string header{};
     std::string weights{};
     std::vector<value> inputs{}, outputs{};
+    bool has_static_shapes = false; ///< all values are tensors of numbers whose shapes are known before a run
 };
 
 /// Returns the header for a model. The same model and options give the same text.

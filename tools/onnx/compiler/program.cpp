@@ -1,5 +1,6 @@
 #include "program.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "operators.hpp"
@@ -94,6 +95,23 @@ std::optional<xloom::shape> static_shape(partial_type const& type)
         dims.push_back(static_cast<std::size_t>(each.value()));
     }
     return dims;
+}
+
+bool has_static_shapes(block const& of)
+{
+    auto const is_static = [](variable const* value) {
+        return value == nullptr ||
+               (value->type.is_tensor() && value->type.element() != element_type::string &&
+                   static_shape(value->type));
+    };
+    bool all = std::all_of(of.inputs.begin(), of.inputs.end(), is_static) &&
+               std::all_of(of.outputs.begin(), of.outputs.end(), is_static);
+    for (node const& each : of.nodes) {
+        all = all && std::all_of(each.outputs.begin(), each.outputs.end(), is_static);
+        for (auto const& [attribute, body] : each.bodies)
+            all = all && has_static_shapes(*body);
+    }
+    return all;
 }
 
 program::program(runner::graph const& graph) : always_(runner::tensor::scalar(true))

@@ -66,6 +66,10 @@ struct block {
     std::vector<variable*> by_place{};
 };
 
+/// True if the shape of every value is known before a run, bodies included, and every value is a tensor of
+/// numbers.
+bool has_static_shapes(block const& of);
+
 /// The program of a model, which must outlive it.
 class program {
 public:

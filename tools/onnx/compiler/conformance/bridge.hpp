@@ -9,6 +9,7 @@
 
 #include <xloom/tensor/xtensor.hpp>
 
+#include "allocation/counting_new.hpp"
 #include "types.hpp"
 #include "value.hpp"
 
@@ -101,6 +102,17 @@ template <class T>
 value output(T const& x)
 {
     return bridge<T>::to(x);
+}
+
+/// Runs a model a second time, which must not allocate if the model keeps its memory.
+template <class Call>
+void run_again(Call const& call, bool keeps_memory)
+{
+    std::size_t const before = allocations();
+    call();
+    std::size_t const count = allocations() - before;
+    if (keeps_memory && count != 0)
+        throw runner::runner_error(fmt::format("its second call allocates {} times", count));
 }
 
 /// A model of a test folder that was compiled, or the reason why it was not.

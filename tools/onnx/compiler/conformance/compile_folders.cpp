@@ -2,6 +2,8 @@
 //
 //   onnx_compile_folders OUTPUT FOLDER...
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -42,9 +44,19 @@ std::size_t index_in(onnx::GraphProto const& graph, std::string const& input)
     throw runner::runner_error("no input has the name of a parameter");
 }
 
+/// True if a second call of the model must not allocate. The tests' weights are inputs, which the operators
+/// that pack them pack at each call.
+bool keeps_memory(runner::test_folder const& folder, compiler::generated const& made)
+{
+    std::set<std::string> const operators = runner::operators_of(folder);
+    static constexpr std::array packing{"Conv", "Gemm", "LSTM", "GRU", "RNN", "com.microsoft.AttnLSTM"};
+    return made.has_static_shapes && std::none_of(packing.begin(), packing.end(),
+                                         [&](char const* each) { return operators.contains(each); });
+}
+
 /// A function that runs the model twice, as its memory may be used again.
-std::string function_text(
-    std::string const& name, compiler::generated const& made, onnx::GraphProto const& graph)
+std::string function_text(std::string const& name, compiler::generated const& made,
+    onnx::GraphProto const& graph, bool keeps_memory)
 {
     std::vector<std::string> arguments{"results"}, results;
     std::string text =
@@ -57,9 +69,10 @@ std::string function_text(
     for (auto const& output : made.outputs)
         results.push_back(fmt::format("compiled::output(results.{})", output.name));
     text += fmt::format("    {0} tested;\n    {0}::outputs results;\n", name);
-    for (int call = 0; call < 2; ++call)
-        text += fmt::format("    tested.run_into({});\n", fmt::join(arguments, ", "));
-    text += fmt::format("    return {{{}}};\n}}\n", fmt::join(results, ", "));
+    text += fmt::format(
+        "    auto const call = [&] {{ tested.run_into({}); }};\n    call();\n", fmt::join(arguments, ", "));
+    text += fmt::format("    compiled::run_again(call, {});\n    return {{{}}};\n}}\n", keeps_memory,
+        fmt::join(results, ", "));
     return text;
 }
 
@@ -79,10 +92,9 @@ public:
             compiler::generated const made = compiler::generate(model, chosen);
             write_changed(folder_ / (name + ".hpp"), made.header);
             written_.insert(name + ".hpp");
-            open_unit(folder);
             includes_ += fmt::format("#include \"{}.hpp\"\n", name);
-            functions_ += fmt::format(
-                "// {}\n{}", compiler::comment_text(folder.name), function_text(name, made, model.graph()));
+            functions_ += fmt::format("// {}\n{}", compiler::comment_text(folder.name),
+                function_text(name, made, model.graph(), keeps_memory(folder, made)));
             declarations_ += fmt::format("compiled::values run_{}(compiled::values const&);\n", name);
             entries_ += fmt::format("    {{{}, run_{}, \"\", false}},\n", path, name);
             if (++in_unit_ == per_unit)
@@ -118,7 +130,6 @@ public:
 private:
     static constexpr std::size_t per_unit = 24;
 
-    void open_unit(runner::test_folder const&) {}
     void close_unit()
     {
         if (in_unit_ == 0)

@@ -31,6 +31,13 @@ kernel::batch_t<T> load_strided(T const* from, std::ptrdiff_t stride, std::size_
     return kernel::load_batch(items);
 }
 
+/// Loads a whole batch at item i of a row that is contiguous, or one item repeated.
+template <class T>
+kernel::batch_t<T> load_broadcast(T const* from, std::ptrdiff_t stride, std::size_t i)
+{
+    return stride == 0 ? kernel::batch_t<T>(*from) : kernel::load_batch(from + i);
+}
+
 /// Stores the first `count` items of a batch, or of a mask as bools.
 template <class T, class R, class V>
 void store_items(V const& items, R* to, std::size_t count)
@@ -59,13 +66,22 @@ template <class F, class R, class T, class... Ts>
 {
     constexpr std::size_t size = kernel::batch_size<T>;
     constexpr std::make_index_sequence<sizeof...(Ts)> rest{};
-    bool is_contiguous = true;
-    for (std::ptrdiff_t const stride : strides)
+    bool is_contiguous = true, is_broadcast = true;
+    for (std::ptrdiff_t const stride : strides) {
         is_contiguous = is_contiguous && stride == 1;
+        is_broadcast = is_broadcast && (stride == 1 || stride == 0);
+    }
     std::size_t i = 0;
     if (is_contiguous)
         for (; i + size <= count; i += size)
             store_items<T>(f(kernel::load_batch(first + i), kernel::load_batch(others + i)...), y + i, size);
+    else if (is_broadcast)
+        for (; i + size <= count; i += size)
+            [&]<std::size_t... N>(std::index_sequence<N...>) {
+                store_items<T>(
+                    f(load_broadcast(first, strides[0], i), load_broadcast(others, strides[N + 1], i)...),
+                    y + i, size);
+            }(rest);
     for (; i < count; i += size) {
         std::size_t const now = (std::min)(size, count - i);
         auto const at = static_cast<std::ptrdiff_t>(i);

@@ -155,7 +155,8 @@ void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* 
 
 /// Computes C [M, N] = A [M, K] B [K, N]; rows of A and of C at a stride each. C overlaps neither.
 ///
-/// Order     the bits of a row of C do not depend on M, unless B's columns are contiguous and M is below 6.
+/// Order     the bits of a row of C do not depend on M, unless B has several columns, which are contiguous,
+///           and M is below 6.
 /// Memory    a block of columns of B where that is copied.
 template <class T, class Pause = no_pause>
 void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step, matrix<T> const& B,
@@ -171,6 +172,11 @@ void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size
         if (B.row_step == 1 && B.column_step != 1 && M < few) {
             pause();
             return multiply_by_dots(M, K, N, A, a_step, B, C, c_step);
+        }
+        // A matrix by a vector: the vector by the matrix's rows.
+        if (N == 1 && B.row_step == 1 && c_step == 1) {
+            pause();
+            return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_step}, C, 0);
         }
         // Columns that are no whole batches, and those that many rows read again, are copied.
         bool const is_copied = B.column_step != 1 || M >= 2 * kernel::block_rows<T>;

@@ -1,0 +1,5 @@
+#include "load_detector.hpp"
+
+#include "detector.hpp"
+
+detector_function load_detector(std::string const& file) { return detector{weights(file)}; }

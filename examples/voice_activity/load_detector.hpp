@@ -1,0 +1,14 @@
+#pragma once
+// The network that the program runs: a program links one of two definitions.
+
+#include <functional>
+#include <string>
+
+#include <xtensor/xtensor.hpp>
+
+/// chunks [T, chunk_size] -> the probability of speech in each, [T].
+using detector_function = std::function<xt::xtensor<float, 1>(xt::xtensor<float, 2> const&)>;
+
+/// Returns the network with the weights of a file: the network that detector.hpp has by hand, from the ONNX
+/// model, or the one that xloom-compile made of the model, from the file beside its header.
+detector_function load_detector(std::string const& file);
