@@ -189,8 +189,12 @@ public:
     {
         std::vector<std::string> x;
         for (std::size_t i = 0; i < each.inputs.size(); ++i) {
-            if (!each.has(i) || (each.name == "CastLike" && i == 1))
+            if (each.name == "CastLike" && i == 1)
                 continue;
+            if (!each.has(i)) {
+                x.emplace_back(); // the others keep their places
+                continue;
+            }
             variable& input = each.input(i);
             note_type(input.type.element());
             node* const maker = input.maker;
