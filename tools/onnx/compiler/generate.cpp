@@ -1,10 +1,10 @@
 #include "generate.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "elementwise.hpp"
 #include "emitters.hpp"
+#include "fixed_inputs.hpp"
 #include "model.hpp"
 #include "text.hpp"
 
@@ -245,43 +245,10 @@ private:
 
 } // namespace
 
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model)
-{
-    auto& graph = *model.mutable_graph();
-    std::unordered_set<std::string> constants;
-    for (auto const& each : graph.initializer())
-        constants.insert(each.name());
-    auto* const inputs = graph.mutable_input();
-    inputs->erase(std::remove_if(inputs->begin(), inputs->end(),
-                      [&](auto const& each) { return constants.contains(each.name()); }),
-        inputs->end());
-    return model;
-}
-
-namespace {
-
-onnx::ModelProto with_shapes(
-    onnx::ModelProto model, std::map<std::string, std::vector<std::int64_t>> const& shapes)
-{
-    for (auto const& [name, dims] : shapes) {
-        auto& inputs = *model.mutable_graph()->mutable_input();
-        auto const found = std::find_if(
-            inputs.begin(), inputs.end(), [&name = name](auto const& each) { return each.name() == name; });
-        if (found == inputs.end() || !found->type().has_tensor_type())
-            throw runner::runner_error("the model has no tensor as its input " + runner::in_quotes(name));
-        auto& shape = *found->mutable_type()->mutable_tensor_type()->mutable_shape();
-        shape.clear_dim();
-        for (std::int64_t const dim : dims)
-            shape.add_dim()->set_dim_value(dim);
-    }
-    return model;
-}
-
-} // namespace
-
 generated generate(onnx::ModelProto const& model, options const& chosen)
 {
-    runner::model const loaded(with_shapes(with_fixed_defaults(model), chosen.shapes));
+    runner::model const loaded(
+        with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
     return header(loaded, chosen).text();
 }
 

@@ -26,7 +26,4 @@ struct generated {
 /// the model; both name the node.
 generated generate(onnx::ModelProto const& model, options const& chosen);
 
-/// Returns a model without the inputs that have initializers, which are constants then.
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model);
-
 } // namespace compiler

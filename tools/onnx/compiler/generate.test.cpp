@@ -10,9 +10,8 @@
 
 namespace {
 
-std::string header_of(std::string const& graph)
+std::string header_of(std::string const& graph, compiler::options chosen = {})
 {
-    compiler::options chosen;
     chosen.name = "tested";
     return compiler::generate(runner::model_of(runner::graph_of(graph)), chosen).header;
 }
@@ -64,6 +63,40 @@ TEST_CASE("inputs are checked")
 {
     CHECK(has(header_of("g (float[2, N] x) => (float[2, N] y) { y = Tanh(x) }"),
         "xloom_onnx::check_input(\"tested\", \"x\", x, {2, -1});"));
+}
+
+TEST_CASE("an input with a fixed value is a constant and no parameter")
+{
+    compiler::options chosen;
+    chosen.values = {{"sr", "16000"}};
+    std::string const graph =
+        "g (float[2] x, int64 sr) => (float[2] y) { wide = Constant<value_int = 16000>() "
+        "is_wide = Equal(sr, wide) y = If(is_wide)<"
+        "then_branch = a () => (float[2] u) { u = Tanh(x) },"
+        "else_branch = b () => (float[2] v) { v = Exp(x) }> }";
+    std::string const text = header_of(graph, chosen);
+    CHECK(has(text, "tanh"));
+    CHECK_FALSE(has(text, "exp"));
+    CHECK_FALSE(has(text, "sr"));
+}
+
+TEST_CASE("fixed values have the declared element type and shape")
+{
+    auto const with = [](std::string const& input, std::string const& items) {
+        compiler::options chosen;
+        chosen.values = {{"b", items}};
+        return header_of(
+            "g (float[2, N] x, " + input + " b) => (float[2, N] y) { c = Cast<to = 1>(b) y = Add(x, c) }",
+            chosen);
+    };
+    CHECK(has(with("float[2, M]", "1,2.5,-3e2,4"), "{1.0F, 2.5F, -300.0F, 4.0F}"));
+    CHECK(has(with("float[2, M]", "1,2,3,4"), "{2, 2}"));
+    CHECK(has(with("bool", "true"), "+ 1.0F"));
+    CHECK_THROWS_WITH_AS(with("int8", "128"), doctest::Contains("'128' is no int8"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float[2]", "1,2,3"), doctest::Contains("items"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float[N, M]", "1"), doctest::Contains("--shape"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("string", "a"), doctest::Contains("'b'"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float", "1,"), doctest::Contains("items"), runner::runner_error);
 }
 
 } // namespace

@@ -173,7 +173,10 @@ void program::add_node(block& into, runner::graph::step const& step)
             found->onnx_name = step.node->input(static_cast<int>(i));
         added.inputs.push_back(found);
     }
+    char const* const taken = branch_taken(added);
     for (auto const& [attribute, graph] : step.bodies) {
+        if (taken != nullptr && attribute != taken)
+            continue; // inference left it out, too
         auto body = std::make_unique<block>();
         body->outer = &into;
         fill(*body, *graph);
@@ -181,7 +184,7 @@ void program::add_node(block& into, runner::graph::step const& step)
             body->outputs[0] = &true_; // the body's condition is ignored
         added.bodies.emplace(attribute, std::move(body));
     }
-    if (char const* const taken = branch_taken(added)) {
+    if (taken != nullptr) {
         splice(into, step, added.body(taken));
         for (node& each : added.body(taken).nodes)
             into.nodes.push_back(std::move(each));

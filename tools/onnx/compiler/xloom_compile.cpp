@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #define CXXOPTS_NO_REGEX
@@ -33,27 +32,37 @@ struct command_line {
     compiler::options chosen{};
 };
 
-/// Reads "x=1,576"; "x=" is a scalar.
-std::pair<std::string, std::vector<std::int64_t>> read_shape(std::string const& text)
+/// Reads "1,576"; an empty text is a scalar's shape.
+std::vector<std::int64_t> read_dims(std::string const& text)
 {
-    std::size_t const sign = text.rfind('=');
-    auto const refuse = [&] {
-        return runner::runner_error(
-            "a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
-    };
-    if (sign == std::string::npos)
-        throw refuse();
-    std::pair<std::string, std::vector<std::int64_t>> result{text.substr(0, sign), {}};
-    char const* next = text.data() + sign + 1;
+    std::vector<std::int64_t> dims;
+    char const* next = text.data();
     char const* const end = text.data() + text.size();
     while (next != end) {
-        auto const [after, error] = std::from_chars(next, end, result.second.emplace_back());
-        if (error != std::errc() || result.second.back() < 0 ||
-            (after != end && (*after != ',' || after + 1 == end)))
-            throw refuse();
+        auto const [after, error] = std::from_chars(next, end, dims.emplace_back());
+        if (error != std::errc() || dims.back() < 0 || (after != end && (*after != ',' || after + 1 == end)))
+            throw runner::runner_error(
+                "a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
         next = after == end ? end : after + 1;
     }
-    return result;
+    return dims;
+}
+
+/// Calls f(input, text) for each INPUT=TEXT of an option. Names of inputs may hold '='.
+template <class F>
+void for_each_input(cxxopts::ParseResult const& given, std::string const& option, F f)
+{
+    if (given.count(option) == 0)
+        return;
+    for (std::string const& each : given[option].as<std::vector<std::string>>()) {
+        std::size_t const sign = each.rfind('=');
+        if (sign == std::string::npos)
+            throw runner::runner_error(
+                fmt::format("--{} is given as INPUT=..., but here as {}", option, runner::in_quotes(each)));
+        if (!f(each.substr(0, sign), each.substr(sign + 1)))
+            throw runner::runner_error(
+                fmt::format("--{} is given twice for {}", option, runner::in_quotes(each.substr(0, sign))));
+    }
 }
 
 command_line read_command_line(int argc, char const* const* argv)
@@ -68,6 +77,8 @@ command_line read_command_line(int argc, char const* const* argv)
     add("namespace", "the namespace around the class", text(), "NAME");
     add("shape", "the shape of an input, in place of the declared one, such as x=1,576",
         cxxopts::value<std::vector<std::string>>(), "INPUT=DIMS");
+    add("value", "the value of an input, which is a constant then, such as sr=16000",
+        cxxopts::value<std::vector<std::string>>(), "INPUT=ITEMS");
     add("weights", "where the constants are: in the header, or in a file .bin beside it", text("embedded"),
         "embedded|file");
     add("help", "print this");
@@ -92,9 +103,12 @@ command_line read_command_line(int argc, char const* const* argv)
         throw runner::runner_error(
             "--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
     asked.chosen.enclosing = given["namespace"].as<std::string>();
-    if (given.count("shape") != 0)
-        for (std::string const& each : given["shape"].as<std::vector<std::string>>())
-            asked.chosen.shapes.insert(read_shape(each));
+    for_each_input(given, "shape", [&](std::string const& input, std::string const& text) {
+        return asked.chosen.shapes.emplace(input, read_dims(text)).second;
+    });
+    for_each_input(given, "value", [&](std::string const& input, std::string const& text) {
+        return asked.chosen.values.emplace(input, text).second;
+    });
     std::string const weights = given["weights"].as<std::string>();
     if (weights != "embedded" && weights != "file")
         throw runner::runner_error("--weights is embedded or file, but is " + runner::in_quotes(weights));

@@ -103,6 +103,13 @@ TEST_CASE("nodes that only see constants run before anything else")
     std::string const choice = "g (bool c) => (int64[] y) { y = If(c) <" + branches + "> }";
     CHECK(error_of(choice, {tensor::scalar(false)}) == "none");
     CHECK(error_of(choice, {tensor::scalar(true)}) == "If: Div: a whole number is divided by zero");
+    // The types of a branch that never runs may contradict what it declares.
+    std::string const excluded = "y = If(c) <then_branch = t () => (float[3] z) { z = Neg(a) }, else_branch "
+                                 "= e () => (float[2] w) { w = "
+                                 "Neg(a) }> }";
+    CHECK(inferred("g (float[2] a) => (float[] y) { c = Constant<value = bool {0}>() " + excluded) ==
+          "float[2]");
+    CHECK(error_of("g (float[2] a) => (float[] y) { c = Constant<value = bool {1}>() " + excluded) != "none");
 }
 
 TEST_CASE("inferred: pieces, reductions, products")
