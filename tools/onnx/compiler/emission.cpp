@@ -176,6 +176,15 @@ void emission::define(variable& value, std::string const& expression)
     line("{} = {};", is_tensor ? fmt::format("xt::noalias({})", to) : to, expression);
 }
 
+void emission::define_view(variable& value, variable& viewed, std::string const& expression)
+{
+    value.code = unique(value.onnx_name);
+    line("auto const {} = {};", value.code, expression);
+    value.viewed = &viewed;
+    for (variable* each = &viewed; each != nullptr; each = each->viewed)
+        each->uses += value.uses;
+}
+
 void emission::begin_block() { living_.emplace_back(); }
 
 void emission::end_block()
@@ -187,7 +196,11 @@ void emission::end_block()
     living_.pop_back();
 }
 
-void emission::use(variable& value) { --value.uses; }
+void emission::use(variable& value)
+{
+    for (variable* each = &value; each != nullptr; each = each->viewed)
+        --each->uses;
+}
 
 void emission::release_unused()
 {

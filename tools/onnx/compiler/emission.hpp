@@ -83,6 +83,9 @@ public:
     std::string target(variable& value);
     /// Writes the line that makes a value of the expression: the definition of a scalar, or an assignment.
     void define(variable& value, std::string const& expression);
+    /// Writes the definition of a view of another value's items, whose memory is kept as long as the view is
+    /// used.
+    void define_view(variable& value, variable& viewed, std::string const& expression);
     /// Gives a value a name or place of its own in advance.
     void bind(variable& value, std::string code) { value.code = std::move(code); }
     /// Declares memory of a value's type that is not shared with others.

@@ -9,9 +9,16 @@ emitter const* find_emitter(std::string const& name)
 {
     static emitter_table const all = [] {
         emitter_table table;
-        add_control_flow_emitters(table);
+        add_if_emitters(table);
+        add_loop_emitters(table);
+        add_scan_emitters(table);
         add_recurrent_emitters(table);
-        add_call_emitters(table);
+        add_shape_emitters(table);
+        add_view_emitters(table);
+        add_piece_emitters(table);
+        add_indexing_emitters(table);
+        add_reduction_emitters(table);
+        add_product_emitters(table);
         add_sequence_emitters(table);
         return table;
     }();

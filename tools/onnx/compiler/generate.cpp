@@ -40,11 +40,15 @@ void require_emitters(block const& of)
     }
 }
 
+bool is_by_value(variable const& input)
+{
+    return input.is_scalar() && input.type.element() != element_type::string;
+}
+
 /// The C++ parameter of an input: a scalar by value, all else by reference.
 std::string parameter_of(variable const& input)
 {
-    bool const by_value = input.is_scalar() && input.type.element() != element_type::string;
-    return fmt::format("{}{}{}", cpp_type(input.type), by_value ? " " : " const& ", input.code);
+    return fmt::format("{}{}{}", cpp_type(input.type), is_by_value(input) ? " " : " const& ", input.code);
 }
 
 class header {
@@ -92,6 +96,7 @@ private:
         out_.begin_block();
         for (variable* const input : main.inputs)
             check(*input);
+        check_overlap();
         std::vector<bool> is_bound(main.outputs.size(), false);
         for (std::size_t k = 0; k < main.outputs.size(); ++k) {
             variable& output = *main.outputs[k];
@@ -131,6 +136,32 @@ private:
         out_.include("xloom_onnx/model/check_input.hpp");
         out_.line("xloom_onnx::check_input({}, {}, {}, {{{}}});", string_literal(chosen_.name),
             string_literal(input.onnx_name), input.code, fmt::join(dims, ", "));
+    }
+
+    /// Writes the check that no input is among the outputs, for those whose types allow it.
+    void check_overlap()
+    {
+        auto const can_hold = [](variable const& output, variable const& input) {
+            return cpp_type(output.type).find(cpp_type(input.type)) != std::string::npos;
+        };
+        auto const& results = code_.main().outputs;
+        std::vector<std::string> names, inputs, places;
+        for (variable const* const input : code_.main().inputs) {
+            bool const is_read = input->uses != 0 && !is_by_value(*input);
+            if (is_read && std::any_of(results.begin(), results.end(),
+                               [&](variable const* output) { return can_hold(*output, *input); })) {
+                names.push_back(string_literal(input->onnx_name));
+                inputs.push_back(input->code);
+            }
+        }
+        if (inputs.empty())
+            return;
+        for (std::size_t k = 0; k < results.size(); ++k)
+            places.push_back("results." + outputs_[k]);
+        out_.include("xloom_onnx/model/check_overlap.hpp");
+        out_.line("xloom_onnx::check_overlap({}, {{{}}}, std::tie({}), std::tie({}));",
+            string_literal(chosen_.name), fmt::join(names, ", "), fmt::join(inputs, ", "),
+            fmt::join(places, ", "));
     }
 
     std::string whole() const
