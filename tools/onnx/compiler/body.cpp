@@ -102,7 +102,7 @@ bool carried_states::is_of_state(variable const& value) const
 
 bool carried_states::can_swap(variable const& value) const
 {
-    return kind_ == state_kind::container && is_made_in(body_, value) && value.viewed == nullptr &&
+    return kind_ == state_kind::container && is_made_in(body_, value) && !value.is_view &&
            count_in(body_.outputs, &value) == 1 && !value.is_scalar();
 }
 
@@ -218,6 +218,12 @@ void scan_outputs::finish(emission& out) const
     for (output const& each : all_) {
         if (each.is_in_place)
             continue;
+        bool const is_stacked_so = each.at.axis == 0 && !each.at.is_reversed;
+        if (is_stacked_so && each.result->code.empty() &&
+            each.element->type.element() != element_type::string) {
+            out.define_view(*each.result, nullptr, each.storage + ".stacked()");
+            continue;
+        }
         std::string options;
         if (each.at.axis != 0 || each.at.is_reversed)
             options = fmt::format(", {}", each.at.axis);

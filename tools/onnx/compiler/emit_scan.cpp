@@ -1,7 +1,7 @@
 // Scan: its body in place, as a lambda of xloom::scan_into; of scan_batched_into before opset 9.
 
 #include <algorithm>
-#include <tuple>
+#include <string_view>
 
 #include "body.hpp"
 #include "emitters.hpp"
@@ -10,6 +10,9 @@
 namespace compiler {
 
 namespace {
+
+constexpr std::string_view forward = "xloom::scan_direction::forward",
+                           reverse = "xloom::scan_direction::reverse";
 
 /// Axes from the front; empty if all are 0.
 std::vector<std::int64_t> axes_of(node const& each, char const* name, std::vector<std::size_t> const& ranks)
@@ -29,7 +32,7 @@ std::vector<std::int64_t> axes_of(node const& each, char const* name, std::vecto
     return are_leading ? std::vector<std::int64_t>{} : axes;
 }
 
-/// The names of directions; empty if all are forward.
+/// The directions as C++; empty if all are forward.
 std::vector<std::string> directions_of(node const& each, char const* name, std::size_t count)
 {
     std::vector<std::int64_t> const given = each.view().integers(name);
@@ -40,7 +43,7 @@ std::vector<std::string> directions_of(node const& each, char const* name, std::
     bool is_forward = true;
     for (std::int64_t const direction : given) {
         is_forward = is_forward && direction == 0;
-        names.push_back(direction == 0 ? "xloom::scan_direction::forward" : "xloom::scan_direction::reverse");
+        names.emplace_back(direction == 0 ? forward : reverse);
     }
     return is_forward ? std::vector<std::string>{} : names;
 }
@@ -87,49 +90,45 @@ scan::scan(emission& out, node& each) : is_batched(each.opset() < 9), first_stat
     output_directions = directions_of(each, "scan_output_directions", output_ranks.size());
 }
 
-/// Adds the outputs that are used, and returns the options of those in place.
-scan_outputs outputs_of(node& each, scan const& of, std::vector<std::string>& options)
-{
-    block& body = each.body("body");
-    scan_outputs outputs(body);
-    std::vector<std::size_t> axes;
-    std::vector<std::string> directions;
-    for (std::size_t k = 0; of.N + k < body.outputs.size(); ++k) {
-        if (!each.wants(of.N + k))
-            continue;
-        variable& element = *body.outputs[of.N + k];
-        std::size_t const axis = of.output_axes.empty() ? 0 : static_cast<std::size_t>(of.output_axes[k]);
-        std::string const direction =
-            of.output_directions.empty() ? "xloom::scan_direction::forward" : of.output_directions[k];
-        outputs.add(element, each.output(of.N + k), {axis, direction.ends_with("reverse")}, true);
-        if (!static_shape(element.type)) {
-            if (of.is_batched)
+/// The outputs that are used; the axes and directions of those in place.
+struct used_outputs {
+    used_outputs(node& each, scan const& of) : written(each.body("body"))
+    {
+        block& body = each.body("body");
+        for (std::size_t k = 0; of.N + k < body.outputs.size(); ++k) {
+            if (!each.wants(of.N + k))
+                continue;
+            variable& element = *body.outputs[of.N + k];
+            std::size_t const axis = of.output_axes.empty() ? 0 : static_cast<std::size_t>(of.output_axes[k]);
+            bool const is_reversed = !of.output_directions.empty() && of.output_directions[k] != forward;
+            written.add(element, each.output(of.N + k), {axis, is_reversed}, true);
+            if (static_shape(element.type)) {
+                axes.push_back(axis);
+                directions.emplace_back(is_reversed ? reverse : forward);
+            } else if (of.is_batched) {
                 throw runner::not_implemented(
-                    "Scan before opset 9 is not implemented for outputs whose shapes "
-                    "only a run knows");
-            continue;
+                    "Scan before opset 9 is not implemented for outputs whose shapes only a run knows");
+            }
         }
-        axes.push_back(axis);
-        directions.push_back(direction);
     }
-    if (std::any_of(axes.begin(), axes.end(), [](std::size_t axis) { return axis != 0; }))
-        options.push_back(fmt::format(".scan_output_axes = {{{}}}", fmt::join(axes, ", ")));
-    if (std::any_of(directions.begin(), directions.end(),
-            [](std::string const& each_one) { return each_one.ends_with("reverse"); }))
-        options.push_back(fmt::format(".scan_output_directions = {{{}}}", fmt::join(directions, ", ")));
-    return outputs;
-}
 
-/// The options of the inputs.
-std::vector<std::string> options_of(scan const& of)
+    scan_outputs written;
+    std::vector<std::size_t> axes{};
+    std::vector<std::string> directions{};
+};
+
+std::string options_of(scan const& of, used_outputs const& outputs)
 {
     std::vector<std::string> given;
-    if (!of.input_axes.empty())
-        given.push_back(fmt::format(".scan_input_axes = {{{}}}", fmt::join(of.input_axes, ", ")));
-    if (!of.input_directions.empty())
-        given.push_back(fmt::format(".{} = {{{}}}", of.is_batched ? "directions" : "scan_input_directions",
-            fmt::join(of.input_directions, ", ")));
-    return given;
+    auto const give = [&](char const* name, auto const& list, auto const& otherwise) {
+        if (std::any_of(list.begin(), list.end(), [&](auto const& each) { return each != otherwise; }))
+            given.push_back(fmt::format(".{} = {{{}}}", name, fmt::join(list, ", ")));
+    };
+    give("scan_input_axes", of.input_axes, 0);
+    give("scan_output_axes", outputs.axes, std::size_t{0});
+    give(of.is_batched ? "directions" : "scan_input_directions", of.input_directions, forward);
+    give("scan_output_directions", outputs.directions, forward);
+    return given.empty() ? "" : fmt::format("{{{}}}", fmt::join(given, ", "));
 }
 
 void emit_scan(emission& out, node& each)
@@ -140,8 +139,8 @@ void emit_scan(emission& out, node& each)
     carried_states states(body, {body.inputs.begin(), body.inputs.begin() + ptr(of.N)},
         {body.outputs.begin(), body.outputs.begin() + ptr(of.N)},
         of.is_batched ? state_kind::row : state_kind::container);
-    std::vector<std::string> options = options_of(of);
-    scan_outputs outputs = outputs_of(each, of, options);
+    used_outputs used(each, of);
+    scan_outputs& outputs = used.written;
 
     out.include(of.is_batched ? "xloom/scan_batched_into.hpp" : "xloom/scan_into.hpp");
     states.start(out, each, of.first_state);
@@ -174,10 +173,13 @@ void emit_scan(emission& out, node& each)
     out.end_block();
     out.outdent();
     out.line("}},");
-    std::string last = options.empty() ? "" : fmt::format(", {{{}}}", fmt::join(options, ", "));
-    if (of.is_batched && (each.has(0) || !last.empty()))
-        last = (each.has(0) ? ", " + out.operand(each.input(0)) : ", std::nullopt") + last;
-    out.line("{}, {}, {}{});", states.storage(), tied(of.inputs), outputs.storage(), last);
+    std::vector<std::string> operands{states.storage(), tied(of.inputs), outputs.storage()};
+    std::string const options = options_of(of, used);
+    if (of.is_batched && (each.has(0) || !options.empty()))
+        operands.push_back(each.has(0) ? out.operand(each.input(0)) : "std::nullopt");
+    if (!options.empty())
+        operands.push_back(options);
+    out.line("{});", fmt::join(operands, ", "));
     out.outdent();
     outputs.finish(out);
 }

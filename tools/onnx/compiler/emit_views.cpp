@@ -43,7 +43,7 @@ void emit_view_or_copy(emission& out, node& each, functions const& names,
     for (auto const& [name, value] : options)
         c.option(name, value);
     if (is_view)
-        out.define_view(each.output(), each.input(0), c.expression());
+        out.define_view(each.output(), &each.input(0), c.expression());
     else
         c.emit();
 }

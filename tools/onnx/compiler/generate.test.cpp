@@ -99,4 +99,45 @@ TEST_CASE("fixed values have the declared element type and shape")
     CHECK_THROWS_WITH_AS(with("float", "1,"), doctest::Contains("items"), runner::runner_error);
 }
 
+TEST_CASE("a sequence has the rank of the tensors that are put into it")
+{
+    std::string const text =
+        header_of("g (int64 trips, float[N] x) => (seq(float[N]) y) {"
+                  "yes = Constant<value = bool {1}>() empty = SequenceEmpty()"
+                  "y = Loop(trips, yes, empty)<body = b (int64 i, bool c, seq(float) s) => "
+                  "(bool d, seq(float) t) { d = Identity(c) t = SequenceInsert(s, x) }> }");
+    CHECK(
+        has(text, "std::vector<xt::xtensor<float, 1>> const empty = std::vector<xt::xtensor<float, 1>>{};"));
+    CHECK(has(text, "std::vector<xt::xtensor<float, 1>> y{};"));
+}
+
+TEST_CASE("a constant sequence is a member")
+{
+    CHECK(has(header_of("g (bool c) => (seq(float[2]) y) { y = If(c)<"
+                        "then_branch = t () => (seq(float[2]) u) { a = Constant<value_floats = [1.0, 2.0]>() "
+                        "u = SequenceConstruct(a, a) },"
+                        "else_branch = e () => (seq(float[2]) v) { v = SequenceEmpty() }> }"),
+        "std::vector<xt::xtensor<float, 1>>{xt::xtensor<float, 1>(element), xt::xtensor<float, "
+        "1>(element_2)};"));
+}
+
+TEST_CASE("a sequence of several ranks is refused with its node")
+{
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] a, float[2, 2] b) => (seq(float) y) { y = SequenceConstruct(a, b) }"),
+        doctest::Contains("SequenceConstruct"), runner::runner_error);
+}
+
+TEST_CASE("a slice of neighbours is a view, another one a copy")
+{
+    auto const sliced = [](std::string const& starts, std::string const& ends, std::string const& axes) {
+        return header_of("g (float[1, 4, 3] x) => (float[N, M, K] y) { s = Constant<value_ints = " + starts +
+                         ">() e = Constant<value_ints = " + ends + ">() a = Constant<value_ints = " + axes +
+                         ">() p = Slice(x, s, e, a) y = Tanh(p) }");
+    };
+    CHECK(has(sliced("[1]", "[3]", "[1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[0, 1]", "[1, 3]", "[0, 1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[1]", "[3]", "[2]"), "xloom_onnx::slice_into(x, p, "));
+}
+
 } // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operators.hpp"
+#include "sequence_types.hpp"
 #include "text.hpp"
 
 namespace compiler {
@@ -102,6 +103,7 @@ program::program(runner::graph const& graph) : always_(runner::tensor::scalar(tr
     true_.constant = &always_;
     fill(main_, graph);
     count_uses(main_);
+    complete_sequence_types(main_);
     require_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
@@ -139,7 +141,7 @@ void program::fill(block& into, runner::graph const& graph)
     for (std::size_t at = 0; at < graph.place_count(); ++at)
         if (runner::value const* const constant = graph.constant_at(at)) {
             variable& added = add_variable(into);
-            added.type = runner::type_of(*constant);
+            added.type = type_of_constant(*constant);
             added.constant = constant;
             into.by_place[at] = &added;
         }

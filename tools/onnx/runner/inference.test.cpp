@@ -116,7 +116,9 @@ TEST_CASE("inferred: pieces, reductions, products")
 {
     CHECK(inferred("float[2, N] a, float[3, N] b", "float[]", "Concat<axis = 0>(a, b)") == "float[5, N]");
     CHECK(inferred("float[2, N] a, float[2, M] b", "float[]", "Concat<axis = -1>(a, b)") == "float[2, ?]");
-    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
+    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[4, N]");
+    CHECK(inferred("float[M, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
+    CHECK(inferred("g (float[5] a) => (float[] y) { z, y = Split<num_outputs = 2>(a) }") == "float[2]");
     CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) ==
           "float[4, ?]");
     CHECK(inferred("float[4, 5] a, int64[1] s, int64[1] e", "float[]", "Slice(a, s, e)") == "float[?, ?]");

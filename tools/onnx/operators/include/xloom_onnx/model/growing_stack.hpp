@@ -59,6 +59,10 @@ public:
         std::copy(from.begin(), from.end(), next());
     }
 
+    /// Returns a view of the elements, stacked along axis 0, which is valid until the next call of append(),
+    /// push() or clear().
+    xloom::element_view<T const, Rank + 1> stacked() const { return {items_.data(), stacked_dims()}; }
+
     /// Copies the elements to y, along an axis of it, the last one first if they are reversed.
     ///
     /// Errors    option_error: no axis.
@@ -71,11 +75,10 @@ public:
                 op, ": the axis ", axis, " is none of the rank ", Rank + 1);
         std::size_t const at = xloom::wrap_axis(axis, Rank + 1);
         xloom::shape const element(dims_.begin(), dims_.end());
-        xloom::shape const stacked = xloom::insert_axis(element, 0, count_);
         auto const to = output_view(op, y, xloom::insert_axis(element, at, count_));
         if (to.size() == 0)
             return;
-        xloom::strides from = xloom::row_major_strides(stacked),
+        xloom::strides from = xloom::row_major_strides(stacked_dims()),
                        strides = xloom::row_major_strides(to.shape());
         std::rotate(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(at),
             strides.begin() + static_cast<std::ptrdiff_t>(at) + 1);
@@ -84,10 +87,15 @@ public:
             first += static_cast<std::ptrdiff_t>(count_ - 1) * from[0];
             from[0] = -from[0];
         }
-        xloom::kernel::strided_copy(stacked, from, strides)(first, to.data());
+        xloom::kernel::strided_copy(stacked_dims(), from, strides)(first, to.data());
     }
 
 private:
+    xloom::shape stacked_dims() const
+    {
+        return xloom::insert_axis(xloom::shape(dims_.begin(), dims_.end()), 0, count_);
+    }
+
     void set_dims(dims_type const& dims)
     {
         dims_ = dims;
