@@ -26,7 +26,9 @@ struct options {
     std::string enclosing{}; ///< the namespace; empty: none
     weights_place weights = weights_place::embedded;
     std::map<std::string, std::vector<std::int64_t>> shapes{}; ///< of inputs, in place of the declared ones
-    std::map<std::string, std::string> values{}; ///< of inputs that are constants; items between commas
+    std::map<std::string, std::string> values{};    ///< of inputs that are constants; items between commas
+    std::map<std::string, std::string> operators{}; ///< custom ones: full names and their C++ functions
+    std::vector<std::string> includes{};            ///< headers that declare them
 };
 
 /// The bytes of the constants that are stored in a file.

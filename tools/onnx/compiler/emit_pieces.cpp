@@ -100,7 +100,10 @@ void constant_of_shape(emission& out, node& each)
 
 void range(emission& out, node& each)
 {
-    call(out, each, "constant", "range_into").operand(0).operand(1).operand(2).output().emit();
+    call c(out, each, "constant", "range_into");
+    for (std::size_t i = 0; i < 3; ++i)
+        c.text(only_item(out, each.input(i)));
+    c.output().emit();
 }
 
 } // namespace

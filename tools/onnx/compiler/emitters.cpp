@@ -1,5 +1,6 @@
 #include "emitters.hpp"
 
+#include "custom_operators.hpp"
 #include "elementwise.hpp"
 #include "text.hpp"
 
@@ -48,10 +49,10 @@ void emit_nodes(emission& out, block& of)
             }
             comment_on(out, each);
             emitter const* const found = find_emitter(each.name);
-            if (found == nullptr)
-                throw runner::not_implemented(
-                    "operator " + runner::printable(each.name, 128) + " is not implemented");
-            (*found)(out, each);
+            if (found != nullptr)
+                (*found)(out, each);
+            else
+                emit_custom(out, each, out.chosen().operators.at(each.name));
         } catch (runner::not_implemented const&) {
             throw;
         } catch (std::exception const& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "custom_operators.hpp"
 #include "elementwise.hpp"
 #include "emitters.hpp"
 #include "fixed_inputs.hpp"
@@ -29,14 +30,14 @@ std::string join_lines(std::vector<std::string> const& lines, char const* before
 }
 
 /// Every operator of a block must have code before anything is written.
-void require_emitters(block const& of)
+void require_emitters(block const& of, custom_operators const& custom)
 {
     for (node const& each : of.nodes) {
-        if (!is_elementwise(each) && find_emitter(each.name) == nullptr)
+        if (!is_elementwise(each) && find_emitter(each.name) == nullptr && !custom.contains(each.name))
             throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
                 runner::printable(each.name, 128), runner::describe(*each.step->node)));
         for (auto const& [attribute, body] : each.bodies)
-            require_emitters(*body);
+            require_emitters(*body, custom);
     }
 }
 
@@ -56,7 +57,7 @@ public:
     header(runner::model const& model, options const& chosen)
         : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
     {
-        require_emitters(code_.main());
+        require_emitters(code_.main(), chosen.operators);
     }
 
     generated text()
@@ -178,6 +179,8 @@ private:
         for (std::string const& each : out_.includes())
             text += fmt::format("#include <{}>\n", each);
         text += "\n";
+        for (std::string const& each : chosen_.includes)
+            text += fmt::format("#include \"{}\"\n{}", each, &each == &chosen_.includes.back() ? "\n" : "");
         if (!chosen_.enclosing.empty())
             text += fmt::format("namespace {} {{\n\n", chosen_.enclosing);
         text += description();
@@ -278,6 +281,8 @@ private:
 
 generated generate(onnx::ModelProto const& model, options const& chosen)
 {
+    runner::operator_table const custom = operations_of(chosen.operators);
+    runner::with_operators const known(custom);
     runner::model const loaded(
         with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
     return header(loaded, chosen).text();

@@ -20,6 +20,11 @@ struct generated {
     std::vector<value> inputs{}, outputs{};
 };
 
+/// Returns a translation unit with a main() that runs the model on .npy files; `header` is its name.
+///
+/// Throws not_implemented if an input or an output has a type that .npy files lack.
+std::string main_of(generated const& model, options const& chosen, std::string const& header);
+
 /// Returns the header for a model. The same model and options give the same text.
 ///
 /// Throws not_implemented if code for an operator is missing, runner_error for all else that is wrong with

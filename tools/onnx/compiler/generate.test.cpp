@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "custom_operators.hpp"
 #include "generate.hpp"
 #include "node.hpp"
 #include "text_model.hpp"
@@ -138,6 +139,56 @@ TEST_CASE("a slice of neighbours is a view, another one a copy")
     CHECK(has(sliced("[1]", "[3]", "[1]"), "xloom_onnx::sliced<3>(x, "));
     CHECK(has(sliced("[0, 1]", "[1, 3]", "[0, 1]"), "xloom_onnx::sliced<3>(x, "));
     CHECK(has(sliced("[1]", "[3]", "[2]"), "xloom_onnx::slice_into(x, p, "));
+}
+
+TEST_CASE("custom operators are read from the command line")
+{
+    compiler::custom_operators all;
+    compiler::add_custom_operator(all, "com.example::Filter=dsp::filter");
+    compiler::add_custom_operator(all, "Own=f");
+    CHECK(all == compiler::custom_operators{{"com.example.Filter", "dsp::filter"}, {"Own", "f"}});
+    for (char const* const wrong : {"Filter", "=f", "F=", "F=f()", "F=f::", "F=::f", "F=operator", "F=a b"})
+        CHECK_THROWS_WITH_AS(compiler::add_custom_operator(all, wrong),
+            doctest::Contains("DOMAIN::NAME=FUNCTION"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(compiler::add_custom_operator(all, "Add=f"), doctest::Contains("there already"),
+        runner::runner_error);
+    CHECK_THROWS_WITH_AS(
+        compiler::add_custom_operator(all, "Own=g"), doctest::Contains("twice"), runner::runner_error);
+}
+
+TEST_CASE("a custom operator gets inputs, outputs and attributes in order")
+{
+    compiler::options chosen;
+    chosen.operators = {{"Own", "my::own"}};
+    chosen.includes = {"my/own.hpp"};
+    std::string const text =
+        header_of("g (float[2] x) => (float[2] y) { y = Own<z = 1, a = [1.5, 2.0], m = \"t\">(x) }", chosen);
+    CHECK(has(text, "my::own(x, results.y, {.a = {1.5, 2.0}, .m = \"t\", .z = 1});"));
+    CHECK(has(text, "#include \"my/own.hpp\"\n"));
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float[2] y) { y = Own(x) }"),
+        doctest::Contains("Own is not implemented"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float[2] y) { z = Own(x) y = Tanh(z) }", chosen),
+        doctest::Contains("'z'"), runner::runner_error);
+}
+
+TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
+{
+    compiler::options chosen;
+    chosen.name = "tested";
+    chosen.enclosing = "nets";
+    auto const made = [&](std::string const& graph) {
+        return compiler::main_of(
+            compiler::generate(runner::model_of(runner::graph_of(graph)), chosen), chosen, "tested.hpp");
+    };
+    std::string const text =
+        made("g (float[2, N] x, int64 n) => (float[2, N] y) { c = Cast<to = 1>(n) y = Add(x, c) }");
+    CHECK(has(text, "#include \"tested.hpp\""));
+    CHECK(has(text, "nets::tested model;"));
+    CHECK(has(text, "model(files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
+                    "input<std::int64_t>(\"n\"))"));
+    CHECK(has(text, "files.output(\"y\", results.y);"));
+    CHECK_THROWS_WITH_AS(made("g (float16[2] x) => (float16[2] y) { y = Neg(x) }"), doctest::Contains("'x'"),
+        runner::runner_error);
 }
 
 } // namespace

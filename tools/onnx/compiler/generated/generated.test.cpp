@@ -3,15 +3,19 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <xloom_onnx/model/program.hpp>
 
 #include "collatz.hpp"
 #include "counting_new.hpp"
 #include "doubling.hpp"
 #include "exchange.hpp"
+#include "smoothing.hpp"
 #include "views.hpp"
 
 namespace {
@@ -122,4 +126,56 @@ TEST_CASE("an input that is among the outputs is an overlap_error")
     xt::xtensor<float, 2> const y = results.p;
     model.run_into(results, x, y);
     CHECK(results.t == xt::xtensor<float, 2>{{2, 4}, {6, 8}});
+}
+
+TEST_CASE("a custom operator is a call of the user's function")
+{
+    smoothing model;
+    auto const results = model({4, 0, -4}, 0);
+    CHECK(results.y == xt::xtensor<float, 1>{2, 1.5F, -0.875F});
+    CHECK(results.last == -0.875F);
+}
+
+TEST_CASE("a program reads inputs and writes outputs as .npy files")
+{
+    namespace fs = std::filesystem;
+    fs::path const folder = fs::temp_directory_path() / "xloom_generated_test";
+    fs::create_directories(folder);
+    auto const written = [&](char const* name, auto const& x) {
+        std::ofstream(folder / name, std::ios::binary) << xt::dump_npy(x);
+        return (folder / name).string();
+    };
+    std::string const x = "x=" + written("x.npy", xt::xtensor<float, 1>{4, 0, -4});
+    std::string const start = "start=" + written("start.npy", xt::xtensor<float, 1>{0});
+    std::vector<std::string> const names{"x", "start"};
+    auto const files_of = [&](std::vector<std::string> const& arguments) {
+        return xloom_onnx::program_files(arguments, names);
+    };
+
+    auto const files = files_of({x, start, "--output=" + (folder / "results").string()});
+    CHECK(files.input<xt::xtensor<float, 1>>("x") == xt::xtensor<float, 1>{4, 0, -4});
+    CHECK(files.input<float>("start") == 0);
+    files.output("a/y", xt::xtensor<float, 2>{{1, 2}, {3, 4}});
+    CHECK(
+        xt::load_npy<float>((folder / "results" / "a_y.npy").string()) == xt::xarray<float>{{1, 2}, {3, 4}});
+    files.output("last", 5.0F);
+    CHECK(*xt::load_npy<float>((folder / "results" / "last.npy").string()).begin() == 5);
+
+    using matrix = xt::xtensor<float, 2>;
+    using numbers = xt::xtensor<double, 1>;
+    CHECK_THROWS_WITH_AS(
+        files.input<matrix>("x"), doctest::Contains("rank 2, but has 1"), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        files.input<float>("x"), doctest::Contains("one item, but has 3"), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(files.input<numbers>("x"), doctest::Contains("x.npy"), std::runtime_error);
+    CHECK_THROWS_WITH_AS(files_of({x}), doctest::Contains("the input start is missing"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, x, start}), doctest::Contains("twice"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, start, "z=z.npy"}), doctest::Contains("z=z.npy"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, "start=1"}).input<float>("start"), doctest::Contains("a file .npy"),
+        xloom::option_error);
+    CHECK(xloom_onnx::run_program(0, nullptr, names, [](auto const&) {}) == 1);
+    std::string program = "program", x_text = x, start_text = start;
+    std::array<char*, 3> const arguments{program.data(), x_text.data(), start_text.data()};
+    CHECK(xloom_onnx::run_program(3, arguments.data(), names, [](auto const&) {}) == 0);
+    fs::remove_all(folder);
 }
