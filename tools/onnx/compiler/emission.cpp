@@ -82,8 +82,12 @@ std::string emission::operand(variable& value)
     if (value.constant == nullptr)
         throw runner::runner_error(
             "the value " + runner::in_quotes(value.onnx_name) + " is used before it is made");
-    if (value.tensor() == nullptr)
-        throw runner::not_implemented("a constant that is a sequence or an optional is not implemented");
+    if (value.tensor() == nullptr) {
+        value.code = unique(value.onnx_name.empty() ? "constant" : value.onnx_name);
+        std::string const expression = expression_of(*value.constant, value.type);
+        add_member(fmt::format("{} const {} = {};", cpp_type(value.type), value.code, expression));
+        return value.code;
+    }
     return value.code = value.is_scalar() ? literal(value) : constant_view(value);
 }
 
@@ -124,6 +128,22 @@ std::string emission::constant_view(variable& value)
             array, dims_of(t.shape()), note));
     }
     return views_[&value] = name;
+}
+
+std::string emission::expression_of(runner::value const& constant, partial_type const& type)
+{
+    if (constant.is_tensor()) {
+        parts_.push_back({.onnx_name = "element", .type = type, .constant = &constant});
+        return fmt::format("{}({})", cpp_type(type), operand(parts_.back()));
+    }
+    if (constant.is_optional()) {
+        auto const& held = constant.as_optional().held;
+        return fmt::format("{}({})", cpp_type(type), held ? expression_of(*held, type.inner()) : "");
+    }
+    std::vector<std::string> elements;
+    for (runner::value const& each : constant.as_sequence())
+        elements.push_back(expression_of(each, type.inner()));
+    return fmt::format("{}{{{}}}", cpp_type(type), fmt::join(elements, ", "));
 }
 
 std::string emission::buffer_key(partial_type const& type) const
@@ -176,6 +196,16 @@ void emission::define(variable& value, std::string const& expression)
     line("{} = {};", is_tensor ? fmt::format("xt::noalias({})", to) : to, expression);
 }
 
+void emission::define_view(variable& value, variable* viewed, std::string const& expression)
+{
+    value.code = unique(value.onnx_name);
+    line("auto const {} = {};", value.code, expression);
+    value.is_view = true;
+    value.viewed = viewed;
+    for (variable* each = viewed; each != nullptr; each = each->viewed)
+        each->uses += value.uses;
+}
+
 void emission::begin_block() { living_.emplace_back(); }
 
 void emission::end_block()
@@ -187,7 +217,11 @@ void emission::end_block()
     living_.pop_back();
 }
 
-void emission::use(variable& value) { --value.uses; }
+void emission::use(variable& value)
+{
+    for (variable* each = &value; each != nullptr; each = each->viewed)
+        --each->uses;
+}
 
 void emission::release_unused()
 {

@@ -2,6 +2,7 @@
 // The text of a header while it is made: lines of the function, members, names, buffers.
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -25,6 +26,9 @@ struct options {
     std::string enclosing{}; ///< the namespace; empty: none
     weights_place weights = weights_place::embedded;
     std::map<std::string, std::vector<std::int64_t>> shapes{}; ///< of inputs, in place of the declared ones
+    std::map<std::string, std::string> values{};    ///< of inputs that are constants; items between commas
+    std::map<std::string, std::string> operators{}; ///< custom ones: full names and their C++ functions
+    std::vector<std::string> includes{};            ///< headers that declare them
 };
 
 /// The bytes of the constants that are stored in a file.
@@ -82,6 +86,9 @@ public:
     std::string target(variable& value);
     /// Writes the line that makes a value of the expression: the definition of a scalar, or an assignment.
     void define(variable& value, std::string const& expression);
+    /// Writes the definition of a view. If it views another value's items, that keeps its memory as long as
+    /// the view is used.
+    void define_view(variable& value, variable* viewed, std::string const& expression);
     /// Gives a value a name or place of its own in advance.
     void bind(variable& value, std::string code) { value.code = std::move(code); }
     /// Declares memory of a value's type that is not shared with others.
@@ -96,6 +103,8 @@ public:
 
 private:
     std::string literal(variable const& value);
+    /// Returns the expression of a constant's value, which may be a sequence or an optional.
+    std::string expression_of(runner::value const& constant, partial_type const& type);
     std::string buffer_key(partial_type const& type) const;
 
     options const& options_;
@@ -107,6 +116,7 @@ private:
     std::string workspace_{};
     weights_file weights_{};
     std::map<variable const*, std::string> views_{};
+    std::deque<variable> parts_{};                     ///< the tensors of constant sequences
     std::map<variable const*, std::string> buffers_{}; ///< the members that hold values
     std::map<std::string, std::vector<std::string>> free_{};
     std::vector<std::vector<variable*>> living_{};

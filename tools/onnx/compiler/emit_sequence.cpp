@@ -1,4 +1,4 @@
-// Sequences and optionals.
+// Sequences and optionals; SequenceMap, whose body is a loop in place.
 
 #include "emitters.hpp"
 #include "text.hpp"
@@ -115,6 +115,42 @@ void optional_get_element(emission& out, node& each)
     out.define(each.output(), value);
 }
 
+void sequence_map(emission& out, node& each)
+{
+    block& body = each.body("body");
+    if (body.inputs.size() != each.inputs.size() || body.outputs.size() < each.outputs.size())
+        throw runner::runner_error(
+            "its body must take an input for each of its own, and give as many outputs");
+    std::string const sequence = out.operand(each.input(0));
+    std::vector<std::string> targets;
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        targets.push_back(each.wants(k) ? out.target(each.output(k)) : "");
+    for (std::size_t i = 1; i < each.inputs.size(); ++i)
+        if (each.input(i).type.kind() == xloom::type_kind::sequence) {
+            out.include("xloom_onnx/model/require_length.hpp");
+            out.line("xloom_onnx::require_length({}, {}.size());", out.operand(each.input(i)), sequence);
+        }
+    for (std::string const& target : targets)
+        if (!target.empty())
+            out.line("{}.resize({}.size());", target, sequence);
+    std::string const position = out.unique("position");
+    out.line("for (std::size_t {0} = 0; {0} < {1}.size(); ++{0}) {{", position, sequence);
+    out.indent();
+    out.begin_block();
+    for (std::size_t i = 0; i < each.inputs.size(); ++i) {
+        bool const is_sequence = each.input(i).type.kind() == xloom::type_kind::sequence;
+        std::string const code = out.operand(each.input(i));
+        out.bind(*body.inputs[i], is_sequence ? fmt::format("{}[{}]", code, position) : code);
+    }
+    emit_nodes(out, body);
+    for (std::size_t k = 0; k < targets.size(); ++k)
+        if (!targets[k].empty())
+            assign(out, fmt::format("{}[{}]", targets[k], position), *body.outputs[k]);
+    out.end_block();
+    out.outdent();
+    out.line("}}");
+}
+
 } // namespace
 
 void add_sequence_emitters(emitter_table& table)
@@ -127,6 +163,7 @@ void add_sequence_emitters(emitter_table& table)
     table["SequenceLength"] = sequence_length;
     table["ConcatFromSequence"] = concat_from_sequence;
     table["SplitToSequence"] = split_to_sequence;
+    table["SequenceMap"] = sequence_map;
     table["Optional"] = optional;
     table["OptionalHasElement"] = optional_has_element;
     table["OptionalGetElement"] = optional_get_element;

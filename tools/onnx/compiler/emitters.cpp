@@ -1,5 +1,6 @@
 #include "emitters.hpp"
 
+#include "custom_operators.hpp"
 #include "elementwise.hpp"
 #include "text.hpp"
 
@@ -9,9 +10,16 @@ emitter const* find_emitter(std::string const& name)
 {
     static emitter_table const all = [] {
         emitter_table table;
-        add_control_flow_emitters(table);
+        add_if_emitters(table);
+        add_loop_emitters(table);
+        add_scan_emitters(table);
         add_recurrent_emitters(table);
-        add_call_emitters(table);
+        add_shape_emitters(table);
+        add_view_emitters(table);
+        add_piece_emitters(table);
+        add_indexing_emitters(table);
+        add_reduction_emitters(table);
+        add_product_emitters(table);
         add_sequence_emitters(table);
         return table;
     }();
@@ -41,10 +49,10 @@ void emit_nodes(emission& out, block& of)
             }
             comment_on(out, each);
             emitter const* const found = find_emitter(each.name);
-            if (found == nullptr)
-                throw runner::not_implemented(
-                    "operator " + runner::printable(each.name, 128) + " is not implemented");
-            (*found)(out, each);
+            if (found != nullptr)
+                (*found)(out, each);
+            else
+                emit_custom(out, each, out.chosen().operators.at(each.name));
         } catch (runner::not_implemented const&) {
             throw;
         } catch (std::exception const& error) {

@@ -15,10 +15,17 @@ using emitter = std::function<void(emission&, node&)>;
 /// The emitters by the operators' full names.
 using emitter_table = std::unordered_map<std::string, emitter>;
 
-void add_control_flow_emitters(emitter_table& table); // If, Loop, Scan, SequenceMap
-void add_recurrent_emitters(emitter_table& table);    // LSTM, GRU, RNN, AttnLSTM
-void add_call_emitters(emitter_table& table);         // all that are one call of xloom_onnx
-void add_sequence_emitters(emitter_table& table);     // SequenceEmpty .. OptionalGetElement
+void add_if_emitters(emitter_table& table);
+void add_loop_emitters(emitter_table& table);
+void add_scan_emitters(emitter_table& table);
+void add_recurrent_emitters(emitter_table& table); // LSTM, GRU, RNN, AttnLSTM
+void add_shape_emitters(emitter_table& table);     // Shape, Size, Transpose, Expand, Tile
+void add_view_emitters(emitter_table& table);      // Reshape .. Flatten, Slice
+void add_piece_emitters(emitter_table& table);     // Concat .. Pad, ConstantOfShape, Range
+void add_indexing_emitters(emitter_table& table);  // Gather .. Scatter
+void add_reduction_emitters(emitter_table& table); // CumSum, Softmax, ReduceSum .. ArgMin
+void add_product_emitters(emitter_table& table);   // MatMul, Gemm, Conv
+void add_sequence_emitters(emitter_table& table);  // SequenceEmpty .. OptionalGetElement, SequenceMap
 
 /// Returns an emitter; null if there is none.
 emitter const* find_emitter(std::string const& name);

@@ -1,10 +1,11 @@
 #include "generate.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
+#include "custom_operators.hpp"
 #include "elementwise.hpp"
 #include "emitters.hpp"
+#include "fixed_inputs.hpp"
 #include "model.hpp"
 #include "text.hpp"
 
@@ -29,22 +30,26 @@ std::string join_lines(std::vector<std::string> const& lines, char const* before
 }
 
 /// Every operator of a block must have code before anything is written.
-void require_emitters(block const& of)
+void require_emitters(block const& of, custom_operators const& custom)
 {
     for (node const& each : of.nodes) {
-        if (!is_elementwise(each) && find_emitter(each.name) == nullptr)
+        if (!is_elementwise(each) && find_emitter(each.name) == nullptr && !custom.contains(each.name))
             throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
                 runner::printable(each.name, 128), runner::describe(*each.step->node)));
         for (auto const& [attribute, body] : each.bodies)
-            require_emitters(*body);
+            require_emitters(*body, custom);
     }
+}
+
+bool is_by_value(variable const& input)
+{
+    return input.is_scalar() && input.type.element() != element_type::string;
 }
 
 /// The C++ parameter of an input: a scalar by value, all else by reference.
 std::string parameter_of(variable const& input)
 {
-    bool const by_value = input.is_scalar() && input.type.element() != element_type::string;
-    return fmt::format("{}{}{}", cpp_type(input.type), by_value ? " " : " const& ", input.code);
+    return fmt::format("{}{}{}", cpp_type(input.type), is_by_value(input) ? " " : " const& ", input.code);
 }
 
 class header {
@@ -52,7 +57,7 @@ public:
     header(runner::model const& model, options const& chosen)
         : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
     {
-        require_emitters(code_.main());
+        require_emitters(code_.main(), chosen.operators);
     }
 
     generated text()
@@ -93,6 +98,7 @@ private:
         out_.begin_block();
         for (variable* const input : main.inputs)
             check(*input);
+        check_overlap();
         std::vector<bool> is_bound(main.outputs.size(), false);
         for (std::size_t k = 0; k < main.outputs.size(); ++k) {
             variable& output = *main.outputs[k];
@@ -134,6 +140,32 @@ private:
             string_literal(input.onnx_name), input.code, fmt::join(dims, ", "));
     }
 
+    /// Writes the check that no input is among the outputs, for those whose types allow it.
+    void check_overlap()
+    {
+        auto const can_hold = [](variable const& output, variable const& input) {
+            return cpp_type(output.type).find(cpp_type(input.type)) != std::string::npos;
+        };
+        auto const& results = code_.main().outputs;
+        std::vector<std::string> names, inputs, places;
+        for (variable const* const input : code_.main().inputs) {
+            bool const is_read = input->uses != 0 && !is_by_value(*input);
+            if (is_read && std::any_of(results.begin(), results.end(),
+                               [&](variable const* output) { return can_hold(*output, *input); })) {
+                names.push_back(string_literal(input->onnx_name));
+                inputs.push_back(input->code);
+            }
+        }
+        if (inputs.empty())
+            return;
+        for (std::size_t k = 0; k < results.size(); ++k)
+            places.push_back("results." + outputs_[k]);
+        out_.include("xloom_onnx/model/check_overlap.hpp");
+        out_.line("xloom_onnx::check_overlap({}, {{{}}}, std::tie({}), std::tie({}));",
+            string_literal(chosen_.name), fmt::join(names, ", "), fmt::join(inputs, ", "),
+            fmt::join(places, ", "));
+    }
+
     std::string whole() const
     {
         std::string const& name = chosen_.name;
@@ -148,6 +180,8 @@ private:
         for (std::string const& each : out_.includes())
             text += fmt::format("#include <{}>\n", each);
         text += "\n";
+        for (std::string const& each : chosen_.includes)
+            text += fmt::format("#include \"{}\"\n{}", each, &each == &chosen_.includes.back() ? "\n" : "");
         if (!chosen_.enclosing.empty())
             text += fmt::format("namespace {} {{\n\n", chosen_.enclosing);
         text += description();
@@ -246,43 +280,12 @@ private:
 
 } // namespace
 
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model)
-{
-    auto& graph = *model.mutable_graph();
-    std::unordered_set<std::string> constants;
-    for (auto const& each : graph.initializer())
-        constants.insert(each.name());
-    auto* const inputs = graph.mutable_input();
-    inputs->erase(std::remove_if(inputs->begin(), inputs->end(),
-                      [&](auto const& each) { return constants.contains(each.name()); }),
-        inputs->end());
-    return model;
-}
-
-namespace {
-
-onnx::ModelProto with_shapes(
-    onnx::ModelProto model, std::map<std::string, std::vector<std::int64_t>> const& shapes)
-{
-    for (auto const& [name, dims] : shapes) {
-        auto& inputs = *model.mutable_graph()->mutable_input();
-        auto const found = std::find_if(
-            inputs.begin(), inputs.end(), [&name = name](auto const& each) { return each.name() == name; });
-        if (found == inputs.end() || !found->type().has_tensor_type())
-            throw runner::runner_error("the model has no tensor as its input " + runner::in_quotes(name));
-        auto& shape = *found->mutable_type()->mutable_tensor_type()->mutable_shape();
-        shape.clear_dim();
-        for (std::int64_t const dim : dims)
-            shape.add_dim()->set_dim_value(dim);
-    }
-    return model;
-}
-
-} // namespace
-
 generated generate(onnx::ModelProto const& model, options const& chosen)
 {
-    runner::model const loaded(with_shapes(with_fixed_defaults(model), chosen.shapes));
+    runner::operator_table const custom = operations_of(chosen.operators);
+    runner::with_operators const known(custom);
+    runner::model const loaded(
+        with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
     return header(loaded, chosen).text();
 }
 

@@ -21,13 +21,15 @@ struct generated {
     bool has_static_shapes = false; ///< all values are tensors of numbers whose shapes are known before a run
 };
 
+/// Returns a translation unit with a main() that runs the model on .npy files; `header` is its name.
+///
+/// Throws not_implemented if an input or an output has a type that .npy files lack.
+std::string main_of(generated const& model, options const& chosen, std::string const& header);
+
 /// Returns the header for a model. The same model and options give the same text.
 ///
 /// Throws not_implemented if code for an operator is missing, runner_error for all else that is wrong with
 /// the model; both name the node.
 generated generate(onnx::ModelProto const& model, options const& chosen);
-
-/// Returns a model without the inputs that have initializers, which are constants then.
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model);
 
 } // namespace compiler

@@ -4,15 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include "custom_operators.hpp"
 #include "generate.hpp"
 #include "node.hpp"
 #include "text_model.hpp"
 
 namespace {
 
-std::string header_of(std::string const& graph)
+std::string header_of(std::string const& graph, compiler::options chosen = {})
 {
-    compiler::options chosen;
     chosen.name = "tested";
     return compiler::generate(runner::model_of(runner::graph_of(graph)), chosen).header;
 }
@@ -64,6 +64,131 @@ TEST_CASE("inputs are checked")
 {
     CHECK(has(header_of("g (float[2, N] x) => (float[2, N] y) { y = Tanh(x) }"),
         "xloom_onnx::check_input(\"tested\", \"x\", x, {2, -1});"));
+}
+
+TEST_CASE("an input with a fixed value is a constant and no parameter")
+{
+    compiler::options chosen;
+    chosen.values = {{"sr", "16000"}};
+    std::string const graph =
+        "g (float[2] x, int64 sr) => (float[2] y) { wide = Constant<value_int = 16000>() "
+        "is_wide = Equal(sr, wide) y = If(is_wide)<"
+        "then_branch = a () => (float[2] u) { u = Tanh(x) },"
+        "else_branch = b () => (float[2] v) { v = Exp(x) }> }";
+    std::string const text = header_of(graph, chosen);
+    CHECK(has(text, "tanh"));
+    CHECK_FALSE(has(text, "exp"));
+    CHECK_FALSE(has(text, "sr"));
+}
+
+TEST_CASE("fixed values have the declared element type and shape")
+{
+    auto const with = [](std::string const& input, std::string const& items) {
+        compiler::options chosen;
+        chosen.values = {{"b", items}};
+        return header_of(
+            "g (float[2, N] x, " + input + " b) => (float[2, N] y) { c = Cast<to = 1>(b) y = Add(x, c) }",
+            chosen);
+    };
+    CHECK(has(with("float[2, M]", "1,2.5,-3e2,4"), "{1.0F, 2.5F, -300.0F, 4.0F}"));
+    CHECK(has(with("float[2, M]", "1,2,3,4"), "{2, 2}"));
+    CHECK(has(with("bool", "true"), "+ 1.0F"));
+    CHECK_THROWS_WITH_AS(with("int8", "128"), doctest::Contains("'128' is no int8"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float[2]", "1,2,3"), doctest::Contains("items"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float[N, M]", "1"), doctest::Contains("--shape"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("string", "a"), doctest::Contains("'b'"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float", "1,"), doctest::Contains("items"), runner::runner_error);
+}
+
+TEST_CASE("a sequence has the rank of the tensors that are put into it")
+{
+    std::string const text =
+        header_of("g (int64 trips, float[N] x) => (seq(float[N]) y) {"
+                  "yes = Constant<value = bool {1}>() empty = SequenceEmpty()"
+                  "y = Loop(trips, yes, empty)<body = b (int64 i, bool c, seq(float) s) => "
+                  "(bool d, seq(float) t) { d = Identity(c) t = SequenceInsert(s, x) }> }");
+    CHECK(
+        has(text, "std::vector<xt::xtensor<float, 1>> const empty = std::vector<xt::xtensor<float, 1>>{};"));
+    CHECK(has(text, "std::vector<xt::xtensor<float, 1>> y{};"));
+}
+
+TEST_CASE("a constant sequence is a member")
+{
+    CHECK(has(header_of("g (bool c) => (seq(float[2]) y) { y = If(c)<"
+                        "then_branch = t () => (seq(float[2]) u) { a = Constant<value_floats = [1.0, 2.0]>() "
+                        "u = SequenceConstruct(a, a) },"
+                        "else_branch = e () => (seq(float[2]) v) { v = SequenceEmpty() }> }"),
+        "std::vector<xt::xtensor<float, 1>>{xt::xtensor<float, 1>(element), xt::xtensor<float, "
+        "1>(element_2)};"));
+}
+
+TEST_CASE("a sequence of several ranks is refused with its node")
+{
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] a, float[2, 2] b) => (seq(float) y) { y = SequenceConstruct(a, b) }"),
+        doctest::Contains("SequenceConstruct"), runner::runner_error);
+}
+
+TEST_CASE("a slice of neighbours is a view, another one a copy")
+{
+    auto const sliced = [](std::string const& starts, std::string const& ends, std::string const& axes) {
+        return header_of("g (float[1, 4, 3] x) => (float[N, M, K] y) { s = Constant<value_ints = " + starts +
+                         ">() e = Constant<value_ints = " + ends + ">() a = Constant<value_ints = " + axes +
+                         ">() p = Slice(x, s, e, a) y = Tanh(p) }");
+    };
+    CHECK(has(sliced("[1]", "[3]", "[1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[0, 1]", "[1, 3]", "[0, 1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[1]", "[3]", "[2]"), "xloom_onnx::slice_into(x, p, "));
+}
+
+TEST_CASE("custom operators are read from the command line")
+{
+    compiler::custom_operators all;
+    compiler::add_custom_operator(all, "com.example::Filter=dsp::filter");
+    compiler::add_custom_operator(all, "Own=f");
+    CHECK(all == compiler::custom_operators{{"com.example.Filter", "dsp::filter"}, {"Own", "f"}});
+    for (char const* const wrong : {"Filter", "=f", "F=", "F=f()", "F=f::", "F=::f", "F=operator", "F=a b"})
+        CHECK_THROWS_WITH_AS(compiler::add_custom_operator(all, wrong),
+            doctest::Contains("DOMAIN::NAME=FUNCTION"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(compiler::add_custom_operator(all, "Add=f"), doctest::Contains("there already"),
+        runner::runner_error);
+    CHECK_THROWS_WITH_AS(
+        compiler::add_custom_operator(all, "Own=g"), doctest::Contains("twice"), runner::runner_error);
+}
+
+TEST_CASE("a custom operator gets inputs, outputs and attributes in order")
+{
+    compiler::options chosen;
+    chosen.operators = {{"Own", "my::own"}};
+    chosen.includes = {"my/own.hpp"};
+    std::string const text =
+        header_of("g (float[2] x) => (float[2] y) { y = Own<z = 1, a = [1.5, 2.0], m = \"t\">(x) }", chosen);
+    CHECK(has(text, "my::own(x, results.y, {.a = {1.5, 2.0}, .m = \"t\", .z = 1});"));
+    CHECK(has(text, "#include \"my/own.hpp\"\n"));
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float[2] y) { y = Own(x) }"),
+        doctest::Contains("Own is not implemented"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float[2] y) { z = Own(x) y = Tanh(z) }", chosen),
+        doctest::Contains("'z'"), runner::runner_error);
+}
+
+TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
+{
+    compiler::options chosen;
+    chosen.name = "tested";
+    chosen.enclosing = "nets";
+    auto const made = [&](std::string const& graph) {
+        return compiler::main_of(
+            compiler::generate(runner::model_of(runner::graph_of(graph)), chosen), chosen, "tested.hpp");
+    };
+    std::string const text =
+        made("g (float[2, N] x, int64 n) => (float[2, N] y) { c = Cast<to = 1>(n) y = Add(x, c) }");
+    CHECK(has(text, "#include \"tested.hpp\""));
+    CHECK(has(text, "nets::tested model;"));
+    CHECK(has(text, "model(files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
+                    "input<std::int64_t>(\"n\"))"));
+    CHECK(has(text, "files.output(\"y\", results.y);"));
+    CHECK_THROWS_WITH_AS(made("g (float16[2] x) => (float16[2] y) { y = Neg(x) }"), doctest::Contains("'x'"),
+        runner::runner_error);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operators.hpp"
+#include "sequence_types.hpp"
 #include "text.hpp"
 
 namespace compiler {
@@ -120,6 +121,7 @@ program::program(runner::graph const& graph) : always_(runner::tensor::scalar(tr
     true_.constant = &always_;
     fill(main_, graph);
     count_uses(main_);
+    complete_sequence_types(main_);
     require_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
@@ -157,7 +159,7 @@ void program::fill(block& into, runner::graph const& graph)
     for (std::size_t at = 0; at < graph.place_count(); ++at)
         if (runner::value const* const constant = graph.constant_at(at)) {
             variable& added = add_variable(into);
-            added.type = runner::type_of(*constant);
+            added.type = type_of_constant(*constant);
             added.constant = constant;
             into.by_place[at] = &added;
         }
@@ -191,7 +193,10 @@ void program::add_node(block& into, runner::graph::step const& step)
             found->onnx_name = step.node->input(static_cast<int>(i));
         added.inputs.push_back(found);
     }
+    char const* const taken = branch_taken(added);
     for (auto const& [attribute, graph] : step.bodies) {
+        if (taken != nullptr && attribute != taken)
+            continue; // inference left it out, too
         auto body = std::make_unique<block>();
         body->outer = &into;
         fill(*body, *graph);
@@ -199,7 +204,7 @@ void program::add_node(block& into, runner::graph::step const& step)
             body->outputs[0] = &true_; // the body's condition is ignored
         added.bodies.emplace(attribute, std::move(body));
     }
-    if (char const* const taken = branch_taken(added)) {
+    if (taken != nullptr) {
         splice(into, step, added.body(taken));
         for (node& each : added.body(taken).nodes)
             into.nodes.push_back(std::move(each));

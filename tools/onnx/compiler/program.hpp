@@ -25,6 +25,8 @@ struct variable {
     node* maker = nullptr;                   ///< null for inputs and constants
     block const* home = nullptr;             ///< the graph that the value belongs to
     std::size_t uses = 0;                    ///< by nodes and as outputs of graphs, bodies included
+    bool is_view = false;                    ///< the code is a view, not a container
+    variable* viewed = nullptr;              ///< the value whose items this one views
     std::string code{};                      ///< the C++ expression, once it is known
 
     bool is_scalar() const { return type.is_tensor() && type.shape().has_rank() && type.shape().rank() == 0; }

@@ -103,13 +103,22 @@ TEST_CASE("nodes that only see constants run before anything else")
     std::string const choice = "g (bool c) => (int64[] y) { y = If(c) <" + branches + "> }";
     CHECK(error_of(choice, {tensor::scalar(false)}) == "none");
     CHECK(error_of(choice, {tensor::scalar(true)}) == "If: Div: a whole number is divided by zero");
+    // The types of a branch that never runs may contradict what it declares.
+    std::string const excluded = "y = If(c) <then_branch = t () => (float[3] z) { z = Neg(a) }, else_branch "
+                                 "= e () => (float[2] w) { w = "
+                                 "Neg(a) }> }";
+    CHECK(inferred("g (float[2] a) => (float[] y) { c = Constant<value = bool {0}>() " + excluded) ==
+          "float[2]");
+    CHECK(error_of("g (float[2] a) => (float[] y) { c = Constant<value = bool {1}>() " + excluded) != "none");
 }
 
 TEST_CASE("inferred: pieces, reductions, products")
 {
     CHECK(inferred("float[2, N] a, float[3, N] b", "float[]", "Concat<axis = 0>(a, b)") == "float[5, N]");
     CHECK(inferred("float[2, N] a, float[2, M] b", "float[]", "Concat<axis = -1>(a, b)") == "float[2, ?]");
-    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
+    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[4, N]");
+    CHECK(inferred("float[M, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
+    CHECK(inferred("g (float[5] a) => (float[] y) { z, y = Split<num_outputs = 2>(a) }") == "float[2]");
     CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) ==
           "float[4, ?]");
     CHECK(inferred("float[4, 5] a, int64[1] s, int64[1] e", "float[]", "Slice(a, s, e)") == "float[?, ?]");

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -24,10 +23,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define CXXOPTS_NO_REGEX
-#define CXXOPTS_VECTOR_DELIMITER '\0'
-#include <cxxopts.hpp>
-
+#include "command_line.hpp"
 #include "compare.hpp"
 #include "model.hpp"
 #include "npy.hpp"
@@ -113,11 +109,9 @@ command_line read_command_line(int argc, char const* const* argv)
     auto const arguments = given["arguments"].as<std::vector<std::string>>();
     asked.model = arguments[0];
     for (std::size_t i = 1; i < arguments.size(); ++i) {
-        std::size_t const sign = arguments[i].find('=');
-        if (sign == std::string::npos)
-            throw runner_error("an input is given as NAME=FILE.npy, but here as " + arguments[i]);
-        if (!asked.files.emplace(arguments[i].substr(0, sign), arguments[i].substr(sign + 1)).second)
-            throw runner_error("the input '" + arguments[i].substr(0, sign) + "' is given twice");
+        auto const [input, file] = assignment_of(arguments[i], "NAME=FILE.npy");
+        if (!asked.files.emplace(input, file).second)
+            throw runner_error("the input '" + input + "' is given twice");
     }
     asked.output = given["output"].as<std::string>();
     asked.runs = given["runs"].as<int>();
@@ -218,7 +212,7 @@ void end_process_after(budget::seconds time)
     setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-void run(command_line const& asked)
+int run(command_line const& asked)
 {
     using clock = std::chrono::steady_clock;
     with_budget const limits(asked.allowed);
@@ -242,23 +236,17 @@ void run(command_line const& asked)
         std::printf("run: %.3f ms, the median of %d; the fastest %.3f ms\n",
             milliseconds[milliseconds.size() / 2], asked.runs, milliseconds[0]);
     if (asked.output.empty())
-        return;
+        return 0;
     writer files(asked.output);
     for (std::size_t k = 0; k < outputs.size(); ++k)
         files.write(graph.output(static_cast<int>(k)).name(), outputs[k]);
+    return 0;
 }
 
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    command_line const asked = read_command_line(argc, argv);
-    if (asked.help.empty())
-        run(asked);
-    else
-        std::printf("%s", asked.help.c_str());
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "onnx_run: %s\n", error.what());
-    return 1;
+{
+    return runner::run_program(
+        "onnx_run", [&] { return read_command_line(argc, argv); }, run);
 }

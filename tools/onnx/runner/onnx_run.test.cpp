@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(fixture, "what it refuses")
     CHECK(program.complaint({model, "x=nowhere.npy"}) ==
           "the input 'x': the file nowhere.npy cannot be opened");
     CHECK(program.complaint({model, "q=nowhere.npy"}) == "the model has no input 'q'");
-    CHECK(program.complaint({model, "x"}) == "an input is given as NAME=FILE.npy, but here as x");
+    CHECK(program.complaint({model, "x"}) == "an input is given as NAME=FILE.npy, but here as 'x'");
     CHECK(program.complaint({model, "--runs", "0"}) == "--runs must be at least 1");
     CHECK(program.complaint({"nowhere.onnx"}) == "the file nowhere.onnx cannot be opened");
     CHECK(program.complaint({}) == "no model is given (see --help)");

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <map>
 #include <set>
@@ -17,10 +16,7 @@
 #include <string>
 #include <vector>
 
-#define CXXOPTS_NO_REGEX
-#define CXXOPTS_VECTOR_DELIMITER '\0'
-#include <cxxopts.hpp>
-
+#include "command_line.hpp"
 #include "isolation.hpp"
 #include "text.hpp"
 #include "value.hpp"
@@ -145,14 +141,7 @@ int run(command_line const& asked)
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    command_line const asked = read_command_line(argc, argv);
-    if (!asked.help.empty()) {
-        std::printf("%s", asked.help.c_str());
-        return 0;
-    }
-    return run(asked);
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "onnx_test: %s\n", error.what());
-    return 1;
+{
+    return runner::run_program(
+        "onnx_test", [&] { return read_command_line(argc, argv); }, run);
 }

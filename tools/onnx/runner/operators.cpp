@@ -51,7 +51,16 @@ operator_table const& table()
     return all_of_them;
 }
 
+thread_local operator_table const* more_operators = nullptr;
+
 } // namespace
+
+with_operators::with_operators(operator_table const& more) : before_(more_operators)
+{
+    more_operators = &more;
+}
+
+with_operators::~with_operators() { more_operators = before_; }
 
 std::string full_name(std::string const& domain, std::string const& type)
 {
@@ -60,8 +69,12 @@ std::string full_name(std::string const& domain, std::string const& type)
 
 operation const* find_operation(std::string const& domain, std::string const& type)
 {
-    auto const found = table().find(full_name(domain, type));
-    return found == table().end() ? nullptr : &found->second;
+    std::string const name = full_name(domain, type);
+    for (operator_table const* const each : {&table(), more_operators})
+        if (each != nullptr)
+            if (auto const found = each->find(name); found != each->end())
+                return &found->second;
+    return nullptr;
 }
 
 std::vector<std::string> operator_names()

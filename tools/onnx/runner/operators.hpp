@@ -22,6 +22,7 @@ struct operation {
     std::function<run_function(typing const&)> prepare{};
     /// Optional: returns the only output, if the types alone tell it.
     std::function<std::optional<value>(typing const&)> evaluate{};
+    bool has_signature = true; ///< false: the inputs, outputs and attributes of its nodes are not checked
 };
 
 /// The operations by name: "Add" or "com.microsoft.AttnLSTM".
@@ -44,6 +45,19 @@ void add_control_flow_operators(operator_table& table); // If, Loop
 void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
 void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
+
+/// More operators than the runner's own, which find_operation knows in this thread while the object lives. The
+/// table must outlive it and the graphs that are made meanwhile.
+class with_operators {
+public:
+    explicit with_operators(operator_table const& more);
+    ~with_operators();
+    with_operators(with_operators const&) = delete;
+    with_operators& operator=(with_operators const&) = delete;
+
+private:
+    operator_table const* before_;
+};
 
 /// "Add", or "com.microsoft.AttnLSTM"; ONNX's own domain has two names.
 std::string full_name(std::string const& domain, std::string const& type);

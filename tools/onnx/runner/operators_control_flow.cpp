@@ -36,8 +36,23 @@ values if_(call const& node)
         [&] { return else_branch.run({}, &node.around()); });
 }
 
+/// The attribute of the branch that runs; null if only a run knows, or if a branch gives too few outputs.
+char const* branch_taken(typing const& node)
+{
+    tensor const* const cond = node.constant_at(0);
+    if (cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
+        return nullptr;
+    for (char const* const branch : {"then_branch", "else_branch"})
+        if (static_cast<std::size_t>(node.body(branch).proto().output_size()) < node.output_count())
+            return nullptr;
+    return cond->items<bool>()[0] ? "then_branch" : "else_branch";
+}
+
 types if_types(typing const& node)
 {
+    // The types of a branch that never runs may contradict each other: those of the inputs exclude it.
+    if (char const* const taken = branch_taken(node))
+        return node.body_types(taken, {});
     auto const then_types = known_list(node.body_types("then_branch", {})),
                else_types = known_list(node.body_types("else_branch", {}));
     if (!then_types || !else_types || node.output_count() > xloom::max_operands)
@@ -49,11 +64,7 @@ types if_types(typing const& node)
     xloom::type_list const declared(node.declared().begin(), node.declared().end());
     auto const result =
         xloom::infer_if(branch(*then_types), branch(*else_types), declared, {.opset = node.opset()});
-    tensor const* const cond = node.constant_at(0);
-    if (cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
-        return {result.begin(), result.end()};
-    xloom::type_list const& taken = cond->items<bool>()[0] ? *then_types : *else_types; // no other can run
-    return {taken.begin(), taken.end()};
+    return {result.begin(), result.end()};
 }
 
 /// An iteration number or condition in the rank that the body declares of its input, [] or [1].

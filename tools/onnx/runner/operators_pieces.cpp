@@ -71,12 +71,37 @@ std::vector<value> run_split(call const& c)
     return {parts.begin(), parts.end()};
 }
 
+/// The lengths of the parts, as far as they are known before a run.
+std::vector<xloom::dim> part_dims(typing const& node, xloom::dim const& whole)
+{
+    std::vector<xloom::dim> dims(node.output_count());
+    std::optional<std::vector<std::int64_t>> given = node.integers_at(1);
+    if (!node.has(1) && node.opset() < 13 && node.has_attribute("split"))
+        given = node.integers("split");
+    auto const is_length = [](std::int64_t part) { return part >= 0; };
+    if (given && given->size() == dims.size() && std::all_of(given->begin(), given->end(), is_length)) {
+        dims.assign(given->begin(), given->end());
+    } else if (!given && !node.has(1) && whole.has_value() && !dims.empty()) {
+        auto const length = static_cast<std::size_t>(whole.value());
+        if (node.opset() >= 18 || length % dims.size() == 0)
+            for (std::size_t k = 0; k < dims.size(); ++k)
+                dims[k] = xloom_onnx::equal_part(length, dims.size(), k, node.opset() >= 18);
+    }
+    return dims;
+}
+
 types split_type(typing const& node)
 {
     partial_shape dims = node.shape_at(0);
-    if (dims.has_rank())
-        dims[axis_of(node.integer("axis", 0), dims.rank())] = xloom::unknown;
-    return types(node.output_count(), type_like_first(node, dims)[0]);
+    if (!dims.has_rank())
+        return types(node.output_count(), type_like_first(node, dims)[0]);
+    std::size_t const axis = axis_of(node.integer("axis", 0), dims.rank());
+    types parts;
+    for (xloom::dim const& part : part_dims(node, dims[axis])) {
+        dims[axis] = part;
+        parts.push_back(type_like_first(node, dims)[0]);
+    }
+    return parts;
 }
 
 /// Attributes before opset 10, inputs since.

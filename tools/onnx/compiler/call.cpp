@@ -1,0 +1,76 @@
+#include "call.hpp"
+
+#include "text.hpp"
+
+namespace compiler {
+
+std::string list_of(std::vector<std::int64_t> const& numbers)
+{
+    return fmt::format("{{{}}}", fmt::join(numbers, ", "));
+}
+
+std::string integers_in(emission& out, node& each, std::size_t i)
+{
+    if (auto const numbers = each.input(i).integers())
+        return list_of(*numbers);
+    return out.operand(each.input(i));
+}
+
+emitter named(void (*emit)(emission&, node&, char const*), char const* function)
+{
+    return [=](emission& out, node& each) { emit(out, each, function); };
+}
+
+call::call(emission& out, node& each, std::string const& header, std::string function)
+    : out_(out), each_(each), function_(std::move(function))
+{
+    out.include("xloom_onnx/" + header + ".hpp");
+}
+
+call& call::operand(std::size_t i) { return text(out_.operand(each_.input(i))); }
+
+call& call::operands()
+{
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < each_.inputs.size(); ++i)
+        if (each_.has(i))
+            all.push_back(out_.operand(each_.input(i)));
+    return text(fmt::format("std::tie({})", fmt::join(all, ", ")));
+}
+
+call& call::integers(std::size_t i) { return text(integers_in(out_, each_, i)); }
+
+call& call::text(std::string argument)
+{
+    arguments_.push_back(std::move(argument));
+    return *this;
+}
+
+call& call::output(std::size_t k) { return text(out_.target(each_.output(k))); }
+
+call& call::option(std::string_view name, std::string const& value)
+{
+    options_.push_back(fmt::format(".{} = {}", name, value));
+    return *this;
+}
+
+call& call::option(std::string_view name, std::int64_t value, std::int64_t otherwise)
+{
+    return value == otherwise ? *this : option(name, fmt::format("{}", value));
+}
+
+call& call::flag(std::string_view name, std::int64_t value, bool otherwise)
+{
+    return (value != 0) == otherwise ? *this : option(name, value != 0 ? "true" : "false");
+}
+
+std::string call::expression()
+{
+    if (!options_.empty())
+        arguments_.push_back(fmt::format("{{{}}}", fmt::join(options_, ", ")));
+    return fmt::format("xloom_onnx::{}({})", function_, fmt::join(arguments_, ", "));
+}
+
+void call::emit() { out_.line("{};", expression()); }
+
+} // namespace compiler

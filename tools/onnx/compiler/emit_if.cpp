@@ -1,0 +1,48 @@
+// If: its branches in place.
+
+#include "body.hpp"
+#include "emitters.hpp"
+
+namespace compiler {
+
+namespace {
+
+void emit_branch(emission& out, block& branch, std::vector<std::pair<std::string, variable*>> const& results)
+{
+    out.begin_block();
+    std::vector<bool> is_bound(results.size(), false);
+    for (std::size_t k = 0; k < results.size(); ++k) {
+        variable& output = *branch.outputs.at(k);
+        is_bound[k] = is_made_in(branch, output) && output.code.empty() && !results[k].first.empty() &&
+                      cpp_type(output.type) == cpp_type(results[k].second->type);
+        if (is_bound[k])
+            out.bind(output, results[k].first);
+    }
+    emit_nodes(out, branch);
+    for (std::size_t k = 0; k < results.size(); ++k)
+        if (!is_bound[k] && !results[k].first.empty())
+            assign(out, results[k].first, *branch.outputs[k]);
+    out.end_block();
+}
+
+void emit_if(emission& out, node& each)
+{
+    std::vector<std::pair<std::string, variable*>> results;
+    for (std::size_t k = 0; k < each.outputs.size(); ++k)
+        results.emplace_back(each.wants(k) ? out.target(each.output(k)) : "", each.outputs[k]);
+    out.line("if ({}) {{", only_item(out, each.input(0)));
+    out.indent();
+    emit_branch(out, each.body("then_branch"), results);
+    out.outdent();
+    out.line("}} else {{");
+    out.indent();
+    emit_branch(out, each.body("else_branch"), results);
+    out.outdent();
+    out.line("}}");
+}
+
+} // namespace
+
+void add_if_emitters(emitter_table& table) { table["If"] = emit_if; }
+
+} // namespace compiler

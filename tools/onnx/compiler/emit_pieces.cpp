@@ -1,0 +1,121 @@
+// Pieces of tensors: Concat, Split, Pad, ReverseSequence; tensors made of nothing but a shape.
+
+#include "call.hpp"
+#include "proto.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+void concat(emission& out, node& each)
+{
+    auto const view = each.view();
+    if (!view.has_attribute("axis") && each.opset() >= 4)
+        throw runner::runner_error("its attribute axis is missing");
+    call(out, each, "concat", "concat_into")
+        .operands()
+        .output()
+        .option("axis", view.integer("axis", 1), 0)
+        .emit();
+}
+
+void split(emission& out, node& each)
+{
+    auto const view = each.view();
+    call c(out, each, "concat", "split_into");
+    c.operand(0);
+    std::vector<std::string> parts;
+    for (std::size_t k = 0; k < each.outputs.size(); ++k) {
+        if (each.outputs[k] != nullptr)
+            parts.push_back(out.target(each.output(k)));
+        else
+            parts.push_back(out.own_memory("part", each.input(0).type));
+    }
+    std::int64_t const count = static_cast<std::int64_t>(parts.size());
+    c.text(fmt::format("std::tie({})", fmt::join(parts, ", "))).option("axis", view.integer("axis", 0), 0);
+    if (each.has(1))
+        c.option("split", integers_in(out, each, 1));
+    else if (each.opset() < 13 && view.has_attribute("split"))
+        c.option("split", list_of(view.integers("split")));
+    else if (each.opset() >= 18 && view.integer("num_outputs", count) != count)
+        throw runner::runner_error(
+            fmt::format("num_outputs is {}, but it has {} outputs", view.integer("num_outputs", 0), count));
+    else if (each.opset() < 18)
+        c.option("uneven", "false");
+    c.emit();
+}
+
+void pad(emission& out, node& each)
+{
+    auto const view = each.view();
+    call c(out, each, "pad", "pad_into");
+    c.operand(0);
+    std::string const mode = view.text("mode", "constant");
+    if (mode != "constant" && mode != "reflect" && mode != "edge" && (mode != "wrap" || each.opset() < 19))
+        throw runner::runner_error("its mode is " + runner::in_quotes(mode));
+    bool const has_inputs = each.opset() >= 11;
+    if (has_inputs && each.has(2))
+        c.operand(2);
+    else if (!has_inputs && view.has_attribute("value"))
+        c.text(fmt::format("static_cast<{}>({})", item_type(each.input(0).type.element()),
+            item_literal(runner::tensor::scalar(static_cast<float>(view.number("value", 0))), 0)));
+    c.output();
+    c.option("pads", has_inputs ? integers_in(out, each, 1)
+                                : list_of(view.integers(each.opset() < 2 ? "paddings" : "pads")));
+    if (each.opset() >= 18 && each.has(3))
+        c.option("axes", integers_in(out, each, 3)).option("has_axes", "true");
+    if (mode != "constant")
+        c.option("mode", "xloom_onnx::pad_mode::" + mode);
+    c.emit();
+}
+
+void reverse_sequence(emission& out, node& each)
+{
+    auto const view = each.view();
+    call(out, each, "reverse_sequence", "reverse_sequence_into")
+        .operand(0)
+        .operand(1)
+        .output()
+        .option("time_axis", view.integer("time_axis", 0), 0)
+        .option("batch_axis", view.integer("batch_axis", 1), 1)
+        .emit();
+}
+
+void constant_of_shape(emission& out, node& each)
+{
+    auto const* const found = each.view().find("value", onnx::AttributeProto::TENSOR);
+    runner::tensor const item =
+        found == nullptr ? runner::tensor::scalar(0.0F) : runner::read_tensor(found->t());
+    if (item.size() != 1)
+        throw runner::runner_error(fmt::format("its value has {} items instead of 1", item.size()));
+    std::string value = item_literal(item, 0);
+    if (item.type() == element_type::string)
+        value = fmt::format("std::string({})", value);
+    else if (item.type() != element_type::float_ && item.type() != element_type::double_ &&
+             item.type() != element_type::bool_)
+        value = fmt::format("{}({})", item_type(item.type()), value);
+    call(out, each, "constant", "constant_of_shape_into").integers(0).text(value).output().emit();
+}
+
+void range(emission& out, node& each)
+{
+    call c(out, each, "constant", "range_into");
+    for (std::size_t i = 0; i < 3; ++i)
+        c.text(only_item(out, each.input(i)));
+    c.output().emit();
+}
+
+} // namespace
+
+void add_piece_emitters(emitter_table& table)
+{
+    table["Concat"] = concat;
+    table["Split"] = split;
+    table["Pad"] = pad;
+    table["ReverseSequence"] = reverse_sequence;
+    table["ConstantOfShape"] = constant_of_shape;
+    table["Range"] = range;
+}
+
+} // namespace compiler

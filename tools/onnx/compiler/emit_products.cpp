@@ -1,0 +1,152 @@
+// MatMul, Gemm, Conv: constant weights are packed once.
+
+#include <algorithm>
+
+#include "call.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+std::string real(double x) { return item_literal(runner::tensor::scalar(x), 0); }
+
+bool is_packable(variable const& weights)
+{
+    return weights.tensor() != nullptr && weights.tensor()->size() != 0 &&
+           (weights.type.element() == element_type::float_ ||
+               weights.type.element() == element_type::double_);
+}
+
+/// Declares a member that holds constant weights, packed once. Returns its name.
+std::string packed(emission& out, node& each, char const* type, std::vector<std::string> const& constants,
+    std::vector<std::string> const& options)
+{
+    std::string const name = out.unique(each.output().onnx_name + "_layer");
+    std::vector<std::string> arguments = constants;
+    if (!options.empty())
+        arguments.push_back(fmt::format("{{{}}}", fmt::join(options, ", ")));
+    out.add_member(fmt::format("xloom_onnx::{}<{}> const {}{{{}}};", type,
+        item_type(each.input(0).type.element()), name, fmt::join(arguments, ", ")));
+    return name;
+}
+
+void matmul(emission& out, node& each)
+{
+    variable& b = each.input(1);
+    out.include("xloom_onnx/matmul.hpp");
+    if (is_packable(b) && b.type.shape().rank() == 2 && !each.input(0).is_scalar()) {
+        std::string const layer = packed(out, each, "packed_gemm", {out.constant_view(b)}, {});
+        std::string const x = out.operand(each.input(0));
+        out.line("{}({}, {});", layer, x, out.target(each.output()));
+        return;
+    }
+    call(out, each, "matmul", "matmul_into").operand(0).operand(1).output().text(out.workspace()).emit();
+}
+
+std::vector<std::string> gemm_options(node const& each)
+{
+    auto const view = each.view();
+    std::vector<std::string> options;
+    if (double const alpha = view.number("alpha", 1); alpha != 1)
+        options.push_back(".alpha = " + real(alpha));
+    if (double const beta = view.number("beta", 1); beta != 1)
+        options.push_back(".beta = " + real(beta));
+    for (char const* const name : {"transA", "transB"})
+        if (view.integer(name, 0) != 0)
+            options.push_back(fmt::format(".{} = true", name));
+    return options;
+}
+
+/// True if C is added to each row, so that it can be packed with B.
+bool is_row(node const& each, variable const& c)
+{
+    if (c.tensor() == nullptr)
+        return false;
+    xloom::shape const& dims = c.tensor()->shape();
+    auto const& b = each.input(1).tensor()->shape();
+    std::size_t const columns = b[each.view().integer("transB", 0) != 0 ? 0 : 1];
+    return dims.size() <= 2 && (dims.size() < 2 || dims[0] == 1) &&
+           (dims.empty() || dims.back() == 1 || dims.back() == columns);
+}
+
+void gemm(emission& out, node& each)
+{
+    variable& b = each.input(1);
+    out.include("xloom_onnx/matmul.hpp");
+    std::vector<std::string> const options = gemm_options(each);
+    bool const is_packed = is_packable(b) && b.type.shape().rank() == 2 &&
+                           each.view().integer("transA", 0) == 0 && each.input(0).type.shape().rank() == 2 &&
+                           (!each.has(2) || is_row(each, each.input(2)));
+    if (is_packed) {
+        std::vector<std::string> constants{out.constant_view(b)};
+        if (each.has(2))
+            constants.push_back(out.operand(each.input(2)));
+        std::string const layer = packed(out, each, "packed_gemm", constants, options);
+        std::string const x = out.operand(each.input(0));
+        out.line("{}({}, {});", layer, x, out.target(each.output()));
+        return;
+    }
+    call c(out, each, "matmul", "gemm_into");
+    c.operand(0).operand(1);
+    if (each.has(2))
+        c.operand(2);
+    c.output().text(fmt::format("{{{}}}", fmt::join(options, ", "))).text(out.workspace()).emit();
+}
+
+std::vector<std::string> conv_options(node const& each)
+{
+    auto const view = each.view();
+    std::vector<std::string> options;
+    for (char const* const name : {"strides", "dilations", "pads"})
+        if (view.has_attribute(name))
+            options.push_back(fmt::format(".{} = {}", name, list_of(view.integers(name))));
+    if (std::int64_t const group = view.integer("group", 1); group != 1)
+        options.push_back(fmt::format(".group = {}", group));
+    std::string const pad = view.text("auto_pad", "NOTSET");
+    if (pad == "VALID" || pad == "SAME_UPPER" || pad == "SAME_LOWER") {
+        std::string lower = pad;
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+            [](char c) { return c == '_' ? c : static_cast<char>(c - 'A' + 'a'); });
+        options.push_back(".auto_pad = xloom_onnx::auto_pad::" + lower);
+    } else if (pad != "NOTSET") {
+        throw runner::runner_error("its auto_pad is " + runner::in_quotes(pad));
+    }
+    if (view.has_attribute("kernel_shape"))
+        options.push_back(fmt::format(".kernel_shape = {}", list_of(view.integers("kernel_shape"))));
+    return options;
+}
+
+void conv(emission& out, node& each)
+{
+    out.include("xloom_onnx/conv.hpp");
+    std::vector<std::string> const options = conv_options(each);
+    if (is_packable(each.input(1)) && (!each.has(2) || each.input(2).tensor() != nullptr)) {
+        std::vector<std::string> constants{out.constant_view(each.input(1))};
+        if (each.has(2))
+            constants.push_back(out.constant_view(each.input(2)));
+        std::string const layer = packed(out, each, "packed_conv", constants, options);
+        std::string const x = out.operand(each.input(0));
+        out.line("{}({}, {}, {});", layer, x, out.target(each.output()), out.workspace());
+        return;
+    }
+    call c(out, each, "conv", "conv_into");
+    c.operand(0).operand(1);
+    if (each.has(2))
+        c.operand(2);
+    c.output();
+    if (!options.empty())
+        c.text(fmt::format("{{{}}}", fmt::join(options, ", ")));
+    c.emit();
+}
+
+} // namespace
+
+void add_product_emitters(emitter_table& table)
+{
+    table["MatMul"] = matmul;
+    table["Gemm"] = gemm;
+    table["Conv"] = conv;
+}
+
+} // namespace compiler

@@ -1,0 +1,75 @@
+// Shape, Size, and the operators that give items another order or number.
+
+#include "call.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+void shape(emission& out, node& each)
+{
+    call c(out, each, "reshape", "shape_into");
+    c.operand(0).output();
+    auto const view = each.view();
+    if (each.opset() >= 15) {
+        c.option("start", view.integer("start", 0), 0);
+        if (view.has_attribute("end"))
+            c.option("end", fmt::format("{}", view.integer("end", 0)));
+    }
+    c.emit();
+}
+
+void size(emission& out, node& each)
+{
+    out.include("xloom_onnx/reshape.hpp");
+    out.define(each.output(), fmt::format("xloom_onnx::size_of({})", out.operand(each.input(0))));
+}
+
+void transpose(emission& out, node& each)
+{
+    call c(out, each, "transpose", "transpose_into");
+    c.operand(0);
+    if (each.view().has_attribute("perm"))
+        c.text(list_of(each.view().integers("perm")));
+    c.output().emit();
+}
+
+void expand(emission& out, node& each)
+{
+    call(out, each, "expand", "expand_into").operand(0).integers(1).output().emit();
+}
+
+void tile(emission& out, node& each)
+{
+    if (each.opset() >= 6) {
+        call(out, each, "expand", "tile_into").operand(0).integers(1).output().emit();
+        return;
+    }
+    auto const single = [](variable const& v) -> std::optional<std::int64_t> {
+        if (v.tensor() == nullptr || v.tensor()->size() != 1)
+            return std::nullopt;
+        return std::stoll(item_literal(*v.tensor(), 0));
+    };
+    auto const count = single(each.input(1)), axis = single(each.input(2));
+    std::size_t const rank = each.input(0).type.shape().rank();
+    if (!count || !axis || !xloom::is_axis(*axis, rank))
+        throw runner::not_implemented(
+            "operator Tile before opset 6 is not implemented for values that only a run knows");
+    std::vector<std::int64_t> repeats(rank, 1);
+    repeats[xloom::wrap_axis(*axis, rank)] = *count;
+    call(out, each, "expand", "tile_into").operand(0).text(list_of(repeats)).output().emit();
+}
+
+} // namespace
+
+void add_shape_emitters(emitter_table& table)
+{
+    table["Shape"] = shape;
+    table["Size"] = size;
+    table["Transpose"] = transpose;
+    table["Expand"] = expand;
+    table["Tile"] = tile;
+}
+
+} // namespace compiler

@@ -1,0 +1,181 @@
+// Code made of small models: results, memory from call to call, overlap.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <xloom_onnx/model/program.hpp>
+
+#include "collatz.hpp"
+#include "counting_new.hpp"
+#include "doubling.hpp"
+#include "exchange.hpp"
+#include "smoothing.hpp"
+#include "views.hpp"
+
+namespace {
+
+/// How many times f() allocates.
+template <class F>
+std::size_t allocations_of(F f)
+{
+    std::size_t const before = allocations();
+    f();
+    return allocations() - before;
+}
+
+} // namespace
+
+TEST_CASE("a Loop with a condition stacks outputs of static shapes without allocation")
+{
+    doubling model;
+    doubling::outputs results;
+    xt::xtensor<float, 1> const x = {1, 2, 3};
+    model.run_into(results, x, 1000);
+    std::size_t const trips = 8; // the sums are 12, 24 .. 1536
+    REQUIRE(results.before.shape(0) == trips);
+    REQUIRE(results.sums.shape(0) == trips);
+    REQUIRE(results.pairs.shape(0) == trips);
+    float factor = 1;
+    for (std::size_t t = 0; t < trips; ++t, factor *= 2) {
+        CHECK(results.sums(t) == 12 * factor);
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(results.before(t, i) == factor * x(i));
+            CHECK(results.pairs(t, 0, i) == factor * x(i));
+            CHECK(results.pairs(t, 1, i) == 2 * factor * x(i));
+        }
+    }
+    CHECK(results.last(2) == factor * 3);
+    CHECK(allocations_of([&] { model.run_into(results, x, 1000); }) == 0);
+    // More iterations grow the buffers; fewer leave them.
+    model.run_into(results, x, 1e6F);
+    CHECK(results.sums.shape(0) == 18);
+    CHECK(results.sums(17) == 12 * 131072.0F);
+    model.run_into(results, x, 0);
+    CHECK(results.sums.shape(0) == 1);
+    CHECK(results.pairs(0, 1, 2) == 6);
+}
+
+TEST_CASE("a Loop in a Loop allocates nothing in later calls")
+{
+    collatz model;
+    collatz::outputs results;
+    xt::xtensor<std::int64_t, 1> const starts = {6, 27, 2, 97};
+    model.run_into(results, starts);
+    CHECK(results.steps == xt::xtensor<std::int64_t, 1>{8, 111, 1, 118});
+    CHECK(results.peaks == xt::xtensor<std::int64_t, 1>{16, 9232, 2, 9232});
+    CHECK(allocations_of([&] { model.run_into(results, starts); }) == 0);
+}
+
+TEST_CASE("states that become views of each other are exchanged")
+{
+    exchange model;
+    std::array<std::vector<float>, 3> states{
+        {{1, 2, 3, 4, 5, 6}, {10, 20, 30, 40, 50, 60}, {-1, -2, -3, -4, -5, -6}}};
+    xt::xtensor<float, 2> a = xt::zeros<float>({2, 3}), b = xt::zeros<float>({3, 2});
+    xt::xtensor<float, 1> c = xt::zeros<float>({6});
+    std::copy(states[0].begin(), states[0].end(), a.data());
+    std::copy(states[1].begin(), states[1].end(), b.data());
+    std::copy(states[2].begin(), states[2].end(), c.data());
+    for (std::int64_t trips = 0; trips < 5; ++trips) {
+        CAPTURE(trips);
+        auto const results = model(a, b, c, trips);
+        CHECK(std::equal(states[0].begin(), states[0].end(), results.p.data()));
+        CHECK(std::equal(states[1].begin(), states[1].end(), results.q.data()));
+        CHECK(std::equal(states[2].begin(), states[2].end(), results.r.data()));
+        std::vector<float> above = states[2];
+        for (float& each : above)
+            each += 1;
+        states = {states[1], above, states[0]};
+    }
+    exchange::outputs results;
+    model.run_into(results, a, b, c, 3);
+    CHECK(allocations_of([&] { model.run_into(results, a, b, c, 4); }) == 0);
+}
+
+TEST_CASE("views keep the memory of their items")
+{
+    views model;
+    xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}}, y = {{1, 2}, {3, 4}};
+    // e = {{1, 4}, {2, 5}, {3, 6}}, v = {{1, 4, 2}, {5, 3, 6}}, f = {{1, 5}, {4, 3}, {2, 6}}, g = v
+    for (int call = 0; call < 2; ++call) {
+        auto const results = model(x, y);
+        CHECK(results.p == xt::xtensor<float, 2>{{21, 29}, {29, 70}});
+        CHECK(results.q == xt::xtensor<float, 1>{7, 8});
+        CHECK(results.s == xt::xtensor<float, 2>{{-5, -3}});
+        CHECK(results.t == xt::xtensor<float, 2>{{2, 4}, {6, 8}});
+        CHECK(results.u == xt::xtensor<float, 1>{-2, -4, -1});
+        CHECK(std::abs(results.r(0, 2) - std::tanh(2.0F)) < 1e-6F);
+    }
+}
+
+TEST_CASE("an input that is among the outputs is an overlap_error")
+{
+    views model;
+    views::outputs results;
+    xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+    results.p = {{1, 2}, {3, 4}};
+    CHECK_THROWS_WITH_AS(
+        model.run_into(results, x, results.p), doctest::Contains("views: the input y"), xloom::overlap_error);
+    CHECK(results.p == xt::xtensor<float, 2>{{1, 2}, {3, 4}});
+    xt::xtensor<float, 2> const y = results.p;
+    model.run_into(results, x, y);
+    CHECK(results.t == xt::xtensor<float, 2>{{2, 4}, {6, 8}});
+}
+
+TEST_CASE("a custom operator is a call of the user's function")
+{
+    smoothing model;
+    auto const results = model({4, 0, -4}, 0);
+    CHECK(results.y == xt::xtensor<float, 1>{2, 1.5F, -0.875F});
+    CHECK(results.last == -0.875F);
+}
+
+TEST_CASE("a program reads inputs and writes outputs as .npy files")
+{
+    namespace fs = std::filesystem;
+    fs::path const folder = fs::temp_directory_path() / "xloom_generated_test";
+    fs::create_directories(folder);
+    auto const written = [&](char const* name, auto const& x) {
+        std::ofstream(folder / name, std::ios::binary) << xt::dump_npy(x);
+        return (folder / name).string();
+    };
+    std::string const x = "x=" + written("x.npy", xt::xtensor<float, 1>{4, 0, -4});
+    std::string const start = "start=" + written("start.npy", xt::xtensor<float, 1>{0});
+    std::vector<std::string> const names{"x", "start"};
+    auto const files_of = [&](std::vector<std::string> const& arguments) {
+        return xloom_onnx::program_files(arguments, names);
+    };
+
+    auto const files = files_of({x, start, "--output=" + (folder / "results").string()});
+    CHECK(files.input<xt::xtensor<float, 1>>("x") == xt::xtensor<float, 1>{4, 0, -4});
+    CHECK(files.input<float>("start") == 0);
+    files.output("a/y", xt::xtensor<float, 2>{{1, 2}, {3, 4}});
+    CHECK(
+        xt::load_npy<float>((folder / "results" / "a_y.npy").string()) == xt::xarray<float>{{1, 2}, {3, 4}});
+    files.output("last", 5.0F);
+    CHECK(*xt::load_npy<float>((folder / "results" / "last.npy").string()).begin() == 5);
+
+    using matrix = xt::xtensor<float, 2>;
+    using numbers = xt::xtensor<double, 1>;
+    CHECK_THROWS_WITH_AS(
+        files.input<matrix>("x"), doctest::Contains("rank 2, but has 1"), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        files.input<float>("x"), doctest::Contains("one item, but has 3"), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(files.input<numbers>("x"), doctest::Contains("x.npy"), std::runtime_error);
+    CHECK_THROWS_WITH_AS(files_of({x}), doctest::Contains("the input start is missing"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, x, start}), doctest::Contains("twice"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, start, "z=z.npy"}), doctest::Contains("z=z.npy"), xloom::option_error);
+    CHECK_THROWS_WITH_AS(files_of({x, "start=1"}).input<float>("start"), doctest::Contains("a file .npy"),
+        xloom::option_error);
+    CHECK(xloom_onnx::run_program(0, nullptr, names, [](auto const&) {}) == 1);
+    std::string program = "program", x_text = x, start_text = start;
+    std::array<char*, 3> const arguments{program.data(), x_text.data(), start_text.data()};
+    CHECK(xloom_onnx::run_program(3, arguments.data(), names, [](auto const&) {}) == 0);
+    fs::remove_all(folder);
+}

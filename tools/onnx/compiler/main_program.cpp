@@ -1,0 +1,60 @@
+// The main() of a model.
+
+#include "generate.hpp"
+#include "text.hpp"
+
+namespace compiler {
+
+namespace {
+
+/// True if .npy files have the items of a C++ type: no strings, no small numbers, no sequences.
+bool is_in_npy(std::string const& type)
+{
+    for (char const* const other : {"std::string", "std::vector", "std::optional", "xloom::", "std::complex"})
+        if (type.find(other) != std::string::npos)
+            return false;
+    return true;
+}
+
+void require_npy(char const* what, generated::value const& value)
+{
+    if (!is_in_npy(value.type))
+        throw runner::not_implemented(
+            fmt::format("--main is not implemented for the {} {}: .npy files have no {}", what,
+                runner::in_quotes(value.onnx_name), value.type));
+}
+
+} // namespace
+
+std::string main_of(generated const& model, options const& chosen, std::string const& header)
+{
+    std::vector<std::string> names, inputs;
+    std::string outputs;
+    for (auto const& each : model.inputs) {
+        require_npy("input", each);
+        names.push_back(string_literal(each.onnx_name));
+        inputs.push_back(fmt::format("files.template input<{}>({})", each.type, names.back()));
+    }
+    for (auto const& each : model.outputs) {
+        require_npy("output", each);
+        outputs +=
+            fmt::format("        files.output({}, results.{});\n", string_literal(each.onnx_name), each.name);
+    }
+    std::string weights;
+    if (!model.weights.empty()) {
+        names.emplace_back("\"--weights\"");
+        weights = "(files.path(\"--weights\"))";
+    }
+    std::string const name = chosen.enclosing.empty() ? chosen.name : chosen.enclosing + "::" + chosen.name;
+    return fmt::format("// Made by xloom-compile{}: runs the model on INPUT=FILE.npy for each input.\n\n"
+                       "#include {}\n\n#include <xloom_onnx/model/program.hpp>\n\n"
+                       "int main(int argc, char** argv)\n{{\n"
+                       "    return xloom_onnx::run_program(argc, argv, {{{}}}, [](auto const& files) {{\n"
+                       "        {} model{};\n"
+                       "        auto const results = model({});\n{}"
+                       "    }});\n}}\n",
+        chosen.source.empty() ? "" : " from " + comment_text(chosen.source), string_literal(header),
+        fmt::join(names, ", "), name, weights, fmt::join(inputs, ", "), outputs);
+}
+
+} // namespace compiler

@@ -1,0 +1,131 @@
+#pragma once
+// What the main() of a model needs: inputs from .npy files, outputs as lines and as .npy files.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <xloom_onnx/view.hpp>
+
+#if __has_include(<xtensor/io/xnpy.hpp>)
+#include <xtensor/io/xnpy.hpp>
+#else
+#include <xtensor/xnpy.hpp>
+#endif
+
+namespace xloom_onnx {
+
+/// The arguments of a program that runs a model: NAME=FILE.npy for each input, and where the outputs go.
+class program_files {
+public:
+    /// Errors    option_error: an argument is not NAME=VALUE, or a name is unknown, missing or given twice.
+    program_files(std::vector<std::string> const& arguments, std::vector<std::string> const& inputs)
+    {
+        using xloom::detail::fail;
+        for (std::string const& each : arguments) {
+            std::size_t const sign = each.rfind('=');
+            std::string const name = each.substr(0, sign);
+            bool const is_known =
+                name == "--output" || std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+            if (sign == std::string::npos || !is_known)
+                fail<xloom::option_error>(
+                    "an argument is INPUT=FILE.npy or --output=FOLDER, but here ", each);
+            if (!files_.emplace(name, each.substr(sign + 1)).second)
+                fail<xloom::option_error>(name, " is given twice");
+        }
+        for (std::string const& each : inputs)
+            if (!files_.contains(each))
+                fail<xloom::option_error>("the input ", each, " is missing: give ", each, "=FILE.npy");
+    }
+
+    std::string const& path(std::string const& name) const { return files_.at(name); }
+
+    /// Reads an input of type X, a tensor or a number.
+    ///
+    /// Errors    shape_error: another rank. std::exception: the file cannot be read as items of X.
+    template <class X>
+    X input(std::string const& name) const
+    {
+        std::string const& path = files_.at(name);
+        std::size_t const end = path.size() < 4 ? 0 : path.size() - 4;
+        if (path.substr(end) != ".npy")
+            xloom::detail::fail<xloom::option_error>(
+                "the input ", name, " must be a file .npy, but is ", path);
+        try {
+            return converted<X>(name, xt::load_npy<item_t<X>>(path));
+        } catch (xloom::error const&) {
+            throw;
+        } catch (std::exception const& error) {
+            throw std::runtime_error(
+                "the file " + path + " cannot be read as the input " + name + ": " + error.what());
+        }
+    }
+
+    /// Prints an output's shape and first items, and writes it to NAME.npy in the folder that is given.
+    template <class Y>
+    void output(std::string const& name, Y const& y) const
+    {
+        constexpr std::size_t most = 8;
+        const_view_of<Y> const view(y);
+        std::cout << name << xloom::detail::concat(view.shape()) << ':';
+        for (std::size_t i = 0; i < (std::min)(most, view.size()); ++i)
+            std::cout << ' ' << +view[i];
+        std::cout << (view.size() > most ? " ...\n" : "\n");
+        auto const folder = files_.find("--output");
+        if (folder == files_.end())
+            return;
+        std::string file = name + ".npy";
+        std::replace(file.begin(), file.end(), '/', '_');
+        std::filesystem::create_directories(folder->second);
+        auto const path = std::filesystem::path(folder->second) / file;
+        xt::xarray<item_t<Y>> copy;
+        copy.resize(std::vector<std::size_t>(view.shape().begin(), view.shape().end()));
+        std::copy(view.begin(), view.end(), copy.data());
+        std::ofstream stream(path, std::ios::binary);
+        stream << xt::dump_npy(copy);
+        if (!stream.flush())
+            throw std::runtime_error("the file " + path.string() + " cannot be written");
+    }
+
+private:
+    template <class X, class Loaded>
+    static X converted(std::string const& name, Loaded const& loaded)
+    {
+        if constexpr (detail::scalar<X>) {
+            if (loaded.size() != 1)
+                xloom::detail::fail<xloom::shape_error>(
+                    "the input ", name, " must have one item, but has ", loaded.size());
+            return *loaded.begin();
+        } else {
+            constexpr std::size_t rank = xloom::enable_tensor<X>::rank;
+            if (loaded.dimension() != rank)
+                xloom::detail::fail<xloom::shape_error>(
+                    "the input ", name, " must have the rank ", rank, ", but has ", loaded.dimension());
+            return X(loaded);
+        }
+    }
+
+    std::map<std::string, std::string> files_{};
+};
+
+/// Calls run(files) with the arguments of main(). Returns what main() returns: 0, or 1 after an exception,
+/// whose text is printed.
+template <class F>
+int run_program(int argc, char const* const* argv, std::vector<std::string> const& inputs, F run)
+try {
+    run(program_files({argv + (argc > 0 ? 1 : 0), argv + argc}, inputs));
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "model", error.what());
+    return 1;
+}
+
+} // namespace xloom_onnx

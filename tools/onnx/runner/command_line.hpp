@@ -1,0 +1,44 @@
+#pragma once
+// What the command lines of the programs share: cxxopts, arguments INPUT=TEXT, exit codes.
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+
+#define CXXOPTS_NO_REGEX
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#include <cxxopts.hpp>
+
+#include "text.hpp"
+#include "value.hpp"
+
+namespace runner {
+
+/// Returns an input's name and what is behind the last '=', which the names of inputs may hold, too.
+///
+/// Throws runner_error if there is none; `usage` is how it is given: "INPUT=FILE.npy".
+inline std::pair<std::string, std::string> assignment_of(std::string const& text, char const* usage)
+{
+    std::size_t const sign = text.rfind('=');
+    if (sign == std::string::npos)
+        throw runner_error(fmt::format("an input is given as {}, but here as {}", usage, in_quotes(text)));
+    return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+/// Reads the command line and runs a program, or prints its help. Returns the exit code: what run(asked)
+/// returns, 0 for help, 1 after an exception, whose text is printed.
+template <class Read, class Run>
+int run_program(char const* name, Read read, Run run)
+try {
+    auto const asked = read();
+    if (asked.help.empty())
+        return run(asked);
+    std::printf("%s", asked.help.c_str());
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
+}
+
+} // namespace runner
