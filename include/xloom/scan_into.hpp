@@ -144,8 +144,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and for strided elements, which are copied for the body: not for one that is marked
-///           by strided_elements.
+///           lazy operands and for strided elements, which are copied for the body unless it is marked by
+///           strided_elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
