@@ -94,8 +94,8 @@ struct selective_tensor<X> {
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
-///           of a sequence do not depend on the batch, on the other channels, or on how it is split into calls
-///           (float and wider types).
+///           of a sequence do not depend on the batch, on the other channels, or on how it is split into
+///           calls (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
 ///           SIMD lane of each thread.

@@ -17499,7 +17499,7 @@ namespace xloom::detail {
 } // namespace xloom::detail
 
 // ==== xloom/run/indexed/gather_indices.hpp ====
-// What the calls of all gathers have in common: checked indices and the shape of the output.
+// The base of the calls of all gathers: checked indices and the shape of the output.
 
 // ==== xloom/run/indexed/checked_indices.hpp ====
 // The checked indices of ScatterND and GatherND.
@@ -36406,8 +36406,8 @@ struct selective_tensor<X> {
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
-///           of a sequence do not depend on the batch, on the other channels, or on how it is split into calls
-///           (float and wider types).
+///           of a sequence do not depend on the batch, on the other channels, or on how it is split into
+///           calls (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
 ///           SIMD lane of each thread.

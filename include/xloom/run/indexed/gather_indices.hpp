@@ -1,5 +1,5 @@
 #pragma once
-// What the calls of all gathers have in common: checked indices and the shape of the output.
+// The base of the calls of all gathers: checked indices and the shape of the output.
 
 #include <string_view>
 
