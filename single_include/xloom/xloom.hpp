@@ -3479,21 +3479,34 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
-/// Requires that the output of a gather shares no memory with data or indices, and that no two of its items
-/// do.
+/// An operand and its memory.
+struct memory_operand {
+    std::string_view name;
+    memory_block const& memory;
+};
+
+/// Requires that an operand that is written shares no memory with two that are read, and that no two of its
+/// items do. `advice` says what to do if two of its items do.
 ///
 /// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_gather_memory(
-    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, memory_operand const& written,
+    memory_operand const& a, memory_operand const& b, std::string_view remedy, std::string_view advice)
 {
-    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
-    if (overlaps_data || overlaps_indices)
-        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
-            overlaps_data && overlaps_indices ? "data and indices"
-            : overlaps_data                   ? "data"
-                                              : "indices",
-            ". Give it memory of its own.");
-    check_unique(op, "output", output.layout, "Write to a container.");
+    bool const overlaps_a = overlap(written.memory, a.memory), overlaps_b = overlap(written.memory, b.memory);
+    if (overlaps_a || overlaps_b)
+        fail<overlap_error>(op, ": ", written.name, " is written while ", a.name, " and ", b.name,
+            " are read, but ", written.name, " overlaps ", overlaps_a ? a.name : b.name,
+            overlaps_a && overlaps_b ? " and " : "", overlaps_a && overlaps_b ? b.name : "", ". ", remedy);
+    check_unique(op, written.name, written.memory.layout, advice);
+}
+
+/// Requires that the output of a gather shares no memory with what is read, and that no two of its items do.
+///
+/// Errors    overlap_error.
+constexpr void check_gather_memory(
+    std::string_view op, memory_operand const& output, memory_operand const& a, memory_operand const& b)
+{
+    check_written_memory(op, output, a, b, "Give it memory of its own.", "Write to a container.");
 }
 
 } // namespace xloom::detail
@@ -17674,17 +17687,11 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_scatter_overlap(
+constexpr void check_scatter_overlap(
     std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
 {
-    bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
-    if (overlaps_indices || overlaps_updates)
-        fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
-            overlaps_indices && overlaps_updates ? "indices and updates overlap"
-            : overlaps_indices                   ? "indices overlaps"
-                                                 : "updates overlaps",
-            " data. Copy one of the two.");
-    check_unique(op, "data", data.layout, "Copy it first.");
+    check_written_memory(op, {"data", data}, {"indices", indices}, {"updates", updates},
+        "Copy one of the two.", "Copy it first.");
 }
 
 } // namespace xloom::detail
@@ -17754,10 +17761,13 @@ namespace xloom::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, output, data, indices);
+    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
 }
 
 } // namespace xloom::detail
+
+// ==== xloom/run/indexed/gather_indices.hpp ====
+// The base of the calls of all gathers: checked indices and the shape of the output.
 
 // ==== xloom/run/indexed/checked_indices.hpp ====
 // The checked indices of ScatterND and GatherND.
@@ -18156,7 +18166,7 @@ public:
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
-    ///           the caller to call require_in_range() where a reader finds such an index, or before use.
+    ///           the caller to call require_checked() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
         std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
         index_form form = index_form::tuples)
@@ -18182,6 +18192,15 @@ public:
         if (!kernel::are_in_range(tuples_))
             fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    ///
+    /// Errors    index_error.
+    void require_checked() const
+    {
+        if (rule_ == bounds::check)
+            require_in_range();
     }
 
     /// Returns the rule for readers of the offsets: indices that were checked are not checked again.
@@ -18246,6 +18265,45 @@ private:
     index_form form_;
     kernel::index_tuples<index> tuples_{};
 };
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The checked indices of a gather, and the shape of its output.
+template <class Indices>
+class gather_indices {
+public:
+    shape const& output_shape() const { return output_shape_; }
+    bool may_drop() const { return may_drop_; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const { indices_.require_checked(); }
+
+protected:
+    /// Requires that `axes`, of data, and the others are those of checked_indices.
+    gather_indices(std::string_view op, shape const& output_shape, Indices const& indices,
+        strided_layout const& axes, std::size_t first_axis, bounds rule, index_check when, index_form form)
+        : output_shape_(output_shape),
+          may_drop_(rule == bounds::drop),
+          indices_(op, indices, axes, first_axis, rule, when, form)
+    {}
+
+    checked_indices<Indices> const& indices() const { return indices_; }
+
+private:
+    shape output_shape_;
+    bool may_drop_;
+    checked_indices<Indices> indices_;
+};
+
+/// Returns the axes first .. last - 1 of a layout.
+inline strided_layout axes_of(strided_layout const& layout, std::size_t first, std::size_t last)
+{
+    auto const begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
+    return {shape(layout.dims.begin() + begin, layout.dims.begin() + end),
+        strides(layout.strides.begin() + begin, layout.strides.begin() + end)};
+}
 
 } // namespace xloom::detail
 
@@ -18449,30 +18507,15 @@ namespace xloom::detail {
 
 /// The checked operands of a GatherND call.
 template <class Data, class Indices>
-class gather_call {
+class gather_call : public gather_indices<Indices> {
     using T = item_t<Data>;
 
 public:
     gather_call(std::string_view op, Data const& data, Indices const& indices,
         gather_nd_options const& options, index_check when)
-        : options_(options),
-          layout_(detail::layout_of(data)),
-          output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
-          data_(enable_tensor<Data>::data(data)),
-          first_(static_cast<std::size_t>(options.batch_dims)),
-          last_(first_ + detail::shape_of(indices).back()),
-          indices_(op, indices, part_of_layout(first_, last_), first_, options.bounds, when)
+        : gather_call(op, data, indices, options, when, detail::layout_of(data),
+              check_gather_nd(op, detail::shape_of(data), detail::shape_of(indices), options, sizeof(T)))
     {}
-
-    shape const& output_shape() const { return output_shape_; }
-    bool may_drop() const { return options_.bounds == bounds::drop; }
-
-    /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (indices_.rule() == bounds::check)
-            indices_.require_in_range();
-    }
 
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     ///
@@ -18480,29 +18523,42 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        strided_layout const batch = part_of_layout(0, first_),
-                             slice = part_of_layout(last_, layout_.dims.size());
-        std::size_t const count = indices_.count();
+        strided_layout const batch = axes_of(layout_, 0, first_),
+                             slice = axes_of(layout_, last_, layout_.dims.size());
+        std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        if (is_empty || !run_gather(indices_.reader({batch, count / entries}), slice, data_, output, policy))
-            require_in_range();
+        if (is_empty ||
+            !run_gather(this->indices().reader({batch, count / entries}), slice, data_, output, policy))
+            this->require_in_range();
     }
 
 private:
-    strided_layout part_of_layout(std::size_t first, std::size_t last) const
+    gather_call(std::string_view op, Data const& data, Indices const& indices,
+        gather_nd_options const& options, index_check when, strided_layout const& layout,
+        shape const& output_shape)
+        : gather_indices<Indices>(op, output_shape, indices,
+              axes_of(layout, first_indexed(options), end_of_indexed(options, indices)),
+              first_indexed(options), options.bounds, when, index_form::tuples),
+          layout_(layout),
+          data_(enable_tensor<Data>::data(data)),
+          first_(first_indexed(options)),
+          last_(end_of_indexed(options, indices))
+    {}
+
+    static std::size_t first_indexed(gather_nd_options const& options)
     {
-        return {shape(layout_.dims.begin() + first, layout_.dims.begin() + last),
-            strides(layout_.strides.begin() + first, layout_.strides.begin() + last)};
+        return static_cast<std::size_t>(options.batch_dims);
+    }
+    static std::size_t end_of_indexed(gather_nd_options const& options, Indices const& indices)
+    {
+        return first_indexed(options) + detail::shape_of(indices).back();
     }
 
-    gather_nd_options options_;
     strided_layout layout_;
-    shape output_shape_;
     T const* data_;
     std::size_t first_; ///< the indexed axes of data are first_ .. last_ - 1
     std::size_t last_;
-    checked_indices<Indices> indices_;
 };
 
 } // namespace xloom::detail
@@ -20463,11 +20519,7 @@ public:
     bool is_checked() const { return indices_.rule() != bounds::check; }
 
     /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (!is_checked())
-            indices_.require_in_range();
-    }
+    void require_in_range() const { indices_.require_checked(); }
 
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
@@ -21975,7 +22027,7 @@ constexpr std::size_t check_axis_option(
     if (output.layout.dims != indices.layout.dims)
         fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
             output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, output, data, indices);
+    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
 }
 
 /// Checks the operands of ScatterElements and returns the axis. `updates_shape` is that of indices, unless
@@ -22005,30 +22057,16 @@ namespace xloom::detail {
 
 /// The checked operands of a GatherElements call.
 template <class Data, class Indices>
-class gather_elements_call {
+class gather_elements_call : public gather_indices<Indices> {
     using T = item_t<Data>;
 
 public:
     gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
         gather_elements_options const& options, index_check when)
-        : options_(options),
-          layout_(detail::layout_of(data)),
-          axis_(check_gather_elements(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
-          data_(enable_tensor<Data>::data(data)),
-          indices_(op, indices, {shape{layout_.dims[axis_]}, strides{layout_.strides[axis_]}}, axis_,
-              options.bounds, when, index_form::single),
-          output_shape_(indices_.front())
+        : gather_elements_call(op, data, indices, options, when, detail::layout_of(data),
+              check_gather_elements(
+                  op, detail::shape_of(data), detail::shape_of(indices), options, sizeof(T)))
     {}
-
-    shape const& output_shape() const { return output_shape_; }
-    bool may_drop() const { return options_.bounds == bounds::drop; }
-
-    /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (indices_.rule() == bounds::check)
-            indices_.require_in_range();
-    }
 
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     ///
@@ -22036,21 +22074,28 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        bool const is_empty = indices_.count() == 0 || element_count(layout_.dims) == 0;
-        strided_layout along{output_shape_, layout_.strides};
+        bool const is_empty = this->indices().count() == 0 || element_count(layout_.dims) == 0;
+        strided_layout along{this->output_shape(), layout_.strides};
         along.strides[axis_] = 0;
-        if (is_empty || !run_copies(indices_.reader(kernel::position_offsets(along)), data_, output,
+        if (is_empty || !run_copies(this->indices().reader(kernel::position_offsets(along)), data_, output,
                             kernel::copy_contiguous_slices{1}, policy))
-            require_in_range();
+            this->require_in_range();
     }
 
 private:
-    gather_elements_options options_;
+    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+        gather_elements_options const& options, index_check when, strided_layout const& layout,
+        std::size_t axis)
+        : gather_indices<Indices>(op, detail::shape_of(indices), indices, axes_of(layout, axis, axis + 1),
+              axis, options.bounds, when, index_form::single),
+          layout_(layout),
+          axis_(axis),
+          data_(enable_tensor<Data>::data(data))
+    {}
+
     strided_layout layout_;
     std::size_t axis_;
     T const* data_;
-    checked_indices<Indices> indices_;
-    shape output_shape_;
 };
 
 } // namespace xloom::detail
@@ -22212,15 +22257,7 @@ namespace xloom::detail {
 [[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
     std::string_view op, memory_block const& d_data, memory_block const& ct, memory_block const& indices)
 {
-    bool const overlaps_ct = overlap(d_data, ct), overlaps_indices = overlap(d_data, indices);
-    if (overlaps_ct || overlaps_indices)
-        detail::fail<overlap_error>(op,
-            ": d_data is written while ct and indices are read, but d_data overlaps ",
-            overlaps_ct && overlaps_indices ? "ct and indices"
-            : overlaps_ct                   ? "ct"
-                                            : "indices",
-            ". Give it memory of its own.");
-    detail::check_unique(op, "d_data", d_data.layout, "Write to a container.");
+    check_gather_memory(op, {"d_data", d_data}, {"ct", ct}, {"indices", indices});
 }
 
 } // namespace xloom::detail
@@ -29522,11 +29559,7 @@ public:
     bool is_checked() const { return indices_.rule() != bounds::check; }
 
     /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (!is_checked())
-            indices_.require_in_range();
-    }
+    void require_in_range() const { indices_.require_checked(); }
 
     kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
 
@@ -30318,28 +30351,16 @@ namespace xloom::detail {
 
 /// The checked operands of a take along an axis of items of the given layout.
 template <class T, class Indices>
-class take_call {
+class take_call : public gather_indices<Indices> {
 public:
     take_call(std::string_view op, T const* data, strided_layout const& layout, Indices const& indices,
         std::size_t axis, bounds rule, index_check when)
-        : layout_(layout),
-          output_shape_(check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T))),
+        : gather_indices<Indices>(op, check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T)),
+              indices, axes_of(layout, axis, axis + 1), axis, rule, when, index_form::single),
+          layout_(layout),
           axis_(axis),
-          data_(data),
-          may_drop_(rule == bounds::drop),
-          indices_(op, indices, {shape{layout.dims[axis]}, strides{layout.strides[axis]}}, axis, rule, when,
-              index_form::single)
+          data_(data)
     {}
-
-    shape const& output_shape() const { return output_shape_; }
-    bool may_drop() const { return may_drop_; }
-
-    /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (indices_.rule() == bounds::check)
-            indices_.require_in_range();
-    }
 
     /// Writes the output's items in row-major order to `output`.
     ///
@@ -30347,20 +30368,20 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        strided_layout const outer = part_of_layout(0, axis_),
-                             slice = part_of_layout(axis_ + 1, layout_.dims.size());
-        std::size_t const count = indices_.count();
+        strided_layout const outer = axes_of(layout_, 0, axis_),
+                             slice = axes_of(layout_, axis_ + 1, layout_.dims.size());
+        std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         if (is_empty)
-            return require_in_range();
+            return this->require_in_range();
         if (element_count(outer.dims) == 1) {
-            if (!run_gather(indices_.reader(), slice, data_, output, policy))
-                require_in_range();
+            if (!run_gather(this->indices().reader(), slice, data_, output, policy))
+                this->require_in_range();
             return;
         }
         std::vector<std::ptrdiff_t> offsets(count);
-        if (!indices_.reader()(0, count, offsets.data()))
-            return require_in_range();
+        if (!this->indices().reader()(0, count, offsets.data()))
+            return this->require_in_range();
         std::size_t const size = element_count(slice.dims);
         if (is_row_major(slice))
             run_copies_of(outer, offsets, kernel::copy_contiguous_slices{size}, output, policy);
@@ -30371,14 +30392,6 @@ public:
     }
 
 private:
-    strided_layout part_of_layout(std::size_t first, std::size_t last) const
-    {
-        return {shape(layout_.dims.begin() + static_cast<std::ptrdiff_t>(first),
-                    layout_.dims.begin() + static_cast<std::ptrdiff_t>(last)),
-            strides(layout_.strides.begin() + static_cast<std::ptrdiff_t>(first),
-                layout_.strides.begin() + static_cast<std::ptrdiff_t>(last))};
-    }
-
     /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them
     /// all.
     template <class Copy, class Policy>
@@ -30399,18 +30412,15 @@ private:
                              copy.size},
                         data, output);
                 };
-                may_drop_ ? run(std::true_type()) : run(std::false_type());
+                this->may_drop() ? run(std::true_type()) : run(std::false_type());
                 at += size;
             }
         });
     }
 
     strided_layout layout_;
-    shape output_shape_;
     std::size_t axis_;
     T const* data_;
-    bool may_drop_;
-    checked_indices<Indices> indices_;
 };
 
 } // namespace xloom::detail
@@ -36127,12 +36137,18 @@ void run_segment_softmax(
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const end = splits.begin_of_part(part + 1, parts);
         for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
-            for (std::size_t i = 0; i < all.count(); ++i) {
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto const at = all(i);
                 auto const first = static_cast<std::ptrdiff_t>(splits.begin(s));
-                detail::softmax_sequence<T>({std::get<0>(call.x) + at[0] + first * time[0], time[0], 0},
-                    {std::get<0>(call.y) + at[1] + first * time[1], time[1], 0}, splits.length(s),
-                    longest == 0 ? nullptr : buffers.data() + part * longest);
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    auto const column = static_cast<std::ptrdiff_t>(c);
+                    detail::softmax_sequence<T>(
+                        {std::get<0>(call.x) + at[0] + first * time[0] + column * all.beside()[0], time[0],
+                            0},
+                        {std::get<0>(call.y) + at[1] + first * time[1] + column * all.beside()[1], time[1],
+                            0},
+                        splits.length(s), longest == 0 ? nullptr : buffers.data() + part * longest);
+                }
             }
     });
 }
@@ -36669,8 +36685,8 @@ struct selective_tensor<X> {
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
-///           of a sequence do not depend on the batch, on the other channels, or on how it is split into calls
-///           (float and wider types).
+///           of a sequence do not depend on the batch, on the other channels, or on how it is split into
+///           calls (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
 ///           SIMD lane of each thread.

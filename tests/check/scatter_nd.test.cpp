@@ -242,15 +242,14 @@ TEST_CASE("check_scatter_overlap names what shares memory with data")
             check_scatter_overlap("xloom::scatter_nd_into", places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but updates overlaps "
-        "data. Copy one of the two.");
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
+        "updates. Copy one of the two.");
     refuse(block(1003, {1}, {1}), elsewhere,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices overlaps "
-        "data. Copy one of the two.");
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
+        "indices. Copy one of the two.");
     refuse(places, places,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices and updates "
-        "overlap data. Copy one of "
-        "the two.");
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
+        "indices and updates. Copy one of the two.");
 }
 
 TEST_CASE("check_scatter_overlap refuses data whose items share memory")

@@ -69,7 +69,7 @@ constexpr std::size_t check_axis_option(
     if (output.layout.dims != indices.layout.dims)
         fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
             output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, output, data, indices);
+    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
 }
 
 /// Checks the operands of ScatterElements and returns the axis. `updates_shape` is that of indices, unless

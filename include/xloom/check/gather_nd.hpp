@@ -59,7 +59,7 @@ namespace xloom::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, output, data, indices);
+    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
 }
 
 } // namespace xloom::detail

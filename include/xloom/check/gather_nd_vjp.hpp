@@ -33,15 +33,7 @@ namespace xloom::detail {
 [[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
     std::string_view op, memory_block const& d_data, memory_block const& ct, memory_block const& indices)
 {
-    bool const overlaps_ct = overlap(d_data, ct), overlaps_indices = overlap(d_data, indices);
-    if (overlaps_ct || overlaps_indices)
-        detail::fail<overlap_error>(op,
-            ": d_data is written while ct and indices are read, but d_data overlaps ",
-            overlaps_ct && overlaps_indices ? "ct and indices"
-            : overlaps_ct                   ? "ct"
-                                            : "indices",
-            ". Give it memory of its own.");
-    detail::check_unique(op, "d_data", d_data.layout, "Write to a container.");
+    check_gather_memory(op, {"d_data", d_data}, {"ct", ct}, {"indices", indices});
 }
 
 } // namespace xloom::detail

@@ -97,21 +97,34 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
-/// Requires that the output of a gather shares no memory with data or indices, and that no two of its items
-/// do.
+/// An operand and its memory.
+struct memory_operand {
+    std::string_view name;
+    memory_block const& memory;
+};
+
+/// Requires that an operand that is written shares no memory with two that are read, and that no two of its
+/// items do. `advice` says what to do if two of its items do.
 ///
 /// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_gather_memory(
-    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, memory_operand const& written,
+    memory_operand const& a, memory_operand const& b, std::string_view remedy, std::string_view advice)
 {
-    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
-    if (overlaps_data || overlaps_indices)
-        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
-            overlaps_data && overlaps_indices ? "data and indices"
-            : overlaps_data                   ? "data"
-                                              : "indices",
-            ". Give it memory of its own.");
-    check_unique(op, "output", output.layout, "Write to a container.");
+    bool const overlaps_a = overlap(written.memory, a.memory), overlaps_b = overlap(written.memory, b.memory);
+    if (overlaps_a || overlaps_b)
+        fail<overlap_error>(op, ": ", written.name, " is written while ", a.name, " and ", b.name,
+            " are read, but ", written.name, " overlaps ", overlaps_a ? a.name : b.name,
+            overlaps_a && overlaps_b ? " and " : "", overlaps_a && overlaps_b ? b.name : "", ". ", remedy);
+    check_unique(op, written.name, written.memory.layout, advice);
+}
+
+/// Requires that the output of a gather shares no memory with what is read, and that no two of its items do.
+///
+/// Errors    overlap_error.
+constexpr void check_gather_memory(
+    std::string_view op, memory_operand const& output, memory_operand const& a, memory_operand const& b)
+{
+    check_written_memory(op, output, a, b, "Give it memory of its own.", "Write to a container.");
 }
 
 } // namespace xloom::detail

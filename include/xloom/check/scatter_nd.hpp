@@ -120,17 +120,11 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_scatter_overlap(
+constexpr void check_scatter_overlap(
     std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
 {
-    bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
-    if (overlaps_indices || overlaps_updates)
-        fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
-            overlaps_indices && overlaps_updates ? "indices and updates overlap"
-            : overlaps_indices                   ? "indices overlaps"
-                                                 : "updates overlaps",
-            " data. Copy one of the two.");
-    check_unique(op, "data", data.layout, "Copy it first.");
+    check_written_memory(op, {"data", data}, {"indices", indices}, {"updates", updates},
+        "Copy one of the two.", "Copy it first.");
 }
 
 } // namespace xloom::detail

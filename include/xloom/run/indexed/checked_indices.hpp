@@ -30,7 +30,7 @@ public:
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
-    ///           the caller to call require_in_range() where a reader finds such an index, or before use.
+    ///           the caller to call require_checked() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
         std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
         index_form form = index_form::tuples)
@@ -56,6 +56,15 @@ public:
         if (!kernel::are_in_range(tuples_))
             fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    ///
+    /// Errors    index_error.
+    void require_checked() const
+    {
+        if (rule_ == bounds::check)
+            require_in_range();
     }
 
     /// Returns the rule for readers of the offsets: indices that were checked are not checked again.

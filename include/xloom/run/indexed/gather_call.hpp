@@ -2,37 +2,22 @@
 // A call of GatherND: the constructor checks the operands, run() executes it.
 
 #include <xloom/check/gather_nd.hpp>
-#include <xloom/run/indexed/checked_indices.hpp>
+#include <xloom/run/indexed/gather_indices.hpp>
 #include <xloom/run/indexed/gather_run.hpp>
 
 namespace xloom::detail {
 
 /// The checked operands of a GatherND call.
 template <class Data, class Indices>
-class gather_call {
+class gather_call : public gather_indices<Indices> {
     using T = item_t<Data>;
 
 public:
     gather_call(std::string_view op, Data const& data, Indices const& indices,
         gather_nd_options const& options, index_check when)
-        : options_(options),
-          layout_(detail::layout_of(data)),
-          output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
-          data_(enable_tensor<Data>::data(data)),
-          first_(static_cast<std::size_t>(options.batch_dims)),
-          last_(first_ + detail::shape_of(indices).back()),
-          indices_(op, indices, part_of_layout(first_, last_), first_, options.bounds, when)
+        : gather_call(op, data, indices, options, when, detail::layout_of(data),
+              check_gather_nd(op, detail::shape_of(data), detail::shape_of(indices), options, sizeof(T)))
     {}
-
-    shape const& output_shape() const { return output_shape_; }
-    bool may_drop() const { return options_.bounds == bounds::drop; }
-
-    /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (indices_.rule() == bounds::check)
-            indices_.require_in_range();
-    }
 
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     ///
@@ -40,29 +25,42 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        strided_layout const batch = part_of_layout(0, first_),
-                             slice = part_of_layout(last_, layout_.dims.size());
-        std::size_t const count = indices_.count();
+        strided_layout const batch = axes_of(layout_, 0, first_),
+                             slice = axes_of(layout_, last_, layout_.dims.size());
+        std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        if (is_empty || !run_gather(indices_.reader({batch, count / entries}), slice, data_, output, policy))
-            require_in_range();
+        if (is_empty ||
+            !run_gather(this->indices().reader({batch, count / entries}), slice, data_, output, policy))
+            this->require_in_range();
     }
 
 private:
-    strided_layout part_of_layout(std::size_t first, std::size_t last) const
+    gather_call(std::string_view op, Data const& data, Indices const& indices,
+        gather_nd_options const& options, index_check when, strided_layout const& layout,
+        shape const& output_shape)
+        : gather_indices<Indices>(op, output_shape, indices,
+              axes_of(layout, first_indexed(options), end_of_indexed(options, indices)),
+              first_indexed(options), options.bounds, when, index_form::tuples),
+          layout_(layout),
+          data_(enable_tensor<Data>::data(data)),
+          first_(first_indexed(options)),
+          last_(end_of_indexed(options, indices))
+    {}
+
+    static std::size_t first_indexed(gather_nd_options const& options)
     {
-        return {shape(layout_.dims.begin() + first, layout_.dims.begin() + last),
-            strides(layout_.strides.begin() + first, layout_.strides.begin() + last)};
+        return static_cast<std::size_t>(options.batch_dims);
+    }
+    static std::size_t end_of_indexed(gather_nd_options const& options, Indices const& indices)
+    {
+        return first_indexed(options) + detail::shape_of(indices).back();
     }
 
-    gather_nd_options options_;
     strided_layout layout_;
-    shape output_shape_;
     T const* data_;
     std::size_t first_; ///< the indexed axes of data are first_ .. last_ - 1
     std::size_t last_;
-    checked_indices<Indices> indices_;
 };
 
 } // namespace xloom::detail

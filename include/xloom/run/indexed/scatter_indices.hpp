@@ -39,11 +39,7 @@ public:
     bool is_checked() const { return indices_.rule() != bounds::check; }
 
     /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (!is_checked())
-            indices_.require_in_range();
-    }
+    void require_in_range() const { indices_.require_checked(); }
 
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }

@@ -8,35 +8,23 @@
 
 #include <xloom/check/take.hpp>
 #include <xloom/kernel/broadcast_updates.hpp>
-#include <xloom/run/indexed/checked_indices.hpp>
+#include <xloom/run/indexed/gather_indices.hpp>
 #include <xloom/run/indexed/gather_run.hpp>
 
 namespace xloom::detail {
 
 /// The checked operands of a take along an axis of items of the given layout.
 template <class T, class Indices>
-class take_call {
+class take_call : public gather_indices<Indices> {
 public:
     take_call(std::string_view op, T const* data, strided_layout const& layout, Indices const& indices,
         std::size_t axis, bounds rule, index_check when)
-        : layout_(layout),
-          output_shape_(check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T))),
+        : gather_indices<Indices>(op, check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T)),
+              indices, axes_of(layout, axis, axis + 1), axis, rule, when, index_form::single),
+          layout_(layout),
           axis_(axis),
-          data_(data),
-          may_drop_(rule == bounds::drop),
-          indices_(op, indices, {shape{layout.dims[axis]}, strides{layout.strides[axis]}}, axis, rule, when,
-              index_form::single)
+          data_(data)
     {}
-
-    shape const& output_shape() const { return output_shape_; }
-    bool may_drop() const { return may_drop_; }
-
-    /// Requires that every index is within its axis, if that was not checked.
-    void require_in_range() const
-    {
-        if (indices_.rule() == bounds::check)
-            indices_.require_in_range();
-    }
 
     /// Writes the output's items in row-major order to `output`.
     ///
@@ -44,20 +32,20 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        strided_layout const outer = part_of_layout(0, axis_),
-                             slice = part_of_layout(axis_ + 1, layout_.dims.size());
-        std::size_t const count = indices_.count();
+        strided_layout const outer = axes_of(layout_, 0, axis_),
+                             slice = axes_of(layout_, axis_ + 1, layout_.dims.size());
+        std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         if (is_empty)
-            return require_in_range();
+            return this->require_in_range();
         if (element_count(outer.dims) == 1) {
-            if (!run_gather(indices_.reader(), slice, data_, output, policy))
-                require_in_range();
+            if (!run_gather(this->indices().reader(), slice, data_, output, policy))
+                this->require_in_range();
             return;
         }
         std::vector<std::ptrdiff_t> offsets(count);
-        if (!indices_.reader()(0, count, offsets.data()))
-            return require_in_range();
+        if (!this->indices().reader()(0, count, offsets.data()))
+            return this->require_in_range();
         std::size_t const size = element_count(slice.dims);
         if (is_row_major(slice))
             run_copies_of(outer, offsets, kernel::copy_contiguous_slices{size}, output, policy);
@@ -68,14 +56,6 @@ public:
     }
 
 private:
-    strided_layout part_of_layout(std::size_t first, std::size_t last) const
-    {
-        return {shape(layout_.dims.begin() + static_cast<std::ptrdiff_t>(first),
-                    layout_.dims.begin() + static_cast<std::ptrdiff_t>(last)),
-            strides(layout_.strides.begin() + static_cast<std::ptrdiff_t>(first),
-                layout_.strides.begin() + static_cast<std::ptrdiff_t>(last))};
-    }
-
     /// Copies the slices at the offsets for every position of `outer`; each thread copies a range of them
     /// all.
     template <class Copy, class Policy>
@@ -96,18 +76,15 @@ private:
                              copy.size},
                         data, output);
                 };
-                may_drop_ ? run(std::true_type()) : run(std::false_type());
+                this->may_drop() ? run(std::true_type()) : run(std::false_type());
                 at += size;
             }
         });
     }
 
     strided_layout layout_;
-    shape output_shape_;
     std::size_t axis_;
     T const* data_;
-    bool may_drop_;
-    checked_indices<Indices> indices_;
 };
 
 } // namespace xloom::detail

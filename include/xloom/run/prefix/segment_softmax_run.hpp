@@ -54,12 +54,18 @@ void run_segment_softmax(
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const end = splits.begin_of_part(part + 1, parts);
         for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
-            for (std::size_t i = 0; i < all.count(); ++i) {
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto const at = all(i);
                 auto const first = static_cast<std::ptrdiff_t>(splits.begin(s));
-                detail::softmax_sequence<T>({std::get<0>(call.x) + at[0] + first * time[0], time[0], 0},
-                    {std::get<0>(call.y) + at[1] + first * time[1], time[1], 0}, splits.length(s),
-                    longest == 0 ? nullptr : buffers.data() + part * longest);
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    auto const column = static_cast<std::ptrdiff_t>(c);
+                    detail::softmax_sequence<T>(
+                        {std::get<0>(call.x) + at[0] + first * time[0] + column * all.beside()[0], time[0],
+                            0},
+                        {std::get<0>(call.y) + at[1] + first * time[1] + column * all.beside()[1], time[1],
+                            0},
+                        splits.length(s), longest == 0 ? nullptr : buffers.data() + part * longest);
+                }
             }
     });
 }
