@@ -14556,8 +14556,8 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
-/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
-/// those of an output are written back.
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
+/// buffers need, are the number of elements, and when those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
@@ -32636,8 +32636,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and for strided elements, which are copied for the body: not for one that is marked
-///           by strided_elements.
+///           lazy operands and for strided elements, which are copied for the body unless it is marked by
+///           strided_elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp

@@ -50,8 +50,8 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
-/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
-/// those of an output are written back.
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
+/// buffers need, are the number of elements, and when those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
