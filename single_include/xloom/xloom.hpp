@@ -3480,7 +3480,7 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
 }
 
 /// An operand and its memory.
-struct memory_operand {
+struct overlap_operand {
     std::string_view name;
     memory_block const& memory;
 };
@@ -3489,8 +3489,8 @@ struct memory_operand {
 /// items do. `advice` says what to do if two of its items do.
 ///
 /// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, memory_operand const& written,
-    memory_operand const& a, memory_operand const& b, std::string_view remedy, std::string_view advice)
+[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, overlap_operand const& written,
+    overlap_operand const& a, overlap_operand const& b, std::string_view remedy, std::string_view advice)
 {
     bool const overlaps_a = overlap(written.memory, a.memory), overlaps_b = overlap(written.memory, b.memory);
     if (overlaps_a || overlaps_b)
@@ -3504,7 +3504,7 @@ struct memory_operand {
 ///
 /// Errors    overlap_error.
 constexpr void check_gather_memory(
-    std::string_view op, memory_operand const& output, memory_operand const& a, memory_operand const& b)
+    std::string_view op, overlap_operand const& output, overlap_operand const& a, overlap_operand const& b)
 {
     check_written_memory(op, output, a, b, "Give it memory of its own.", "Write to a container.");
 }
