@@ -46,8 +46,8 @@ void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
 void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
 
-/// More operators than the runner's own, which find_operation knows in this thread while the object lives. The
-/// table must outlive it and the graphs that are made meanwhile.
+/// More operators than the runner's own, which find_operation knows in this thread while the object lives.
+/// The table must outlive it and the graphs that are made meanwhile.
 class with_operators {
 public:
     explicit with_operators(operator_table const& more);
