@@ -189,7 +189,7 @@ public:
     {
         std::vector<std::string> x;
         for (std::size_t i = 0; i < each.inputs.size(); ++i) {
-            if (!each.has(i) || (each.name == "CastLike" && i == 1))
+            if (!each.has(i))
                 continue;
             variable& input = each.input(i);
             note_type(input.type.element());

@@ -53,6 +53,12 @@ TEST_CASE("nodes whose results are not used are left out")
     CHECK_FALSE(has(header_of("g (float[2] x) => (float[2] y) { z = Exp(x) y = Tanh(x) }"), "exp"));
 }
 
+TEST_CASE("the second operand of CastLike is not computed")
+{
+    CHECK_FALSE(has(
+        header_of("g (int64[2] x, float[2] l) => (float[2] y) { e = Exp(l) y = CastLike(x, e) }"), "exp"));
+}
+
 TEST_CASE("an unknown rank is refused with node and value")
 {
     CHECK_THROWS_WITH_AS(
