@@ -189,8 +189,6 @@ public:
     {
         std::vector<std::string> x;
         for (std::size_t i = 0; i < each.inputs.size(); ++i) {
-            if (each.name == "CastLike" && i == 1)
-                continue;
             if (!each.has(i)) {
                 x.emplace_back(); // the others keep their places
                 continue;

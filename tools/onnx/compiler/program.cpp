@@ -193,6 +193,8 @@ void program::add_node(block& into, runner::graph::step const& step)
             found->onnx_name = step.node->input(static_cast<int>(i));
         added.inputs.push_back(found);
     }
+    if (added.name == "CastLike" && added.has(1))
+        added.inputs[1] = nullptr; // only its type is used, which is the output's
     char const* const taken = branch_taken(added);
     for (auto const& [attribute, graph] : step.bodies) {
         if (taken != nullptr && attribute != taken)

@@ -31,14 +31,14 @@ public:
     {
         using xloom::detail::fail;
         for (std::string const& each : arguments) {
-            std::size_t const sign = each.rfind('=');
-            std::string const name = each.substr(0, sign);
+            std::size_t const equals = each.rfind('=');
+            std::string const name = each.substr(0, equals);
             bool const is_known =
                 name == "--output" || std::find(inputs.begin(), inputs.end(), name) != inputs.end();
-            if (sign == std::string::npos || !is_known)
+            if (equals == std::string::npos || !is_known)
                 fail<xloom::option_error>(
                     "an argument is INPUT=FILE.npy or --output=FOLDER, but here ", each);
-            if (!files_.emplace(name, each.substr(sign + 1)).second)
+            if (!files_.emplace(name, each.substr(equals + 1)).second)
                 fail<xloom::option_error>(name, " is given twice");
         }
         for (std::string const& each : inputs)
