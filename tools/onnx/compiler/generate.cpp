@@ -202,7 +202,9 @@ private:
         text += fmt::format(
             "    /// Writes the outputs into `results`, which keeps its memory from call to call.\n"
             "    void run_into({}){}\n    {{\n",
-            fmt::join(with_first("outputs& results", parameters_), ", "), constness);
+            fmt::join(with_first(outputs_.empty() ? "outputs& /*results*/" : "outputs& results", parameters_),
+                ", "),
+            constness);
         text += indented(body_) + "    }\n";
         if (!out_.members().empty() || !out_.memory().empty() || !out_.arrays().empty())
             text += "\nprivate:\n";

@@ -1,5 +1,6 @@
 // What the runner's tests do not see: repeated calls, results that do not depend on the layout, edges.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -81,6 +82,64 @@ TEST_CASE("an output of the right size keeps its memory")
     CHECK(features.data() == before);
     CHECK(features(0, 0, 0) == 4); // two of three items are no padding, in two channels
     CHECK(features(0, 7, 4) == 6);
+}
+
+TEST_CASE("products equal sums in double, for vectors and matrices of every shape")
+{
+    auto const item = [](std::size_t i) { return 0.01f * static_cast<float>((i * 37) % 101) - 0.5f; };
+    ops::workspace space;
+    for (std::size_t const M : {1u, 3u, 7u, 40u})
+        for (std::size_t const K : {1u, 5u, 16u, 33u, 300u})
+            for (std::size_t const N : {1u, 2u, 17u}) {
+                auto a = xt::xtensor<float, 2>::from_shape({M, K}),
+                     b = xt::xtensor<float, 2>::from_shape({K, N});
+                for (std::size_t i = 0; i < a.size(); ++i)
+                    a.data()[i] = item(i);
+                for (std::size_t i = 0; i < b.size(); ++i)
+                    b.data()[i] = item(i + 5);
+                xt::xtensor<float, 2> y;
+                ops::matmul_into(a, b, y, space);
+                double largest = 0, bound = 0;
+                for (std::size_t m = 0; m < M; ++m)
+                    for (std::size_t n = 0; n < N; ++n) {
+                        double sum = 0, magnitude = 0;
+                        for (std::size_t k = 0; k < K; ++k) {
+                            double const product =
+                                static_cast<double>(a(m, k)) * static_cast<double>(b(k, n));
+                            sum += product;
+                            magnitude += std::fabs(product);
+                        }
+                        largest = std::max(largest, std::fabs(static_cast<double>(y(m, n)) - sum));
+                        bound = std::max(bound, magnitude);
+                    }
+                CAPTURE(M);
+                CAPTURE(K);
+                CAPTURE(N);
+                CHECK(largest <= 0x1p-24 * static_cast<double>(K + 2) * bound);
+            }
+}
+
+TEST_CASE("products of infinities and NaN are those of IEEE 754, at a vector, too")
+{
+    float const inf = std::numeric_limits<float>::infinity();
+    xt::xtensor<float, 2> const a{{inf, 1}, {inf, 0}, {0, -0.0f}, {1e30f, 1e30f}};
+    xt::xtensor<float, 2> const b{{1}, {-inf}};
+    xt::xtensor<float, 2> y;
+    ops::matmul_into(a, b, y);
+    CHECK(std::isnan(y(0, 0))); // inf - inf
+    CHECK(std::isnan(y(1, 0))); // 0 * inf
+    CHECK(std::isnan(y(2, 0)));
+    CHECK(y(3, 0) == -inf);
+}
+
+TEST_CASE("16-bit numbers are computed in float and rounded once")
+{
+    xt::xtensor<xloom::float16, 2> const a({2, 3}, xloom::float16(0.1f));
+    xt::xtensor<xloom::float16, 2> const b({3, 1}, xloom::float16(3.0f));
+    xt::xtensor<xloom::float16, 2> y;
+    ops::matmul_into(a, b, y);
+    float const tenth = static_cast<float>(xloom::float16(0.1f));
+    CHECK(static_cast<float>(y(1, 0)) == static_cast<float>(xloom::float16(3 * 3 * tenth)));
 }
 
 TEST_CASE("exp has subnormal results, and is infinite where they are")

@@ -1,5 +1,6 @@
 #include "targets.hpp"
 
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -30,6 +31,14 @@ std::size_t end_of_literal(std::string const& text, std::size_t at)
     return at;
 }
 
+/// Returns the end of an identifier that begins at `at`.
+std::size_t end_of_name(std::string const& text, std::size_t at)
+{
+    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_'))
+        ++at;
+    return at;
+}
+
 bool is_digit_separator(std::string const& text, std::size_t at)
 {
     return text[at] == '\'' && at != 0 && std::isxdigit(static_cast<unsigned char>(text[at - 1])) != 0;
@@ -46,8 +55,11 @@ void require_no_injection(std::string const& text)
             at = text.find('\n', at);
             if (at == std::string::npos || text[at - 1] == '\\')
                 complain("a comment goes on in the next line", text, at);
-        } else if (text.compare(at, 2, "/*") == 0) {
-            complain("a comment of several lines", text, at);
+        } else if (text.compare(at, 2, "/*") == 0) { // the name of a parameter that is not used
+            at = end_of_name(text, at + 2);
+            if (text.compare(at, 2, "*/") != 0)
+                complain("a comment that is no name", text, at);
+            ++at;
         } else if (text.compare(at, 2, "?\?") == 0) {
             complain("a trigraph", text, at);
         } else if (c == '"' || (c == '\'' && !is_digit_separator(text, at))) {

@@ -20,8 +20,9 @@ template <class V>
 V full_exp(V const& x)
 {
     namespace elementary = kernel::detail;
+    using namespace kernel; // without vector units it lacks some functions, which a qualified name would need
     if constexpr (elementary::is_float_batch<V>) {
-        V const limited = kernel::max_nan_second(V(-104), kernel::min_nan_second(V(89), x));
+        V const limited = max_nan_second(V(-104), min_nan_second(V(89), x));
         auto const exponent = nearbyint_as_int(limited * V(1.44269504f));
         using ints = std::remove_const_t<decltype(exponent)>;
         ints const half = exponent >> 1; // 2^n = 2^half 2^(n - half), each of which is a normal number
@@ -29,7 +30,7 @@ V full_exp(V const& x)
         return (V(1) + rest) * elementary::power_of_two<V>(half) *
                elementary::power_of_two<V>(ints(exponent - half));
     } else if constexpr (elementary::is_double_batch<V>) {
-        V const limited = kernel::max_nan_second(V(-746), kernel::min_nan_second(V(710), x));
+        V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
         V const shift(6755399441055744.0); // as in exp_parts
         V const n = kernel::multiply_add(limited, V(1.4426950408889634), shift) - shift;
         using integers = decltype(nearbyint_as_int(x));
