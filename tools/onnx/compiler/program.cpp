@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check_types.hpp"
 #include "operators.hpp"
 #include "sequence_types.hpp"
 #include "text.hpp"
@@ -123,6 +124,7 @@ program::program(runner::graph const& graph) : always_(runner::tensor::scalar(tr
     count_uses(main_);
     complete_sequence_types(main_);
     require_types(main_);
+    check_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
             throw runner::runner_error(
