@@ -56,14 +56,15 @@ TEST_CASE("nodes whose results are not used are left out")
 TEST_CASE("element types that differ where ONNX has one are refused")
 {
     CHECK_THROWS_WITH_AS(header_of("g (float[2] x, double[2] z) => (float[2] y) { y = Add(x, z) }"),
-        doctest::Contains("\"z\" must be float, as \"x\", but it is double"), runner::runner_error);
-    CHECK_THROWS_WITH_AS(header_of("g (float[1, 1, 1] x, float[1, 4, 1] w, double[1, 1, 1] c) => (float y) "
-                                   "{ y, h, c2 = LSTM<hidden_size = 1>(x, w, w, , , , c) }"),
-        doctest::Contains("\"c\" must be float, as \"x\", but it is double"), runner::runner_error);
+        doctest::Contains("'z' must be float, as 'x', but it is double"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[1, 1, 1] x, float[1, 4, 1] w, double[1, 1, 1] c) => (float[1, 1, 1, 1] y) "
+                  "{ y, h, c2 = LSTM<hidden_size = 1>(x, w, w, , , , c) }"),
+        doctest::Contains("'c' must be float, as 'x', but it is double"), runner::runner_error);
     CHECK_THROWS_WITH_AS(
         header_of("g (int64 n, int64 go, float[2] x) => (float[2] y) { y = Loop(n, go, x) <body = b "
                   "(int64 i, bool c, float[2] v) => (bool d, float[2] w) { d = Identity(c) w = Exp(v) }> }"),
-        doctest::Contains("\"go\" must be tensor(bool), but it is int64"), runner::runner_error);
+        doctest::Contains("'go' must be tensor(bool), but it is int64"), runner::runner_error);
     CHECK_THROWS_WITH_AS(
         header_of("g (int64 n, bool go, float[2] x) => (float[2] y) { y = Loop(n, go, x) <body = b "
                   "(int64 i, bool c, float[2] v) => (int64 d, float[2] w) { d = Identity(i) w = Exp(v) }> }"),
