@@ -1,5 +1,6 @@
 #include "check_types.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -40,14 +41,16 @@ private:
     std::map<std::string, variable const*> first_{};
 };
 
-/// Checks the inputs of an operator of ONNX by its schema.
+/// Checks the inputs of an operator of ONNX by its schema. A newer version than the schema's may have more.
 void check_inputs(node const& at, onnx::OpSchema const& schema)
 {
     bindings types(at);
     auto const& formals = schema.inputs();
-    for (std::size_t i = 0; i < at.inputs.size() && !formals.empty(); ++i) {
+    bool const repeats_last = !formals.empty() && formals.back().GetOption() == onnx::OpSchema::Variadic;
+    std::size_t const known = repeats_last ? at.inputs.size() : std::min(at.inputs.size(), formals.size());
+    for (std::size_t i = 0; i < known; ++i) {
         auto const& formal = formals[std::min(i, formals.size() - 1)];
-        if (!at.has(i) || (formal.GetOption() == onnx::OpSchema::Variadic && !formal.GetIsHomogeneous()))
+        if (!at.has(i) || !formal.GetIsHomogeneous())
             continue;
         variable const& input = at.input(i);
         if (formal.GetTypes().size() == 1 && input.type.is_tensor()) {
