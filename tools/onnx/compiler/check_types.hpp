@@ -5,8 +5,8 @@
 
 namespace compiler {
 
-/// Throws a runner_error that names the node, if ONNX gives two of its inputs one element type and they differ,
-/// or if a condition is not bool. A run would report it; code would not compile.
+/// Throws a runner_error that names the node, if ONNX gives two of its inputs one element type and they
+/// differ, or if a condition is not bool. A run would report it; code would not compile.
 void check_types(block const& of);
 
 } // namespace compiler
