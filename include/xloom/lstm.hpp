@@ -91,7 +91,6 @@ namespace detail {
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     lstm_weights<Item> const& weights;
     state_rows<Item const> initial_h, initial_c;

@@ -34,7 +34,6 @@ struct memory_operand {
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 

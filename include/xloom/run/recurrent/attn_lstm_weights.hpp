@@ -44,7 +44,6 @@ kernel::score_weights<T> pack_score_weights(
 /// The weights of an AttnLSTM, as packed_weights needs them.
 struct attn_lstm_family {
     using checked = checked_attention;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -177,7 +176,7 @@ struct batch_part {
 /// memory), start(part, rows) and finish(part, rows).
 template <class Item, class Family>
 struct part_functions {
-    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using item = Item;
     using T = compute_t<Item>;
     using part = batch_part<Item>;
 

@@ -32,7 +32,6 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
 /// The weights of a GRU, as packed_weights needs them.
 struct gru_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::gru_parameters<T>;
 

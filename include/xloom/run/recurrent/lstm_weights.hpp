@@ -37,7 +37,6 @@ recurrent_widths check_lstm_constants(
 /// The weights of an LSTM, as packed_weights needs them.
 struct lstm_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::lstm_parameters<T>;
 

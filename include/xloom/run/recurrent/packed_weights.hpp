@@ -1,8 +1,6 @@
 #pragma once
 // The weights of the recurrent operators, packed once for all calls that use them.
 
-#include <type_traits>
-
 #include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
@@ -26,7 +24,7 @@ struct operator_name {
 /// The function that packs the weights of one direction.
 template <class Family, class Item, class Constants, class Options>
 struct pack_functions {
-    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using item = Item;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
 

@@ -44,7 +44,6 @@ Options without_schema_default(Options options)
 /// The weights of an RNN, as packed_weights needs them.
 struct rnn_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::rnn_parameters<T>;
 

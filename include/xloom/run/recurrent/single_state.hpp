@@ -8,7 +8,6 @@ namespace xloom::detail {
 /// The initial and final state of the rows of a GRU or an RNN.
 template <class Item, class Rows, class Weights>
 struct hidden_states {
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     Weights const& weights;
     state_rows<Item const> initial_h;
