@@ -28,8 +28,8 @@ struct attn_cell_functions {
 
     std::size_t (*memory_size)(parameters const&, memory_operand<Item> const&, std::size_t N); ///< of `fill`
     void (*fill)(parameters const&, memory_operand<Item> const&, T* memory, row* rows, std::size_t N);
-    std::size_t (*size)(
-        parameters const&, Score const&, std::size_t N, std::size_t longest); ///< of the memory of `step`
+    std::size_t (*size)(parameters const&, Score const&, memory_operand<Item> const&,
+        std::size_t N); ///< of the memory of `step`
     void (*step)(parameters const&, Score const&, std::size_t d, row const* rows, std::size_t N,
         std::size_t S, T* memory, attn_step_operands<Item> const&);
 
@@ -44,18 +44,29 @@ private:
 
     static std::size_t length(row const& of) { return of.memory.keys.length; }
 
+    /// Returns the maximum of length_of(n).
+    template <class Length>
+    static std::size_t longest_of(std::size_t N, Length const& length_of)
+    {
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n)
+            longest = (std::max)(longest, length_of(n));
+        return longest;
+    }
+    static std::size_t longest_of(memory_operand<Item> const& from, std::size_t N)
+    {
+        return longest_of(N, [&](std::size_t n) { return from.length(n); });
+    }
+
     /// Allocates keys and values of all rows, which keep(n, memory) receives, then scratch for computing
     /// them.
     template <class Keep>
     static T* take_memory(parameters const& p, memory_operand<Item> const& from, std::size_t N,
         kernel::arena<T>& memory, Keep const& keep)
     {
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < N; ++n) {
-            longest = (std::max)(longest, from.length(n));
+        for (std::size_t n = 0; n < N; ++n)
             keep(n, kernel::take_memory(p, from.length(n), memory));
-        }
-        return memory.take(longest * p.E);
+        return memory.take(longest_of(from, N) * p.E);
     }
     static std::size_t memory_size_of(parameters const& p, memory_operand<Item> const& from, std::size_t N)
     {
@@ -81,18 +92,17 @@ private:
         rows_type const rows(p, N, longest, score_for(score, p, d), memory);
         return cell_scratch<T, rows_type>(rows, N, memory);
     }
-    static std::size_t size_of(parameters const& p, Score const& score, std::size_t N, std::size_t longest)
+    static std::size_t size_of(
+        parameters const& p, Score const& score, memory_operand<Item> const& from, std::size_t N)
     {
         kernel::arena<T> size;
-        take_scratch(p, score, 0, N, longest, size);
+        take_scratch(p, score, 0, N, longest_of(from, N), size);
         return size.used();
     }
     static void step_in(parameters const& p, Score const& score, std::size_t d, row const* attending,
         std::size_t N, std::size_t S, T* numbers, attn_step_operands<Item> const& on)
     {
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < N; ++n)
-            longest = (std::max)(longest, length(attending[n]));
+        std::size_t const longest = longest_of(N, [&](std::size_t n) { return length(attending[n]); });
         kernel::arena<T> memory(numbers);
         auto scratch = take_scratch(p, score, d, N, longest, memory);
         auto& rows = scratch.rows;
