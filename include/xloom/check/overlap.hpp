@@ -104,7 +104,7 @@ struct overlap_operand {
 };
 
 /// Requires that an operand that is written shares no memory with two that are read, and that no two of its
-/// items do. `advice` says what to do if two of its items do.
+/// items do. `remedy` says what to do about the former, `advice` about the latter.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_written_memory(std::string_view op, overlap_operand const& written,

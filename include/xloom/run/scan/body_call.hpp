@@ -112,16 +112,6 @@ struct fixed_ranks<std::tuple<Xs...>> {
     static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
 };
 
-/// Chooses the cursor type of an operand for bodies that take contiguous or strided elements.
-template <class X, bool LeadingAxis, bool Strided>
-struct chosen_cursor {
-    using type = cursor_for<X, LeadingAxis>;
-};
-template <class X, bool LeadingAxis>
-struct chosen_cursor<X, LeadingAxis, true> {
-    using type = strided_cursor_for<X>;
-};
-
 /// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
 /// operand (LeadingAxis), or else of those whose types have fixed shapes.
 template <class Leaves, bool LeadingAxis, bool Strided = false>
@@ -129,8 +119,7 @@ struct cursor_set;
 template <class... Xs, bool LeadingAxis, bool Strided>
 struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     template <class X>
-    using cursor = typename chosen_cursor<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0,
-        Strided>::type;
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0, Strided>;
 
     using cursors = std::tuple<cursor<Xs>...>;
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;

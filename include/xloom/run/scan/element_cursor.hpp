@@ -214,17 +214,20 @@ using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShap
 template <class X, bool LeadingAxis>
 inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
-/// The cursor type of an operand X (const for an input).
+/// The shape type of the elements of an operand X that a body takes as contiguous or as strided ones.
+template <class X, bool LeadingAxis, bool Strided>
+struct element_shape_of : element_shape<shape_type_t<X>, LeadingAxis> {};
 template <class X, bool LeadingAxis>
-using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+struct element_shape_of<X, LeadingAxis, true> {
+    using type = std::conditional_t<enable_tensor<X>::rank == 1, item_element,
+        strided_shape<enable_tensor<X>::rank - 1>>;
+};
 
-/// The cursor type of an operand X of a body that takes strided elements.
-template <class X>
-using strided_cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    std::conditional_t<enable_tensor<bare<X>>::rank == 1, item_element,
-        strided_shape<enable_tensor<bare<X>>::rank - 1>>,
-    true>;
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis, bool Strided = false>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape_of<bare<X>, LeadingAxis, Strided>::type,
+    Strided || has_packed_elements<X, LeadingAxis>>;
 
 /// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
 /// during unwinding: through the caller's reference the compiler would have to store and reload the state

@@ -18,6 +18,7 @@ using scan_into_call = call_of<Body,
     joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
         typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
 
+/// True for a tensor whose rank is known at compile time.
 template <class X>
 using has_static_rank = std::bool_constant<enable_tensor<bare<X>>::rank != dynamic_rank>;
 
