@@ -79,32 +79,22 @@ TEST_CASE("selective_scan: without a batch axis, and into u and the initial stat
     auto const delta = without_batch(of.delta), B = without_batch(of.B), C = without_batch(of.C);
     auto const& [A, D, delta_bias] = std::tie(of.A, of.D, of.delta_bias);
     xloom::selective_scan_options const options{.delta_softplus = true};
-    auto const [y, final_state] = xloom::selective_scan(u,
-        {.delta = delta,
-            .A = A,
-            .B = B,
-            .C = C,
-            .D = D,
-            .z = z,
-            .delta_bias = delta_bias,
-            .initial_state = state},
-        options);
+    xloom::selective_scan_inputs<double> const inputs{.delta = delta,
+        .A = A,
+        .B = B,
+        .C = C,
+        .D = D,
+        .z = z,
+        .delta_bias = delta_bias,
+        .initial_state = state};
+    auto const [y, final_state] = xloom::selective_scan(u, inputs, options);
     CHECK(y.shape() == xt::dynamic_shape<std::size_t>{6, 5});
     CHECK(final_state.shape() == xt::dynamic_shape<std::size_t>{5, 3});
     check_close(std::vector<double>(y.begin(), y.end()), expected.y.items, 1e-14);
     check_close(
         std::vector<double>(final_state.begin(), final_state.end()), expected.final_state.items, 1e-14);
     xloom::recurrent_workspace<double> workspace;
-    xloom::selective_scan_into(u,
-        {.delta = delta,
-            .A = A,
-            .B = B,
-            .C = C,
-            .D = D,
-            .z = z,
-            .delta_bias = delta_bias,
-            .initial_state = state},
-        {.y = u, .final_state = state}, workspace, options);
+    xloom::selective_scan_into(u, inputs, {.y = u, .final_state = state}, workspace, options);
     CHECK(items_of(u) == std::vector<double>(y.begin(), y.end()));
     CHECK(items_of(state) == std::vector<double>(final_state.begin(), final_state.end()));
 }

@@ -147,11 +147,16 @@ public:
         }
     }
 
-    /// Returns y of a step before the gate, from the states after it.
-    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of) const
+    /// Receives what advance() and output() visit, and ignores it.
+    static constexpr auto nothing = [](std::size_t, V const&, V const&, V const&) {};
+
+    /// Computes the states after a step, and returns its y before the gate. visit as in advance().
+    template <class Visit>
+    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         V y = D_ * of.u;
-        advance(t, of, [&](std::size_t s, V const&, V const&, V const& after) {
+        advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
+            visit(s, before, decay, after);
             y = multiply_add(after, V(C(t, s)), y);
         });
         return y;
@@ -183,7 +188,7 @@ template <class Item>
     auto const& in = channels.in;
     channels.load_states(out.initial_state, channels.states());
     for (std::size_t t = 0; t < in.steps; ++t) {
-        V y = channels.output(t, channels.inputs(t));
+        V y = channels.output(t, channels.inputs(t), channels.nothing);
         if (in.z.first != nullptr) {
             V const z = channels.load(in.z, t);
             y = y * (z * sigmoid{}(z));

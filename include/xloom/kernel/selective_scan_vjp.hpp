@@ -109,8 +109,6 @@ public:
     }
 
 private:
-    static constexpr auto nothing = [](std::size_t, V const&, V const&, V const&) {};
-
     /// Keeps the states before each segment.
     void keep_states() const
     {
@@ -118,7 +116,7 @@ private:
         for (std::size_t t = 0; t < channels_.in.steps; ++t) {
             if (t % record_.segment == 0)
                 std::copy_n(channels_.states(), record_.row(), record_.kept(t / record_.segment));
-            channels_.advance(t, channels_.inputs(t), nothing);
+            channels_.advance(t, channels_.inputs(t), channels_.nothing);
         }
     }
 
@@ -127,13 +125,11 @@ private:
     {
         std::copy_n(record_.kept(begin / record_.segment), record_.row(), channels_.states());
         for (std::size_t t = begin; t < end; ++t) {
-            auto const of = channels_.inputs(t);
-            V y = channels_.D() * of.u;
-            channels_.advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
-                store_batch(record_.before(t - begin, s), before);
-                store_batch(record_.decay(t - begin, s), decay);
-                y = multiply_add(after, V(channels_.C(t, s)), y);
-            });
+            V const y = channels_.output(
+                t, channels_.inputs(t), [&](std::size_t s, V const& before, V const& decay, V const&) {
+                    store_batch(record_.before(t - begin, s), before);
+                    store_batch(record_.decay(t - begin, s), decay);
+                });
             store_batch(record_.y(t - begin), y);
         }
     }
