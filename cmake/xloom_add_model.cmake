@@ -1,7 +1,7 @@
 # xloom_add_model(TARGET FILE.onnx [NAME name] [OPTIONS option...])
 #
-# Makes a C++ header of an ONNX model, NAME.hpp with the class NAME (default: the file's name), as a step of TARGET's build: TARGET can
-# include it. OPTIONS are those of xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
+# Makes a C++ header of an ONNX model, NAME.hpp with the class NAME (default: the file's name), as a step of TARGET's build: TARGET
+# and what links to it can include it. OPTIONS are those of xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
 #
 # The compiler is the one that is installed with xloom or built in this tree (XLOOM_BUILD_TOOLS); XLOOM_COMPILE_PROGRAM replaces it, for
 # builds that cannot run what they build.
@@ -31,6 +31,6 @@ function(xloom_add_model target file)
     COMMAND ${program} ${file} -o ${folder}/${model_NAME}.hpp --name ${model_NAME} ${model_OPTIONS}
     DEPENDS ${file} ${program} COMMENT "Compiling ${file} to ${model_NAME}.hpp" VERBATIM)
   target_sources(${target} PRIVATE ${folder}/${model_NAME}.hpp)
-  target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE xloom::onnx_operators)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
+  target_link_libraries(${target} PUBLIC xloom::onnx_operators)
 endfunction()
