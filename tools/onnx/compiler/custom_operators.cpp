@@ -23,8 +23,6 @@ bool is_qualified_name(std::string_view text)
     return !text.empty() && identifier_of(text) == text;
 }
 
-std::string real(double x) { return item_literal(runner::tensor::scalar(x), 0); }
-
 template <class Items, class F>
 std::string list(Items const& items, F text_of)
 {
@@ -37,18 +35,17 @@ std::string list(Items const& items, F text_of)
 std::string value_of(onnx::AttributeProto const& attribute)
 {
     using proto = onnx::AttributeProto;
-    auto const whole = [](std::int64_t x) { return item_literal(runner::tensor::scalar(x), 0); };
     switch (attribute.type()) {
     case proto::INT:
-        return whole(attribute.i());
+        return number_literal(std::int64_t{attribute.i()});
     case proto::FLOAT:
-        return real(static_cast<double>(attribute.f()));
+        return number_literal(static_cast<double>(attribute.f()));
     case proto::STRING:
         return string_literal(attribute.s());
     case proto::INTS:
-        return list(attribute.ints(), whole);
+        return list(attribute.ints(), number_literal<std::int64_t>);
     case proto::FLOATS:
-        return list(attribute.floats(), [](float x) { return real(static_cast<double>(x)); });
+        return list(attribute.floats(), [](float x) { return number_literal(static_cast<double>(x)); });
     case proto::STRINGS:
         return list(attribute.strings(), [](std::string const& x) { return string_literal(x); });
     default:

@@ -40,15 +40,13 @@ item_function function(char const* name, bool takes_batches = true)
 }
 
 /// A number that the function object gets as double.
-std::string number(double x) { return item_literal(runner::tensor::scalar(x), 0); }
-
 /// A function object with parameters, such as leaky_relu(0.01)(x).
 item_function with_parameters(char const* name, std::vector<std::pair<char const*, double>> parameters)
 {
     return [=](node const& each, std::vector<std::string> const& x) {
         std::vector<std::string> given;
         for (auto const& [attribute, otherwise] : parameters)
-            given.push_back(number(each.view().number(attribute, otherwise)));
+            given.push_back(number_literal(each.view().number(attribute, otherwise)));
         return item{fmt::format("xloom_onnx::{}({})({})", name, joined(given), joined(x)), true};
     };
 }
@@ -85,7 +83,7 @@ item clip(node const& each, std::vector<std::string> const& x)
         if (each.opset() >= 11)
             return each.has(input) ? x.at(input) : "";
         return view.has_attribute(attribute)
-                   ? fmt::format("static_cast<{}>({})", type, number(view.number(attribute, 0)))
+                   ? fmt::format("static_cast<{}>({})", type, number_literal(view.number(attribute, 0)))
                    : "";
     };
     std::string text = x[0];

@@ -24,64 +24,51 @@ std::string reduction_of(node const& each)
     throw runner::runner_error("the reduction " + runner::in_quotes(name) + " does not exist");
 }
 
-void gather(emission& out, node& each)
+/// A gather whose only attribute is an integer, 0 by default.
+emitter gather(char const* header, char const* function, char const* attribute)
 {
-    call(out, each, "gather", "gather_into")
-        .operand(0)
-        .operand(1)
-        .output()
-        .option("axis", each.view().integer("axis", 0), 0)
-        .emit();
+    return [=](emission& out, node& each) {
+        call(out, each, header, function)
+            .operand(0)
+            .operand(1)
+            .output()
+            .option(attribute, each.view().integer(attribute, 0), 0)
+            .emit();
+    };
 }
 
-void gather_elements(emission& out, node& each)
+void emit_scatter(node const& each, call& c)
 {
-    call(out, each, "model/indexing", "gather_elements_into")
-        .operand(0)
-        .operand(1)
-        .output()
-        .option("axis", each.view().integer("axis", 0), 0)
-        .emit();
-}
-
-void gather_nd(emission& out, node& each)
-{
-    call(out, each, "model/indexing", "gather_nd_into")
-        .operand(0)
-        .operand(1)
-        .output()
-        .option("batch_dims", each.view().integer("batch_dims", 0), 0)
-        .emit();
+    std::string const reduction = reduction_of(each);
+    if (reduction != "xloom::reduction::none")
+        c.option("reduction", reduction);
+    c.emit();
 }
 
 void scatter_nd(emission& out, node& each)
 {
-    std::string const reduction = reduction_of(each);
-    call c(out, each, "model/indexing", "scatter_nd_into");
-    c.operand(0).operand(1).operand(2).output();
-    if (reduction != "xloom::reduction::none")
-        c.option("reduction", reduction);
-    c.emit();
+    emit_scatter(
+        each, call(out, each, "model/indexing", "scatter_nd_into").operand(0).operand(1).operand(2).output());
 }
 
 void scatter_elements(emission& out, node& each)
 {
-    std::string const reduction = reduction_of(each);
-    call c(out, each, "model/indexing", "scatter_elements_into");
-    c.operand(0).operand(1).operand(2).output().option("axis", each.view().integer("axis", 0), 0);
-    if (reduction != "xloom::reduction::none")
-        c.option("reduction", reduction);
-    c.emit();
+    emit_scatter(each, call(out, each, "model/indexing", "scatter_elements_into")
+                           .operand(0)
+                           .operand(1)
+                           .operand(2)
+                           .output()
+                           .option("axis", each.view().integer("axis", 0), 0));
 }
 
 } // namespace
 
 void add_indexing_emitters(emitter_table& table)
 {
-    table["Gather"] = gather;
-    table["GatherElements"] = gather_elements;
-    table["GatherND"] = gather_nd;
-    table["com.microsoft.GatherND"] = gather_nd;
+    table["Gather"] = gather("gather", "gather_into", "axis");
+    table["GatherElements"] = gather("model/indexing", "gather_elements_into", "axis");
+    for (char const* const name : {"GatherND", "com.microsoft.GatherND"})
+        table[name] = gather("model/indexing", "gather_nd_into", "batch_dims");
     table["ScatterND"] = scatter_nd;
     table["ScatterElements"] = scatter_elements;
     table["Scatter"] = scatter_elements;

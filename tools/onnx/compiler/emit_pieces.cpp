@@ -59,7 +59,7 @@ void pad(emission& out, node& each)
         c.operand(2);
     else if (!has_inputs && view.has_attribute("value"))
         c.text(fmt::format("static_cast<{}>({})", item_type(each.input(0).type.element()),
-            item_literal(runner::tensor::scalar(static_cast<float>(view.number("value", 0))), 0)));
+            number_literal(static_cast<float>(view.number("value", 0)))));
     c.output();
     c.option("pads", has_inputs ? integers_in(out, each, 1)
                                 : list_of(view.integers(each.opset() < 2 ? "paddings" : "pads")));

@@ -9,8 +9,6 @@ namespace compiler {
 
 namespace {
 
-std::string real(double x) { return item_literal(runner::tensor::scalar(x), 0); }
-
 bool is_packable(variable const& weights)
 {
     return weights.tensor() != nullptr && weights.tensor()->size() != 0 &&
@@ -49,9 +47,9 @@ std::vector<std::string> gemm_options(node const& each)
     auto const view = each.view();
     std::vector<std::string> options;
     if (double const alpha = view.number("alpha", 1); alpha != 1)
-        options.push_back(".alpha = " + real(alpha));
+        options.push_back(".alpha = " + number_literal(alpha));
     if (double const beta = view.number("beta", 1); beta != 1)
-        options.push_back(".beta = " + real(beta));
+        options.push_back(".beta = " + number_literal(beta));
     for (char const* const name : {"transA", "transB"})
         if (view.integer(name, 0) != 0)
             options.push_back(fmt::format(".{} = true", name));

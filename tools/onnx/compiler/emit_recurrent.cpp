@@ -32,7 +32,7 @@ std::string real_list(std::vector<double> const& numbers)
 {
     std::vector<std::string> texts;
     for (double const each : numbers)
-        texts.push_back(item_literal(runner::tensor::scalar(each), 0));
+        texts.push_back(number_literal(each));
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 

@@ -26,6 +26,13 @@ bool has_cpp_type(partial_type const& type);
 /// Returns item i of a tensor as an expression of its type: 0.5f, -3, std::numeric_limits<float>::infinity().
 std::string item_literal(runner::tensor const& t, std::size_t i);
 
+/// Returns a number as an expression of its type.
+template <class T>
+std::string number_literal(T number)
+{
+    return item_literal(runner::tensor::scalar(number), 0);
+}
+
 /// Returns all items as a list without braces.
 std::string item_list(runner::tensor const& t);
 
