@@ -3486,7 +3486,7 @@ struct overlap_operand {
 };
 
 /// Requires that an operand that is written shares no memory with two that are read, and that no two of its
-/// items do. `advice` says what to do if two of its items do.
+/// items do. `remedy` says what to do about the former, `advice` about the latter.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_written_memory(std::string_view op, overlap_operand const& written,
@@ -9671,7 +9671,7 @@ struct batch_part {
 /// memory), start(part, rows) and finish(part, rows).
 template <class Item, class Family>
 struct part_functions {
-    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using item = Item;
     using T = compute_t<Item>;
     using part = batch_part<Item>;
 
@@ -9911,7 +9911,7 @@ struct operator_name {
 /// The function that packs the weights of one direction.
 template <class Family, class Item, class Constants, class Options>
 struct pack_functions {
-    using item = std::conditional_t<Family::has_levels, Item, void>;
+    using item = Item;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
 
@@ -10610,7 +10610,6 @@ struct memory_operand {
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
@@ -10840,7 +10839,6 @@ recurrent_widths check_lstm_constants(
 /// The weights of an LSTM, as packed_weights needs them.
 struct lstm_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::lstm_parameters<T>;
 
@@ -10921,7 +10919,6 @@ kernel::score_weights<T> pack_score_weights(
 /// The weights of an AttnLSTM, as packed_weights needs them.
 struct attn_lstm_family {
     using checked = checked_attention;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
 
@@ -13698,8 +13695,8 @@ struct attn_cell_functions {
 
     std::size_t (*memory_size)(parameters const&, memory_operand<Item> const&, std::size_t N); ///< of `fill`
     void (*fill)(parameters const&, memory_operand<Item> const&, T* memory, row* rows, std::size_t N);
-    std::size_t (*size)(
-        parameters const&, Score const&, std::size_t N, std::size_t longest); ///< of the memory of `step`
+    std::size_t (*size)(parameters const&, Score const&, memory_operand<Item> const&,
+        std::size_t N); ///< of the memory of `step`
     void (*step)(parameters const&, Score const&, std::size_t d, row const* rows, std::size_t N,
         std::size_t S, T* memory, attn_step_operands<Item> const&);
 
@@ -13714,18 +13711,29 @@ private:
 
     static std::size_t length(row const& of) { return of.memory.keys.length; }
 
+    /// Returns the maximum of length_of(n).
+    template <class Length>
+    static std::size_t longest_of(std::size_t N, Length const& length_of)
+    {
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n)
+            longest = (std::max)(longest, length_of(n));
+        return longest;
+    }
+    static std::size_t longest_of(memory_operand<Item> const& from, std::size_t N)
+    {
+        return longest_of(N, [&](std::size_t n) { return from.length(n); });
+    }
+
     /// Allocates keys and values of all rows, which keep(n, memory) receives, then scratch for computing
     /// them.
     template <class Keep>
     static T* take_memory(parameters const& p, memory_operand<Item> const& from, std::size_t N,
         kernel::arena<T>& memory, Keep const& keep)
     {
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < N; ++n) {
-            longest = (std::max)(longest, from.length(n));
+        for (std::size_t n = 0; n < N; ++n)
             keep(n, kernel::take_memory(p, from.length(n), memory));
-        }
-        return memory.take(longest * p.E);
+        return memory.take(longest_of(from, N) * p.E);
     }
     static std::size_t memory_size_of(parameters const& p, memory_operand<Item> const& from, std::size_t N)
     {
@@ -13751,18 +13759,17 @@ private:
         rows_type const rows(p, N, longest, score_for(score, p, d), memory);
         return cell_scratch<T, rows_type>(rows, N, memory);
     }
-    static std::size_t size_of(parameters const& p, Score const& score, std::size_t N, std::size_t longest)
+    static std::size_t size_of(
+        parameters const& p, Score const& score, memory_operand<Item> const& from, std::size_t N)
     {
         kernel::arena<T> size;
-        take_scratch(p, score, 0, N, longest, size);
+        take_scratch(p, score, 0, N, longest_of(from, N), size);
         return size.used();
     }
     static void step_in(parameters const& p, Score const& score, std::size_t d, row const* attending,
         std::size_t N, std::size_t S, T* numbers, attn_step_operands<Item> const& on)
     {
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < N; ++n)
-            longest = (std::max)(longest, length(attending[n]));
+        std::size_t const longest = longest_of(N, [&](std::size_t n) { return length(attending[n]); });
         kernel::arena<T> memory(numbers);
         auto scratch = take_scratch(p, score, d, N, longest, memory);
         auto& rows = scratch.rows;
@@ -13999,13 +14006,10 @@ public:
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before loops over N: an M without items may have any N
         detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < N; ++n)
-            longest = (std::max)(longest, memory.length(n));
         std::size_t const memory_size = functions().memory_size(parameters(), memory, N);
         // Allocations come first: if one fails, the cell is unchanged.
         numbers_.resize((std::max)(
-            numbers_.size(), functions().size(parameters(), score_argument(score_), N, longest) + 1));
+            numbers_.size(), functions().size(parameters(), score_argument(score_), memory, N) + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
@@ -14720,17 +14724,20 @@ using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShap
 template <class X, bool LeadingAxis>
 inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
-/// The cursor type of an operand X (const for an input).
+/// The shape type of the elements of an operand X that a body takes as contiguous or as strided ones.
+template <class X, bool LeadingAxis, bool Strided>
+struct element_shape_of : element_shape<shape_type_t<X>, LeadingAxis> {};
 template <class X, bool LeadingAxis>
-using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+struct element_shape_of<X, LeadingAxis, true> {
+    using type = std::conditional_t<enable_tensor<X>::rank == 1, item_element,
+        strided_shape<enable_tensor<X>::rank - 1>>;
+};
 
-/// The cursor type of an operand X of a body that takes strided elements.
-template <class X>
-using strided_cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    std::conditional_t<enable_tensor<bare<X>>::rank == 1, item_element,
-        strided_shape<enable_tensor<bare<X>>::rank - 1>>,
-    true>;
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis, bool Strided = false>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape_of<bare<X>, LeadingAxis, Strided>::type,
+    Strided || has_packed_elements<X, LeadingAxis>>;
 
 /// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
 /// during unwinding: through the caller's reference the compiler would have to store and reload the state
@@ -15503,16 +15510,6 @@ struct fixed_ranks<std::tuple<Xs...>> {
     static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
 };
 
-/// Chooses the cursor type of an operand for bodies that take contiguous or strided elements.
-template <class X, bool LeadingAxis, bool Strided>
-struct chosen_cursor {
-    using type = cursor_for<X, LeadingAxis>;
-};
-template <class X, bool LeadingAxis>
-struct chosen_cursor<X, LeadingAxis, true> {
-    using type = strided_cursor_for<X>;
-};
-
 /// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
 /// operand (LeadingAxis), or else of those whose types have fixed shapes.
 template <class Leaves, bool LeadingAxis, bool Strided = false>
@@ -15520,8 +15517,7 @@ struct cursor_set;
 template <class... Xs, bool LeadingAxis, bool Strided>
 struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     template <class X>
-    using cursor = typename chosen_cursor<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0,
-        Strided>::type;
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0, Strided>;
 
     using cursors = std::tuple<cursor<Xs>...>;
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
@@ -22597,7 +22593,6 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
 /// The weights of a GRU, as packed_weights needs them.
 struct gru_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::gru_parameters<T>;
 
@@ -22660,7 +22655,6 @@ namespace xloom::detail {
 /// The initial and final state of the rows of a GRU or an RNN.
 template <class Item, class Rows, class Weights>
 struct hidden_states {
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     Weights const& weights;
     state_rows<Item const> initial_h;
@@ -28805,7 +28799,6 @@ namespace detail {
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
 
     lstm_weights<Item> const& weights;
     state_rows<Item const> initial_h, initial_c;
@@ -30801,7 +30794,6 @@ Options without_schema_default(Options options)
 /// The weights of an RNN, as packed_weights needs them.
 struct rnn_family {
     using checked = checked_weights;
-    static constexpr bool has_levels = true; ///< in xloom_dispatch
     template <class T>
     using parameters = kernel::rnn_parameters<T>;
 
@@ -31680,6 +31672,7 @@ using scan_into_call = call_of<Body,
     joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
         typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
 
+/// True for a tensor whose rank is known at compile time.
 template <class X>
 using has_static_rank = std::bool_constant<enable_tensor<bare<X>>::rank != dynamic_rank>;
 
@@ -36436,11 +36429,16 @@ public:
         }
     }
 
-    /// Returns y of a step before the gate, from the states after it.
-    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of) const
+    /// Receives what advance() and output() visit, and ignores it.
+    static constexpr auto nothing = [](std::size_t, V const&, V const&, V const&) {};
+
+    /// Computes the states after a step, and returns its y before the gate. visit as in advance().
+    template <class Visit>
+    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         V y = D_ * of.u;
-        advance(t, of, [&](std::size_t s, V const&, V const&, V const& after) {
+        advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
+            visit(s, before, decay, after);
             y = multiply_add(after, V(C(t, s)), y);
         });
         return y;
@@ -36472,7 +36470,7 @@ template <class Item>
     auto const& in = channels.in;
     channels.load_states(out.initial_state, channels.states());
     for (std::size_t t = 0; t < in.steps; ++t) {
-        V y = channels.output(t, channels.inputs(t));
+        V y = channels.output(t, channels.inputs(t), channels.nothing);
         if (in.z.first != nullptr) {
             V const z = channels.load(in.z, t);
             y = y * (z * sigmoid{}(z));
@@ -36881,8 +36879,6 @@ public:
     }
 
 private:
-    static constexpr auto nothing = [](std::size_t, V const&, V const&, V const&) {};
-
     /// Keeps the states before each segment.
     void keep_states() const
     {
@@ -36890,7 +36886,7 @@ private:
         for (std::size_t t = 0; t < channels_.in.steps; ++t) {
             if (t % record_.segment == 0)
                 std::copy_n(channels_.states(), record_.row(), record_.kept(t / record_.segment));
-            channels_.advance(t, channels_.inputs(t), nothing);
+            channels_.advance(t, channels_.inputs(t), channels_.nothing);
         }
     }
 
@@ -36899,13 +36895,11 @@ private:
     {
         std::copy_n(record_.kept(begin / record_.segment), record_.row(), channels_.states());
         for (std::size_t t = begin; t < end; ++t) {
-            auto const of = channels_.inputs(t);
-            V y = channels_.D() * of.u;
-            channels_.advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
-                store_batch(record_.before(t - begin, s), before);
-                store_batch(record_.decay(t - begin, s), decay);
-                y = multiply_add(after, V(channels_.C(t, s)), y);
-            });
+            V const y = channels_.output(
+                t, channels_.inputs(t), [&](std::size_t s, V const& before, V const& decay, V const&) {
+                    store_batch(record_.before(t - begin, s), before);
+                    store_batch(record_.decay(t - begin, s), decay);
+                });
             store_batch(record_.y(t - begin), y);
         }
     }
