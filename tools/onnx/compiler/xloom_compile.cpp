@@ -108,11 +108,11 @@ command_line read_command_line(int argc, char const* const* argv)
         throw runner::runner_error(
             "--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
     asked.chosen.enclosing = given["namespace"].as<std::string>();
-    for_each_input(given, "shape", "INPUT=1,2,3", [&](std::string const& input, std::string const& text) {
-        return asked.chosen.shapes.emplace(input, read_dims(text)).second;
+    for_each_input(given, "shape", "INPUT=1,2,3", [&](std::string const& input, std::string const& dims) {
+        return asked.chosen.shapes.emplace(input, read_dims(dims)).second;
     });
-    for_each_input(given, "value", "INPUT=ITEMS", [&](std::string const& input, std::string const& text) {
-        return asked.chosen.values.emplace(input, text).second;
+    for_each_input(given, "value", "INPUT=ITEMS", [&](std::string const& input, std::string const& items) {
+        return asked.chosen.values.emplace(input, items).second;
     });
     if (given.count("operator") != 0)
         for (std::string const& each : given["operator"].as<std::vector<std::string>>())
