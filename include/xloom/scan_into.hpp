@@ -62,7 +62,7 @@ void run_iteration(
 template <std::string_view const& Op, bool LeadingAxis, class Body, class... States, class Inputs,
     class... Outputs>
 void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
-    std::tuple<Outputs&...> outputs, scan_options const& options)
+    std::tuple<Outputs&...> outputs, scan_options const& options, scan_workspace* workspace = nullptr)
 {
     static constexpr std::string_view op = Op;
     static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
@@ -76,10 +76,10 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x =
-        cursor_set<Inputs, LeadingAxis, strided>::start(inputs, input_places, kernel::all_iterations(length));
+    auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
+        inputs, input_places, kernel::all_iterations(length), write_back::each_element, workspace);
     auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
-        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
+        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(
@@ -111,12 +111,12 @@ inline constexpr std::string_view scan_into_name = "xloom::scan_into";
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
 void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options)
+    scan_options const& options, scan_workspace* workspace = nullptr)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
-            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options, workspace);
 }
 
 } // namespace detail
@@ -145,7 +145,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements, which are copied for the body unless it is marked by
-///           strided_elements.
+///           strided_elements; the memory for these copies may come from a scan_workspace.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -170,6 +170,26 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
 {
     detail::scan_into<false>(
         body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+}
+
+/// Runs scan_into with the memory of earlier calls for the buffers of elements that are not contiguous. A
+/// call with the same operands as an earlier one allocates nothing, except for lazy operands.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const samples = {{1, 2, 3}, {4, 5, 6}}; // [channel, time]
+/// xt::xtensor<float, 1> peak = {0, 0};
+/// xloom::scan_workspace workspace;
+/// auto const larger = [](auto& h, auto const& x_t) { xt::noalias(h) = xt::maximum(h, x_t); };
+/// xloom::scan_into(larger, peak, samples, std::tie(), {.scan_input_axes = {1}}, workspace);
+/// peak; // = [3, 6]
+/// ```
+template <class Body, class States, class Inputs, class Outputs>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options, scan_workspace& workspace)
+{
+    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), options, &workspace);
 }
 
 } // namespace xloom

@@ -14280,6 +14280,114 @@ private:
 // ==== xloom/run/scan/element_buffer.hpp ====
 // Buffers that make elements with strided items contiguous for a body.
 
+// ==== xloom/run/scan/workspace.hpp ====
+// The memory that calls of scan_into use again.
+
+namespace xloom {
+
+namespace detail {
+
+template <class T>
+class buffer_allocator;
+
+} // namespace detail
+
+/// Reusable memory of scan_into, for the buffers of elements that are not contiguous. It grows to the size
+/// that a call needs; a call with the same operands as an earlier one allocates nothing. One call may use it
+/// at a time.
+class scan_workspace {
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        std::size_t sum = blocks_.capacity() * sizeof(block);
+        for (block const& each : blocks_)
+            sum += each.memory.capacity();
+        return sum;
+    }
+
+private:
+    template <class T>
+    friend class detail::buffer_allocator;
+
+    struct block {
+        detail::aligned_vector<std::byte> memory{};
+        bool is_taken = false;
+    };
+
+    /// Returns a free block of at least this size, aligned to cache lines.
+    ///
+    /// Errors    std::bad_alloc.
+    void* take(std::size_t bytes)
+    {
+        for (block& each : blocks_)
+            if (!each.is_taken)
+                return take(each, bytes);
+        return take(blocks_.emplace_back(), bytes);
+    }
+
+    static void* take(block& from, std::size_t bytes)
+    {
+        if (from.memory.size() < bytes) {
+            from.memory.clear();
+            from.memory.resize(bytes);
+        }
+        from.is_taken = true;
+        return from.memory.data();
+    }
+
+    void give_back(void const* memory) noexcept
+    {
+        for (block& each : blocks_)
+            if (each.memory.data() == memory)
+                each.is_taken = false;
+    }
+
+    std::vector<block> blocks_{};
+};
+
+namespace detail {
+
+/// Allocates from a workspace, or without one as cache_aligned_allocator.
+template <class T>
+class buffer_allocator {
+public:
+    using value_type = T;
+
+    explicit buffer_allocator(scan_workspace* workspace) noexcept : workspace_(workspace) {}
+    template <class U>
+    buffer_allocator(buffer_allocator<U> const& other) noexcept : workspace_(other.workspace_)
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        if (!uses_workspace())
+            return cache_aligned_allocator<T>().allocate(count);
+        return static_cast<T*>(workspace_->take(count * sizeof(T)));
+    }
+    void deallocate(T* items, std::size_t count) noexcept
+    {
+        if (uses_workspace())
+            workspace_->give_back(items);
+        else
+            cache_aligned_allocator<T>().deallocate(items, count);
+    }
+
+    friend bool operator==(buffer_allocator const&, buffer_allocator const&) = default;
+
+private:
+    template <class U>
+    friend class buffer_allocator;
+
+    bool uses_workspace() const noexcept { return workspace_ != nullptr && alignof(T) <= cache_line; }
+
+    scan_workspace* workspace_;
+};
+
+} // namespace detail
+
+} // namespace xloom
+
 namespace xloom::detail {
 
 /// A container of items in aligned memory, uninitialised if their type is trivial.
@@ -14321,13 +14429,14 @@ buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
 template <class T>
 class element_buffer {
 public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when,
+        buffer_allocator<T> const& allocator)
         : time_(time),
           place_(data + time.first),
           length_(length),
           left_(length),
           extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
-          items_(extent_.capacity * extent_.spacing),
+          items_(extent_.capacity * extent_.spacing, allocator),
           scatter_(time.unpack_copy(extent_.capacity, extent_.spacing))
     {}
     element_buffer(element_buffer const&) = delete;
@@ -14400,7 +14509,7 @@ private:
     std::size_t length_;
     std::size_t left_; ///< elements of the tensor that are not in the buffer yet
     buffer_extent extent_;
-    item_buffer<T> items_;
+    xt::uvector<T, buffer_allocator<T>> items_;
     kernel::strided_copy scatter_;
     std::optional<kernel::strided_copy> gather_{};
     std::size_t filled_ = 0;
@@ -14410,14 +14519,15 @@ private:
 template <class T>
 class element_buffer<T const> {
 public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back)
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back,
+        buffer_allocator<T> const& allocator)
         : time_(time),
           first_(data + time.first),
           length_(length),
           next_(first_),
           left_(length),
           extent_(buffer_extent_of<T>(time, true)),
-          items_(extent_.capacity * extent_.spacing),
+          items_(extent_.capacity * extent_.spacing, allocator),
           gather_(time.pack_copy(extent_.capacity, extent_.spacing))
     {}
 
@@ -14464,7 +14574,7 @@ private:
     T const* next_;
     std::size_t left_;
     buffer_extent extent_;
-    item_buffer<T> items_;
+    xt::uvector<T, buffer_allocator<T>> items_;
     kernel::strided_copy gather_;
     std::size_t position_ = 0;
     std::size_t filled_ = 0;
@@ -14561,11 +14671,13 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
 
 /// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
 /// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
-/// buffers need, are the number of elements, and when those of an output are written back.
+/// buffers need, are the number of elements, when those of an output are written back, and where the memory
+/// of the buffers comes from.
 template <class T, class ElementShape>
 class element_cursor {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
         : data_(data),
           first_(time.first),
           at_(time.first),
@@ -14623,11 +14735,14 @@ class buffered_cursor : public element_cursor<T, ElementShape> {
     using item = std::remove_const_t<T>;
 
 public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {})
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {},
+        scan_workspace* workspace = nullptr)
         : base(data, time, length)
     {
-        if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length, when);
+        if (is_row_major(time.element))
+            return;
+        buffer_allocator<item> const allocator(workspace);
+        buffer_ = std::allocate_shared<element_buffer<T>>(allocator, data, time, length, when, allocator);
     }
 
     void seek(std::size_t t)
@@ -14684,14 +14799,15 @@ private:
     template <class, class>
     friend class buffered_cursor;
 
-    std::unique_ptr<element_buffer<T>> buffer_{};
+    std::shared_ptr<element_buffer<T>> buffer_{};
     element_buffer<item>* shared_ = nullptr; ///< the buffer of an output that is the same tensor
 };
 
 template <class T>
 class element_cursor<T, item_element> {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
         : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
@@ -15527,13 +15643,14 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     /// checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places,
-        kernel::iterations const& range, write_back when = write_back::each_element)
+        kernel::iterations const& range, write_back when = write_back::each_element,
+        scan_workspace* workspace = nullptr)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
-                range.count(), when)...};
+                range.count(), when, workspace)...};
         }(std::index_sequence_for<Xs...>{});
     }
 };
@@ -32547,7 +32664,7 @@ void run_iteration(
 template <std::string_view const& Op, bool LeadingAxis, class Body, class... States, class Inputs,
     class... Outputs>
 void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
-    std::tuple<Outputs&...> outputs, scan_options const& options)
+    std::tuple<Outputs&...> outputs, scan_options const& options, scan_workspace* workspace = nullptr)
 {
     static constexpr std::string_view op = Op;
     static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
@@ -32561,10 +32678,10 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x =
-        cursor_set<Inputs, LeadingAxis, strided>::start(inputs, input_places, kernel::all_iterations(length));
+    auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
+        inputs, input_places, kernel::all_iterations(length), write_back::each_element, workspace);
     auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
-        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
+        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(
@@ -32596,12 +32713,12 @@ inline constexpr std::string_view scan_into_name = "xloom::scan_into";
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
 void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options)
+    scan_options const& options, scan_workspace* workspace = nullptr)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
-            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options, workspace);
 }
 
 } // namespace detail
@@ -32630,7 +32747,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///           element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements, which are copied for the body unless it is marked by
-///           strided_elements.
+///           strided_elements; the memory for these copies may come from a scan_workspace.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -32655,6 +32772,26 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
 {
     detail::scan_into<false>(
         body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+}
+
+/// Runs scan_into with the memory of earlier calls for the buffers of elements that are not contiguous. A
+/// call with the same operands as an earlier one allocates nothing, except for lazy operands.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const samples = {{1, 2, 3}, {4, 5, 6}}; // [channel, time]
+/// xt::xtensor<float, 1> peak = {0, 0};
+/// xloom::scan_workspace workspace;
+/// auto const larger = [](auto& h, auto const& x_t) { xt::noalias(h) = xt::maximum(h, x_t); };
+/// xloom::scan_into(larger, peak, samples, std::tie(), {.scan_input_axes = {1}}, workspace);
+/// peak; // = [3, 6]
+/// ```
+template <class Body, class States, class Inputs, class Outputs>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options, scan_workspace& workspace)
+{
+    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), options, &workspace);
 }
 
 } // namespace xloom

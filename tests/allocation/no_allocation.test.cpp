@@ -122,6 +122,24 @@ TEST_CASE("scan_into with strided elements allocates nothing at all along any ax
     CHECK(y(3, 4) == 5);
 }
 
+TEST_CASE("scan_into with a workspace allocates nothing in a second call along any axis")
+{
+    xt::xtensor<float, 3> const x = xt::ones<float>({5, 4, 3});
+    xt::xtensor<float, 3> y = x;
+    xt::xtensor<float, 2> h = xt::zeros<float>({5, 3});
+    xloom::scan_workspace workspace;
+    auto const run = [&] {
+        xloom::scan_into(running_sum, h, x, y, {.scan_input_axes = {1}, .scan_output_axes = {1}}, workspace);
+    };
+    std::size_t const before = allocations();
+    run();
+    std::size_t const after = allocations();
+    run();
+    CHECK(after > before);
+    CHECK(allocations() == after);
+    CHECK(y(4, 3, 2) == 8);
+}
+
 TEST_CASE("scan_batched_into allocates nothing after set-up, for rows of any layout and length")
 {
     auto const check = [](auto const& x, auto h, auto y) {

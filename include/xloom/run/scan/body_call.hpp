@@ -129,13 +129,14 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     /// checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places,
-        kernel::iterations const& range, write_back when = write_back::each_element)
+        kernel::iterations const& range, write_back when = write_back::each_element,
+        scan_workspace* workspace = nullptr)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
-                range.count(), when)...};
+                range.count(), when, workspace)...};
         }(std::index_sequence_for<Xs...>{});
     }
 };

@@ -11,6 +11,7 @@
 #include <xloom/core/tuning.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 #include <xloom/kernel/time_axis.hpp>
+#include <xloom/run/scan/workspace.hpp>
 #include <xloom/tensor/xtensor.hpp>
 
 namespace xloom::detail {
@@ -54,13 +55,14 @@ buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
 template <class T>
 class element_buffer {
 public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when,
+        buffer_allocator<T> const& allocator)
         : time_(time),
           place_(data + time.first),
           length_(length),
           left_(length),
           extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
-          items_(extent_.capacity * extent_.spacing),
+          items_(extent_.capacity * extent_.spacing, allocator),
           scatter_(time.unpack_copy(extent_.capacity, extent_.spacing))
     {}
     element_buffer(element_buffer const&) = delete;
@@ -133,7 +135,7 @@ private:
     std::size_t length_;
     std::size_t left_; ///< elements of the tensor that are not in the buffer yet
     buffer_extent extent_;
-    item_buffer<T> items_;
+    xt::uvector<T, buffer_allocator<T>> items_;
     kernel::strided_copy scatter_;
     std::optional<kernel::strided_copy> gather_{};
     std::size_t filled_ = 0;
@@ -143,14 +145,15 @@ private:
 template <class T>
 class element_buffer<T const> {
 public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back)
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back,
+        buffer_allocator<T> const& allocator)
         : time_(time),
           first_(data + time.first),
           length_(length),
           next_(first_),
           left_(length),
           extent_(buffer_extent_of<T>(time, true)),
-          items_(extent_.capacity * extent_.spacing),
+          items_(extent_.capacity * extent_.spacing, allocator),
           gather_(time.pack_copy(extent_.capacity, extent_.spacing))
     {}
 
@@ -197,7 +200,7 @@ private:
     T const* next_;
     std::size_t left_;
     buffer_extent extent_;
-    item_buffer<T> items_;
+    xt::uvector<T, buffer_allocator<T>> items_;
     kernel::strided_copy gather_;
     std::size_t position_ = 0;
     std::size_t filled_ = 0;

@@ -51,11 +51,13 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
 
 /// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
 /// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
-/// buffers need, are the number of elements, and when those of an output are written back.
+/// buffers need, are the number of elements, when those of an output are written back, and where the memory
+/// of the buffers comes from.
 template <class T, class ElementShape>
 class element_cursor {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
         : data_(data),
           first_(time.first),
           at_(time.first),
@@ -113,11 +115,14 @@ class buffered_cursor : public element_cursor<T, ElementShape> {
     using item = std::remove_const_t<T>;
 
 public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {})
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {},
+        scan_workspace* workspace = nullptr)
         : base(data, time, length)
     {
-        if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length, when);
+        if (is_row_major(time.element))
+            return;
+        buffer_allocator<item> const allocator(workspace);
+        buffer_ = std::allocate_shared<element_buffer<T>>(allocator, data, time, length, when, allocator);
     }
 
     void seek(std::size_t t)
@@ -174,14 +179,15 @@ private:
     template <class, class>
     friend class buffered_cursor;
 
-    std::unique_ptr<element_buffer<T>> buffer_{};
+    std::shared_ptr<element_buffer<T>> buffer_{};
     element_buffer<item>* shared_ = nullptr; ///< the buffer of an output that is the same tensor
 };
 
 template <class T>
 class element_cursor<T, item_element> {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
         : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
