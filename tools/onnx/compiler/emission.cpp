@@ -40,14 +40,15 @@ void emission::write(std::string_view text)
 
 void emission::add_memory(std::string declaration) { memory_.push_back(std::move(declaration)); }
 
-std::string emission::workspace()
+std::string emission::shared_memory(std::string const& type, std::string_view name, std::string_view header)
 {
-    if (workspace_.empty()) {
-        workspace_ = unique("scratch");
-        include("xloom_onnx/workspace.hpp");
-        add_memory(fmt::format("xloom_onnx::workspace {}{{}};", workspace_));
+    std::string& own = shared_memory_[type];
+    if (own.empty()) {
+        own = unique(name);
+        include(header);
+        add_memory(fmt::format("{} {}{{}};", type, own));
     }
-    return workspace_;
+    return own;
 }
 
 std::string emission::literal(variable const& value)

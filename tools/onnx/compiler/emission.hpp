@@ -72,7 +72,15 @@ public:
     /// Declares memory that calls write; the operator is then not const.
     void add_memory(std::string declaration);
     /// Returns the name of the scratch memory that operators share.
-    std::string workspace();
+    std::string workspace()
+    {
+        return shared_memory("xloom_onnx::workspace", "scratch", "xloom_onnx/workspace.hpp");
+    }
+    /// Returns the name of the memory that scans share for elements that are not contiguous.
+    std::string scan_workspace()
+    {
+        return shared_memory("xloom::scan_workspace", "elements", "xloom/scan_into.hpp");
+    }
     std::vector<std::string> const& memory() const { return memory_; }
     std::vector<std::string> const& arrays() const { return arrays_; }
     weights_file const& weights() const { return weights_; }
@@ -102,6 +110,7 @@ public:
     void release_unused();
 
 private:
+    std::string shared_memory(std::string const& type, std::string_view name, std::string_view header);
     std::string literal(variable const& value);
     /// Returns the expression of a constant's value, which may be a sequence or an optional.
     std::string expression_of(runner::value const& constant, partial_type const& type);
@@ -113,7 +122,7 @@ private:
     std::size_t depth_ = 1;
     std::set<std::string> includes_{};
     std::vector<std::string> members_{}, memory_{}, arrays_{};
-    std::string workspace_{};
+    std::map<std::string, std::string> shared_memory_{}; ///< its names, by type
     weights_file weights_{};
     std::map<variable const*, std::string> views_{};
     std::deque<variable> parts_{};                     ///< the tensors of constant sequences

@@ -53,8 +53,12 @@ public:
     {
         if (!number_.empty())
             define(out, *body_.inputs[0], number_);
-        if (body_.inputs.size() > 1 && body_.inputs[1]->uses != 0)
-            define(out, *body_.inputs[1], "true");
+        if (body_.inputs.size() < 2)
+            return;
+        variable& condition = *body_.inputs[1];
+        std::size_t const uses = condition.uses - (body_.outputs[0] == &condition); // that is not computed
+        if (uses != 0)
+            define(out, condition, "true");
     }
 
 private:
@@ -65,7 +69,8 @@ private:
             return;
         }
         out.bind(value, out.own_memory(value.onnx_name, value.type));
-        out.line("{} = {{{}}};", value.code, item);
+        out.include("xloom_onnx/reshape.hpp");
+        out.line("xloom_onnx::copy_into({}, {{1}}, {});", item, value.code);
     }
 
     block& body_;

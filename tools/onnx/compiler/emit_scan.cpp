@@ -179,6 +179,9 @@ void emit_scan(emission& out, node& each)
         operands.push_back(each.has(0) ? out.operand(each.input(0)) : "std::nullopt");
     if (!options.empty())
         operands.push_back(options);
+    auto const is_inner = [](std::size_t axis) { return axis != 0; };
+    if (!of.input_axes.empty() || std::any_of(used.axes.begin(), used.axes.end(), is_inner))
+        operands.push_back(out.scan_workspace()); // the elements along such an axis are not contiguous
     out.line("{});", fmt::join(operands, ", "));
     out.outdent();
     outputs.finish(out);

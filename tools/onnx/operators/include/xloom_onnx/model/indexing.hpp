@@ -24,7 +24,7 @@ auto copied_data(std::string_view op, Data const& data, Y& y)
     const_view_of<Data> const from(data);
     auto const to = output_view(op, y, from.shape());
     std::copy(from.begin(), from.end(), to.begin());
-    return xloom::element_view<item_t<Data>>(to.data(), to.shape());
+    return to;
 }
 
 } // namespace detail
@@ -36,9 +36,9 @@ void gather_nd_into(
 {
     const_view_of<Data> const from(data);
     const_view_of<Indices> const at(indices);
-    auto const to = output_view(
+    auto to = output_view(
         "xloom_onnx::gather_nd_into", y, xloom::gather_nd_shape(from.shape(), at.shape(), options));
-    xloom::gather_nd_into(from, at, xloom::element_view<item_t<Data>>(to.data(), to.shape()), options);
+    xloom::gather_nd_into(from, at, to, options);
 }
 
 /// Runs xloom::gather_elements_into for an output that gets its shape.
@@ -48,8 +48,8 @@ void gather_elements_into(
 {
     const_view_of<Data> const from(data);
     const_view_of<Indices> const at(indices);
-    auto const to = output_view("xloom_onnx::gather_elements_into", y, at.shape());
-    xloom::gather_elements_into(from, at, xloom::element_view<item_t<Data>>(to.data(), to.shape()), options);
+    auto to = output_view("xloom_onnx::gather_elements_into", y, at.shape());
+    xloom::gather_elements_into(from, at, to, options);
 }
 
 /// Copies data to y and runs xloom::scatter_nd_into there.
@@ -57,8 +57,8 @@ template <operand Data, operand Indices, operand Updates, class Y>
 void scatter_nd_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
     xloom::scatter_nd_options const& options = {})
 {
-    xloom::scatter_nd_into(detail::copied_data("xloom_onnx::scatter_nd_into", data, y),
-        const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+    auto to = detail::copied_data("xloom_onnx::scatter_nd_into", data, y);
+    xloom::scatter_nd_into(to, const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
 }
 
 /// Copies data to y and runs xloom::scatter_elements_into there.
@@ -66,8 +66,9 @@ template <operand Data, operand Indices, operand Updates, class Y>
 void scatter_elements_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
     xloom::scatter_elements_options const& options = {})
 {
-    xloom::scatter_elements_into(detail::copied_data("xloom_onnx::scatter_elements_into", data, y),
-        const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+    auto to = detail::copied_data("xloom_onnx::scatter_elements_into", data, y);
+    xloom::scatter_elements_into(
+        to, const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
 }
 
 struct cumulative_options {
@@ -80,9 +81,9 @@ template <operand X, class Y>
 void cumsum_into(X const& x, std::int64_t axis, Y&& y, cumulative_options const& options = {})
 {
     const_view_of<X> const from(x);
-    auto const to = output_view("xloom_onnx::cumsum_into", y, from.shape());
-    xloom::cumulative_sum_into(from, xloom::element_view<item_t<X>>(to.data(), to.shape()),
-        {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
+    auto to = output_view("xloom_onnx::cumsum_into", y, from.shape());
+    xloom::cumulative_sum_into(
+        from, to, {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
 }
 
 /// Computes the products of x along an axis by xloom::cumulative_prod_into.
@@ -90,9 +91,9 @@ template <operand X, class Y>
 void cumprod_into(X const& x, std::int64_t axis, Y&& y, cumulative_options const& options = {})
 {
     const_view_of<X> const from(x);
-    auto const to = output_view("xloom_onnx::cumprod_into", y, from.shape());
-    xloom::cumulative_prod_into(from, xloom::element_view<item_t<X>>(to.data(), to.shape()),
-        {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
+    auto to = output_view("xloom_onnx::cumprod_into", y, from.shape());
+    xloom::cumulative_prod_into(
+        from, to, {.axis = axis, .reverse = options.reverse, .exclusive = options.exclusive});
 }
 
 } // namespace xloom_onnx
