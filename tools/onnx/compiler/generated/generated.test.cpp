@@ -168,6 +168,25 @@ TEST_CASE("a program reads inputs and writes outputs as .npy files")
     CHECK_THROWS_WITH_AS(
         files.input<float>("x"), doctest::Contains("one item, but has 3"), xloom::shape_error);
     CHECK_THROWS_WITH_AS(files.input<numbers>("x"), doctest::Contains("x.npy"), std::runtime_error);
+    // [[1, 2, 3], [4, 5, 6]] with its first index varying fastest, as NumPy saves a transposed array
+    auto const saved = [&](std::string const& head, std::string const& items) {
+        std::string const length{static_cast<char>(head.size()), '\0'};
+        std::ofstream(folder / "x.npy", std::ios::binary)
+            << "\x93NUMPY\x01" << '\0' << length << head << items;
+    };
+    std::string const head = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n";
+    saved(head, "\x01\x04\x02\x05\x03\x06");
+    using bytes = xt::xtensor<std::uint8_t, 2>;
+    CHECK(files.input<bytes>("x") == bytes{{1, 2, 3}, {4, 5, 6}});
+    saved(head, "\x01\x04\x02\x05\x03");
+    CHECK_THROWS_WITH_AS(
+        files.input<bytes>("x"), doctest::Contains("ends before its last item"), std::runtime_error);
+    saved("{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296), }\n", "");
+    CHECK_THROWS_WITH_AS(
+        files.input<bytes>("x"), doctest::Contains("ends before its last item"), std::runtime_error);
+    saved("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }\n", "\x02");
+    CHECK_THROWS_WITH_AS(files.input<bool>("x"), doctest::Contains("no bool"), std::runtime_error);
+
     CHECK_THROWS_WITH_AS(files_of({x}), doctest::Contains("the input start is missing"), xloom::option_error);
     CHECK_THROWS_WITH_AS(files_of({x, x, start}), doctest::Contains("twice"), xloom::option_error);
     CHECK_THROWS_WITH_AS(files_of({x, start, "z=z.npy"}), doctest::Contains("z=z.npy"), xloom::option_error);

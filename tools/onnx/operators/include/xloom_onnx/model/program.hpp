@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom_onnx/model/npy.hpp>
 #include <xloom_onnx/view.hpp>
 
 #if __has_include(<xtensor/io/xnpy.hpp>)
@@ -60,7 +61,7 @@ public:
             xloom::detail::fail<xloom::option_error>(
                 "the input ", name, " must be a file .npy, but is ", path);
         try {
-            return converted<X>(name, xt::load_npy<item_t<X>>(path));
+            return read_as<X>(name, path);
         } catch (xloom::error const&) {
             throw;
         } catch (std::exception const& error) {
@@ -96,19 +97,31 @@ public:
     }
 
 private:
-    template <class X, class Loaded>
-    static X converted(std::string const& name, Loaded const& loaded)
+    template <class X>
+    static X read_as(std::string const& name, std::string const& path)
     {
+        std::ifstream file(path, std::ios::binary);
+        if (!file)
+            throw std::runtime_error("it cannot be opened");
+        auto const [dims, is_column_major] = read_npy_head<item_t<X>>(file);
         if constexpr (detail::scalar<X>) {
-            if (loaded.size() != 1)
+            if (xloom::element_count(dims) != 1)
                 xloom::detail::fail<xloom::shape_error>(
-                    "the input ", name, " must have one item, but has ", loaded.size());
-            return *loaded.begin();
+                    "the input ", name, " must have one item, but has ", xloom::element_count(dims));
+            X x{};
+            read_npy_items(file, &x, 1);
+            return x;
         } else {
             constexpr std::size_t rank = xloom::enable_tensor<X>::rank;
-            if (loaded.dimension() != rank)
+            if (dims.size() != rank)
                 xloom::detail::fail<xloom::shape_error>(
-                    "the input ", name, " must have the rank ", rank, ", but has ", loaded.dimension());
+                    "the input ", name, " must have the rank ", rank, ", but has ", dims.size());
+            auto const order = is_column_major ? xt::layout_type::column_major : xt::layout_type::row_major;
+            auto loaded = xt::xtensor<item_t<X>, rank, xt::layout_type::dynamic>();
+            typename decltype(loaded)::shape_type extents{};
+            std::copy(dims.begin(), dims.end(), extents.begin());
+            loaded.resize(extents, order);
+            read_npy_items(file, loaded.data(), loaded.size());
             return X(loaded);
         }
     }
