@@ -17779,6 +17779,9 @@ namespace xloom::detail {
 
 namespace xloom::kernel {
 
+/// The knowledge of some indices: one is out of range, none is negative, or any may be negative.
+enum class index_signs : unsigned char { out_of_range, nonnegative, any };
+
 /// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
 /// of its axis.
 template <std::integral Index>
@@ -17787,7 +17790,7 @@ struct index_tuples {
     std::size_t count = 0;
     strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
     std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
-    bool has_negative = true;   ///< false: no index is negative, so none is tested
+    index_signs signs = index_signs::any;
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -17820,9 +17823,9 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 
 namespace detail {
 
-/// True if `count` indices at a stride of Width, or of `width` if Width is 0, are within an axis.
+/// Returns what is known of `count` indices at a stride of Width, or of `width` if Width is 0.
 template <std::size_t Width, std::integral Index>
-bool are_indices(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+index_signs signs_of(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -17830,26 +17833,38 @@ bool are_indices(Index const* indices, std::size_t count, std::size_t width, std
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return is_index(least, length) && is_index(largest, length);
+    if (!is_index(least, length) || !is_index(largest, length))
+        return index_signs::out_of_range;
+    return least < Index{} ? index_signs::any : index_signs::nonnegative;
 }
 
 } // namespace detail
 
-/// True if every index of `count` tuples, beginning at position `from`, is within its axis. Cost: one pass
-/// over the indices for each axis.
+/// Returns what is known of the indices of `count` tuples, beginning at position `from`. Cost: one pass over
+/// the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+index_signs signs_of(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
 {
     std::size_t const width = tuples.width();
-    bool found = true;
+    index_signs found = index_signs::nonnegative;
     for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
         Index const* const indices = tuples.first + from * width + axis;
         std::size_t const length = tuples.axes.dims[axis];
-        found = found && (width == 1      ? detail::are_indices<1>(indices, count, width, length)
-                             : width == 2 ? detail::are_indices<2>(indices, count, width, length)
-                                          : detail::are_indices<0>(indices, count, width, length));
+        index_signs const signs = width == 1   ? detail::signs_of<1>(indices, count, width, length)
+                                  : width == 2 ? detail::signs_of<2>(indices, count, width, length)
+                                               : detail::signs_of<0>(indices, count, width, length);
+        if (signs == index_signs::out_of_range)
+            return signs;
+        found = signs == index_signs::any ? signs : found;
     }
     return found;
+}
+
+/// True if every index of `count` tuples, beginning at position `from`, is within its axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+{
+    return kernel::signs_of(tuples, from, count) != index_signs::out_of_range;
 }
 
 /// True if every index of all tuples is within its axis.
@@ -17937,7 +17952,7 @@ public:
         for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
             append(positions.dims[axis], positions.strides[axis]);
         if (dims_.size() == 1 && strides_[0] == 0)
-            dims_ = {};
+            dims_ = {}, strides_ = {};
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -17946,29 +17961,44 @@ public:
               insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
+    /// True if all positions of a row of for_each_row have one offset.
+    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+
+    /// Calls f(base, step, size) for each row of `count` consecutive positions, the first of which is
+    /// `first`: the offsets of its positions are base, base + step, and so on.
+    template <class F>
+    void for_each_row(std::size_t first, std::size_t count, F&& f) const
+    {
+        if (dims_.empty())
+            return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            f(base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            column = 0;
+            base = next_row(base, row);
+        }
+    }
+
     /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         if (dims_.empty() || count == 0)
             return;
-        std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const step = strides_[last];
-        std::size_t column = first % length;
-        shape row(last, 0);
-        std::ptrdiff_t base = find_row(first / length, row);
-        if (last > 0 && length <= short_row && count >= 4 * short_row)
-            return add_to_short_rows(offsets, base, row, column, count);
-        while (true) {
-            std::size_t const size = (std::min)(length - column, count);
-            add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
-            count -= size;
-            if (count == 0)
-                return;
+        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+            return add_to_short_rows(offsets, first, count);
+        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t size) {
+            add_to_row(offsets, base, step, size);
             offsets += size;
-            column = 0;
-            base = next_row(base, row);
-        }
+        });
     }
 
 private:
@@ -18011,10 +18041,12 @@ private:
 
     /// As add_to, by tiles of whole rows, whose offsets differ by one number each: a loop over a short row
     /// has hardly begun when it ends.
-    void add_to_short_rows(
-        std::ptrdiff_t* offsets, std::ptrdiff_t base, shape& row, std::size_t column, std::size_t count) const
+    void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
         std::array<std::ptrdiff_t, short_row> tile;
         for (std::size_t i = 0, at = 0; i < rows; ++i)
             for (std::size_t j = 0; j < length; ++j, ++at)
@@ -18174,7 +18206,9 @@ public:
             require_in_range();
 #endif
         if (rule == bounds::check && when == index_check::before_use) {
-            require_in_range();
+            tuples_.signs = kernel::signs_of(tuples_, 0, tuples_.count);
+            if (tuples_.signs == kernel::index_signs::out_of_range)
+                fail_out_of_range();
             rule_ = bounds::assume;
         }
         check_clip();
@@ -18186,8 +18220,7 @@ public:
     void require_in_range() const
     {
         if (!kernel::are_in_range(tuples_))
-            fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+            fail_out_of_range();
     }
 
     /// Requires that every index is within its axis, if that was not checked.
@@ -18230,6 +18263,12 @@ public:
     }
 
 private:
+    [[noreturn]] void fail_out_of_range() const
+    {
+        fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
+            describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
     void check_clip() const
     {
         if (rule_ != bounds::clip || tuples_.count == 0)
@@ -18304,10 +18343,10 @@ inline strided_layout axes_of(strided_layout const& layout, std::size_t first, s
 } // namespace xloom::detail
 
 // ==== xloom/run/indexed/gather_run.hpp ====
-// The execution of a GatherND call: which loop, how many threads.
+// The execution of a gather: which loop, how many threads.
 
-// ==== xloom/kernel/gather_nd.hpp ====
-// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
+// ==== xloom/kernel/gather_items.hpp ====
+// Gathers of single items: at offsets, and from contiguous rows by indices whose offsets are not stored.
 
 // ==== xloom/kernel/offset_blocks.hpp ====
 // The offsets of index tuples in blocks, and prefetching of the slices at them.
@@ -18374,6 +18413,15 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
+/// True if one of `count` tuples, at least one, is dropped.
+inline bool are_dropped(std::ptrdiff_t const* offsets, std::size_t count)
+{
+    std::ptrdiff_t least = offsets[0];
+    for (std::size_t i = 1; i < count; ++i)
+        least = (std::min)(least, offsets[i]);
+    return least == dropped_offset;
+}
+
 /// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
 /// offset. Returns false at the first block that cannot be read because an index is out of range.
 template <class T, class F>
@@ -18385,7 +18433,7 @@ bool for_each_block(
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         if (!read(first, size, offsets.data()))
             return false;
-        if (read.may_drop())
+        if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
             f(offset_block<T, true>{offsets.data(), first, size, data, length});
         else
             f(offset_block<T, false>{offsets.data(), first, size, data, length});
@@ -18394,6 +18442,94 @@ bool for_each_block(
 }
 
 } // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// Writes item(0) .. item(count - 1) to `output`. It reads several before it writes one, so that they become
+/// a vector.
+template <class T, class Item>
+void write_items(std::size_t count, Item const item, T* output)
+{
+    std::size_t i = 0;
+    if constexpr (std::is_trivially_copyable_v<T>) {
+        constexpr std::size_t group = sizeof(T) <= 4 ? 8 : 4;
+        for (; i + group <= count; i += group)
+            [&]<std::size_t... K>(std::index_sequence<K...>) {
+                T const items[] = {item(i + K)...};
+                std::copy_n(items, group, output + i);
+            }(std::make_index_sequence<group>());
+    }
+    for (; i < count; ++i)
+        output[i] = item(i);
+}
+
+/// Copies the items of a row at `count` indices to consecutive items of `output`.
+template <bool HasNegative, std::integral Index, class T>
+void gather_row(Index const* indices, std::size_t count, T const* row, std::size_t length, T* output)
+{
+    auto const item = [=](std::size_t i) -> T const& {
+        return row[HasNegative ? wrap_index(indices[i], length) : static_cast<std::ptrdiff_t>(indices[i])];
+    };
+    detail::write_items(count, item, output);
+}
+
+} // namespace detail
+
+/// Copies the items at the offsets of a block to their positions in `output`.
+template <class T, bool MayDrop>
+void copy_items(offset_block<T const, MayDrop> const& block, T const* data, T* output)
+{
+    if constexpr (MayDrop)
+        block.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
+    else
+        detail::write_items(
+            block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
+            output + block.first);
+}
+
+/// True if gather_items can read the items at these indices and positions.
+template <std::integral Index>
+bool are_in_rows(index_tuples<Index> const& indices, position_offsets const& positions)
+{
+    return indices.width() == 1 && indices.axes.strides[0] == 1 && positions.are_rows();
+}
+
+/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
+/// item is that of its index plus that of its position. With bounds::check it returns false if an index is
+/// out of range, before its block of items is copied; other rules require that there is none. Requires
+/// are_in_rows(indices, positions). Allocates nothing.
+template <std::integral Index, class T>
+bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
+    std::size_t from, std::size_t to, T const* data, T* output)
+{
+    std::size_t const length = indices.axes.dims[0];
+    std::size_t const block = rule == bounds::check ? tuning::offsets_per_block : to - from;
+    for (std::size_t first = from; first < to; first += block) {
+        std::size_t const size = (std::min)(block, to - first);
+        index_signs const signs =
+            rule == bounds::check ? kernel::signs_of(indices, first, size) : indices.signs;
+        if (signs == index_signs::out_of_range)
+            return false;
+        Index const* at = indices.first + first;
+        T* to_items = output + first;
+        positions.for_each_row(first, size, [&](std::ptrdiff_t base, std::ptrdiff_t, std::size_t count) {
+            if (signs == index_signs::nonnegative)
+                detail::gather_row<false>(at, count, data + base, length, to_items);
+            else
+                detail::gather_row<true>(at, count, data + base, length, to_items);
+            at += count;
+            to_items += count;
+        });
+    }
+    return true;
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/gather_nd.hpp ====
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
 namespace xloom::kernel {
 
@@ -18408,7 +18544,7 @@ struct copy_contiguous_slices {
     {
         switch (size) {
         case 1:
-            return copy<1>(slices, data, output);
+            return kernel::copy_items(slices, data, output);
         case 2:
             return copy<2>(slices, data, output);
         case 3:
@@ -18466,20 +18602,29 @@ bool gather_nd(
 
 namespace xloom::detail {
 
+/// Calls gather(from, to), which returns false if it finds an index out of range, for parts of `count` slices
+/// on the threads of a policy. Returns false if one of them does.
+template <class Policy, class Gather>
+bool run_parts(std::size_t count, std::size_t slice_size, Policy const& policy, Gather const& gather)
+{
+    std::size_t const parts = parts_for(policy, count * slice_size);
+    std::atomic<bool> are_valid = true;
+    policy.for_each(parts, [&](std::size_t part) {
+        if (!gather(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)))
+            are_valid = false;
+    });
+    return are_valid;
+}
+
 /// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
 /// on the threads of a policy. Returns false if `read` finds an index out of range.
 template <class T, class Copy, class Policy>
 bool run_copies(
     kernel::offset_reader const& read, T const* data, T* output, Copy const& copy, Policy const& policy)
 {
-    std::size_t const count = read.count(), parts = parts_for(policy, count * copy.size);
-    std::atomic<bool> are_valid = true;
-    policy.for_each(parts, [&](std::size_t part) {
-        if (!kernel::gather_nd(read, begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count),
-                data, output, copy))
-            are_valid = false;
+    return detail::run_parts(read.count(), copy.size, policy, [&](std::size_t from, std::size_t to) {
+        return kernel::gather_nd(read, from, to, data, output, copy);
     });
-    return are_valid;
 }
 
 /// Copies the slices of `data`, of the layout `slice`, at the offsets of `read` to their positions in
@@ -18495,6 +18640,20 @@ bool run_gather(kernel::offset_reader const& read, strided_layout const& slice, 
     return detail::run_copies(read, data, output,
         kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
         policy);
+}
+
+/// As run_gather, for the slices at checked indices and at the offsets of their positions.
+template <class Indices, class T, class Policy>
+bool run_gather(checked_indices<Indices> const& indices, kernel::position_offsets const& positions,
+    strided_layout const& slice, T const* data, T* output, Policy const& policy)
+{
+    auto const& tuples = indices.tuples();
+    bool const are_items = element_count(slice.dims) == 1 && kernel::are_in_rows(tuples, positions);
+    if (!are_items || !guarantees_in_range(indices.rule()))
+        return detail::run_gather(indices.reader(positions), slice, data, output, policy);
+    return detail::run_parts(tuples.count, 1, policy, [&](std::size_t from, std::size_t to) {
+        return kernel::gather_items(tuples, positions, indices.rule(), from, to, data, output);
+    });
 }
 
 } // namespace xloom::detail
@@ -18524,8 +18683,7 @@ public:
         std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        if (is_empty ||
-            !run_gather(this->indices().reader({batch, count / entries}), slice, data_, output, policy))
+        if (is_empty || !run_gather(this->indices(), {batch, count / entries}, slice, data_, output, policy))
             this->require_in_range();
     }
 
@@ -22073,8 +22231,8 @@ public:
         bool const is_empty = this->indices().count() == 0 || element_count(layout_.dims) == 0;
         strided_layout along{this->output_shape(), layout_.strides};
         along.strides[axis_] = 0;
-        if (is_empty || !run_copies(this->indices().reader(kernel::position_offsets(along)), data_, output,
-                            kernel::copy_contiguous_slices{1}, policy))
+        if (is_empty ||
+            !run_gather(this->indices(), kernel::position_offsets(along), {}, data_, output, policy))
             this->require_in_range();
     }
 
@@ -30512,7 +30670,7 @@ public:
         if (is_empty)
             return this->require_in_range();
         if (element_count(outer.dims) == 1) {
-            if (!run_gather(this->indices().reader(), slice, data_, output, policy))
+            if (!run_gather(this->indices(), {}, slice, data_, output, policy))
                 this->require_in_range();
             return;
         }
