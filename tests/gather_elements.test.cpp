@@ -25,14 +25,14 @@ using matrix = xt::xtensor<int, 2>;
 using index_matrix = xt::xtensor<std::int64_t, 2>;
 using indices_of_any_rank = xt::xarray<std::int64_t>;
 
-/// Indices of an axis, negative ones and duplicates among them.
+/// Indices of an axis, duplicates among them, from `least` on.
 textbook::array<std::int64_t> random_axis_indices(
-    std::mt19937& random, textbook::dims const& shape, std::size_t length)
+    std::mt19937& random, textbook::dims const& shape, std::int64_t least, std::size_t length)
 {
     textbook::array<std::int64_t> indices{shape, {}};
-    auto const end = static_cast<std::int64_t>(length);
     for (std::size_t i = 0; i < textbook::size_of(shape); ++i)
-        indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-end, end - 1)(random));
+        indices.items.push_back(std::uniform_int_distribution<std::int64_t>(
+            least, static_cast<std::int64_t>(length) - 1)(random));
     return indices;
 }
 
@@ -43,7 +43,8 @@ void check_random_case(textbook::dims const& data_shape, textbook::dims const& i
 {
     std::mt19937 random(static_cast<unsigned>(100 * data_shape.size() + 10 * axis + index_shape[axis]));
     auto const data = random_items<T>(random, data_shape);
-    auto const indices = random_axis_indices(random, index_shape, data_shape[axis]);
+    auto const indices = random_axis_indices(
+        random, index_shape, -static_cast<std::int64_t>(data_shape[axis]), data_shape[axis]);
     auto const expected = textbook::gather_elements(data, indices, axis);
     CAPTURE(data_shape.size());
     CAPTURE(axis);
@@ -93,6 +94,50 @@ TEST_CASE("more indices than are read at a time")
     check_random_case<int>({7, 300}, {7, 1200}, 1);
     check_random_case<int>({3, 200, 5}, {3, 611, 4}, 1);
     check_random_case<int>({600, 2, 3}, {600, 1, 2}, 2);
+}
+
+/// Rows of all lengths up to `most`, whose indices begin at 0 or are of both signs, for the checks before use
+/// and by block.
+template <class T>
+void check_rows(std::size_t most)
+{
+    std::mt19937 random(static_cast<unsigned>(most));
+    for (std::size_t columns = 1; columns <= most; ++columns)
+        for (std::int64_t const least : {0, -7}) {
+            auto const items = random_items<T>(random, {3, 7});
+            auto const indices = random_axis_indices(random, {3, columns}, least, 7);
+            auto const expected = textbook::gather_elements(items, indices, 1);
+            auto const data_tensor = to_tensor<xt::xarray<T>>(items);
+            auto const index_tensor = to_tensor<indices_of_any_rank>(indices);
+            CAPTURE(columns);
+            CAPTURE(least);
+            CHECK(to_array(gather_elements(data_tensor, index_tensor, {.axis = 1})).items == expected.items);
+            xt::xarray<T> output = xt::xarray<T>::from_shape({3, columns});
+            gather_elements_into(data_tensor, index_tensor, output, {.axis = 1});
+            CHECK(to_array(output).items == expected.items);
+        }
+}
+
+TEST_CASE("rows of few items, of indices that are not negative and of both signs")
+{
+    check_rows<std::uint8_t>(34);
+    check_rows<float>(34);
+    check_rows<double>(18);
+    check_rows<std::complex<double>>(18);
+}
+
+TEST_CASE("an index out of range in any block is an error before anything is written")
+{
+    auto const items = xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}};
+    for (std::size_t const wrong : std::initializer_list<std::size_t>{0, 511, 512, 1499, 1500, 2999}) {
+        xt::xtensor<std::int16_t, 2> indices = xt::zeros<std::int16_t>({2, 1500});
+        indices.flat(wrong) = wrong % 2 == 0 ? 3 : -4;
+        CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}), index_error);
+        CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}, jthread_policy{3}), index_error);
+        xt::xtensor<float, 2> output = xt::ones<float>({2, 1500});
+        CHECK_THROWS_AS(gather_elements_into(items, indices, output, {.axis = 1}), index_error);
+        CHECK(output == xt::ones<float>({2, 1500}));
+    }
 }
 
 TEST_CASE("every element type")

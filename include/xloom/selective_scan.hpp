@@ -102,7 +102,7 @@ struct selective_tensor<X> {
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
-///           [N, S, T].
+///           [N, S, T]. infer_selective_scan has the shape rule for dimensions that are not all known.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}; // T = 2, K = 1

@@ -35,6 +35,7 @@
 #include <xloom/infer/scan.hpp>
 #include <xloom/infer/scatter_elements.hpp>
 #include <xloom/infer/scatter_nd.hpp>
+#include <xloom/infer/selective_scan.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/linear_recurrence.hpp>
 #include <xloom/linear_recurrence_vjp.hpp>

@@ -17896,6 +17896,9 @@ namespace xloom::detail {
 
 namespace xloom::kernel {
 
+/// The knowledge of some indices: one is out of range, none is negative, or any may be negative.
+enum class index_signs : unsigned char { out_of_range, nonnegative, any };
+
 /// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
 /// of its axis.
 template <std::integral Index>
@@ -17904,7 +17907,7 @@ struct index_tuples {
     std::size_t count = 0;
     strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
     std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
-    bool has_negative = true;   ///< false: no index is negative, so none is tested
+    index_signs signs = index_signs::any;
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -17937,9 +17940,9 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 
 namespace detail {
 
-/// True if `count` indices at a stride of Width, or of `width` if Width is 0, are within an axis.
+/// Returns what is known of `count` indices at a stride of Width, or of `width` if Width is 0.
 template <std::size_t Width, std::integral Index>
-bool are_indices(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+index_signs signs_of(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -17947,26 +17950,38 @@ bool are_indices(Index const* indices, std::size_t count, std::size_t width, std
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return is_index(least, length) && is_index(largest, length);
+    if (!is_index(least, length) || !is_index(largest, length))
+        return index_signs::out_of_range;
+    return least < Index{} ? index_signs::any : index_signs::nonnegative;
 }
 
 } // namespace detail
 
-/// True if every index of `count` tuples, beginning at position `from`, is within its axis. Cost: one pass
-/// over the indices for each axis.
+/// Returns what is known of the indices of `count` tuples, beginning at position `from`. Cost: one pass over
+/// the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+index_signs signs_of(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
 {
     std::size_t const width = tuples.width();
-    bool found = true;
+    index_signs found = index_signs::nonnegative;
     for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
         Index const* const indices = tuples.first + from * width + axis;
         std::size_t const length = tuples.axes.dims[axis];
-        found = found && (width == 1      ? detail::are_indices<1>(indices, count, width, length)
-                             : width == 2 ? detail::are_indices<2>(indices, count, width, length)
-                                          : detail::are_indices<0>(indices, count, width, length));
+        index_signs const signs = width == 1   ? detail::signs_of<1>(indices, count, width, length)
+                                  : width == 2 ? detail::signs_of<2>(indices, count, width, length)
+                                               : detail::signs_of<0>(indices, count, width, length);
+        if (signs == index_signs::out_of_range)
+            return signs;
+        found = signs == index_signs::any ? signs : found;
     }
     return found;
+}
+
+/// True if every index of `count` tuples, beginning at position `from`, is within its axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+{
+    return kernel::signs_of(tuples, from, count) != index_signs::out_of_range;
 }
 
 /// True if every index of all tuples is within its axis.
@@ -18054,7 +18069,7 @@ public:
         for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
             append(positions.dims[axis], positions.strides[axis]);
         if (dims_.size() == 1 && strides_[0] == 0)
-            dims_ = {};
+            dims_ = {}, strides_ = {};
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -18063,29 +18078,44 @@ public:
               insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
+    /// True if all positions of a row of for_each_row have one offset.
+    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+
+    /// Calls f(base, step, size) for each row of `count` consecutive positions, the first of which is
+    /// `first`: the offsets of its positions are base, base + step, and so on.
+    template <class F>
+    void for_each_row(std::size_t first, std::size_t count, F&& f) const
+    {
+        if (dims_.empty())
+            return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            f(base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            column = 0;
+            base = next_row(base, row);
+        }
+    }
+
     /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         if (dims_.empty() || count == 0)
             return;
-        std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const step = strides_[last];
-        std::size_t column = first % length;
-        shape row(last, 0);
-        std::ptrdiff_t base = find_row(first / length, row);
-        if (last > 0 && length <= short_row && count >= 4 * short_row)
-            return add_to_short_rows(offsets, base, row, column, count);
-        while (true) {
-            std::size_t const size = (std::min)(length - column, count);
-            add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
-            count -= size;
-            if (count == 0)
-                return;
+        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+            return add_to_short_rows(offsets, first, count);
+        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t size) {
+            add_to_row(offsets, base, step, size);
             offsets += size;
-            column = 0;
-            base = next_row(base, row);
-        }
+        });
     }
 
 private:
@@ -18128,10 +18158,12 @@ private:
 
     /// As add_to, by tiles of whole rows, whose offsets differ by one number each: a loop over a short row
     /// has hardly begun when it ends.
-    void add_to_short_rows(
-        std::ptrdiff_t* offsets, std::ptrdiff_t base, shape& row, std::size_t column, std::size_t count) const
+    void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
         std::array<std::ptrdiff_t, short_row> tile;
         for (std::size_t i = 0, at = 0; i < rows; ++i)
             for (std::size_t j = 0; j < length; ++j, ++at)
@@ -18291,7 +18323,9 @@ public:
             require_in_range();
 #endif
         if (rule == bounds::check && when == index_check::before_use) {
-            require_in_range();
+            tuples_.signs = kernel::signs_of(tuples_, 0, tuples_.count);
+            if (tuples_.signs == kernel::index_signs::out_of_range)
+                fail_out_of_range();
             rule_ = bounds::assume;
         }
         check_clip();
@@ -18303,8 +18337,7 @@ public:
     void require_in_range() const
     {
         if (!kernel::are_in_range(tuples_))
-            fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+            fail_out_of_range();
     }
 
     /// Requires that every index is within its axis, if that was not checked.
@@ -18347,6 +18380,12 @@ public:
     }
 
 private:
+    [[noreturn]] void fail_out_of_range() const
+    {
+        fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
+            describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
     void check_clip() const
     {
         if (rule_ != bounds::clip || tuples_.count == 0)
@@ -18421,10 +18460,10 @@ inline strided_layout axes_of(strided_layout const& layout, std::size_t first, s
 } // namespace xloom::detail
 
 // ==== xloom/run/indexed/gather_run.hpp ====
-// The execution of a GatherND call: which loop, how many threads.
+// The execution of a gather: which loop, how many threads.
 
-// ==== xloom/kernel/gather_nd.hpp ====
-// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
+// ==== xloom/kernel/gather_items.hpp ====
+// Gathers of single items: at offsets, and from contiguous rows by indices whose offsets are not stored.
 
 // ==== xloom/kernel/offset_blocks.hpp ====
 // The offsets of index tuples in blocks, and prefetching of the slices at them.
@@ -18491,6 +18530,15 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
+/// True if one of `count` tuples, at least one, is dropped.
+inline bool are_dropped(std::ptrdiff_t const* offsets, std::size_t count)
+{
+    std::ptrdiff_t least = offsets[0];
+    for (std::size_t i = 1; i < count; ++i)
+        least = (std::min)(least, offsets[i]);
+    return least == dropped_offset;
+}
+
 /// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
 /// offset. Returns false at the first block that cannot be read because an index is out of range.
 template <class T, class F>
@@ -18502,7 +18550,7 @@ bool for_each_block(
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         if (!read(first, size, offsets.data()))
             return false;
-        if (read.may_drop())
+        if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
             f(offset_block<T, true>{offsets.data(), first, size, data, length});
         else
             f(offset_block<T, false>{offsets.data(), first, size, data, length});
@@ -18511,6 +18559,94 @@ bool for_each_block(
 }
 
 } // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// Writes item(0) .. item(count - 1) to `output`. It reads several before it writes one, so that they become
+/// a vector.
+template <class T, class Item>
+void write_items(std::size_t count, Item const item, T* output)
+{
+    std::size_t i = 0;
+    if constexpr (std::is_trivially_copyable_v<T>) {
+        constexpr std::size_t group = sizeof(T) <= 4 ? 8 : 4;
+        for (; i + group <= count; i += group)
+            [&]<std::size_t... K>(std::index_sequence<K...>) {
+                T const items[] = {item(i + K)...};
+                std::copy_n(items, group, output + i);
+            }(std::make_index_sequence<group>());
+    }
+    for (; i < count; ++i)
+        output[i] = item(i);
+}
+
+/// Copies the items of a row at `count` indices to consecutive items of `output`.
+template <bool HasNegative, std::integral Index, class T>
+void gather_row(Index const* indices, std::size_t count, T const* row, std::size_t length, T* output)
+{
+    auto const item = [=](std::size_t i) -> T const& {
+        return row[HasNegative ? wrap_index(indices[i], length) : static_cast<std::ptrdiff_t>(indices[i])];
+    };
+    detail::write_items(count, item, output);
+}
+
+} // namespace detail
+
+/// Copies the items at the offsets of a block to their positions in `output`.
+template <class T, bool MayDrop>
+void copy_items(offset_block<T const, MayDrop> const& block, T const* data, T* output)
+{
+    if constexpr (MayDrop)
+        block.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
+    else
+        detail::write_items(
+            block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
+            output + block.first);
+}
+
+/// True if gather_items can read the items at these indices and positions.
+template <std::integral Index>
+bool are_in_rows(index_tuples<Index> const& indices, position_offsets const& positions)
+{
+    return indices.width() == 1 && indices.axes.strides[0] == 1 && positions.are_rows();
+}
+
+/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
+/// item is that of its index plus that of its position. With bounds::check it returns false if an index is
+/// out of range, before its block of items is copied; other rules require that there is none. Requires
+/// are_in_rows(indices, positions). Allocates nothing.
+template <std::integral Index, class T>
+bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
+    std::size_t from, std::size_t to, T const* data, T* output)
+{
+    std::size_t const length = indices.axes.dims[0];
+    std::size_t const block = rule == bounds::check ? tuning::offsets_per_block : to - from;
+    for (std::size_t first = from; first < to; first += block) {
+        std::size_t const size = (std::min)(block, to - first);
+        index_signs const signs =
+            rule == bounds::check ? kernel::signs_of(indices, first, size) : indices.signs;
+        if (signs == index_signs::out_of_range)
+            return false;
+        Index const* at = indices.first + first;
+        T* to_items = output + first;
+        positions.for_each_row(first, size, [&](std::ptrdiff_t base, std::ptrdiff_t, std::size_t count) {
+            if (signs == index_signs::nonnegative)
+                detail::gather_row<false>(at, count, data + base, length, to_items);
+            else
+                detail::gather_row<true>(at, count, data + base, length, to_items);
+            at += count;
+            to_items += count;
+        });
+    }
+    return true;
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/gather_nd.hpp ====
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
 namespace xloom::kernel {
 
@@ -18525,7 +18661,7 @@ struct copy_contiguous_slices {
     {
         switch (size) {
         case 1:
-            return copy<1>(slices, data, output);
+            return kernel::copy_items(slices, data, output);
         case 2:
             return copy<2>(slices, data, output);
         case 3:
@@ -18583,20 +18719,29 @@ bool gather_nd(
 
 namespace xloom::detail {
 
+/// Calls gather(from, to), which returns false if it finds an index out of range, for parts of `count` slices
+/// on the threads of a policy. Returns false if one of them does.
+template <class Policy, class Gather>
+bool run_parts(std::size_t count, std::size_t slice_size, Policy const& policy, Gather const& gather)
+{
+    std::size_t const parts = parts_for(policy, count * slice_size);
+    std::atomic<bool> are_valid = true;
+    policy.for_each(parts, [&](std::size_t part) {
+        if (!gather(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)))
+            are_valid = false;
+    });
+    return are_valid;
+}
+
 /// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
 /// on the threads of a policy. Returns false if `read` finds an index out of range.
 template <class T, class Copy, class Policy>
 bool run_copies(
     kernel::offset_reader const& read, T const* data, T* output, Copy const& copy, Policy const& policy)
 {
-    std::size_t const count = read.count(), parts = parts_for(policy, count * copy.size);
-    std::atomic<bool> are_valid = true;
-    policy.for_each(parts, [&](std::size_t part) {
-        if (!kernel::gather_nd(read, begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count),
-                data, output, copy))
-            are_valid = false;
+    return detail::run_parts(read.count(), copy.size, policy, [&](std::size_t from, std::size_t to) {
+        return kernel::gather_nd(read, from, to, data, output, copy);
     });
-    return are_valid;
 }
 
 /// Copies the slices of `data`, of the layout `slice`, at the offsets of `read` to their positions in
@@ -18612,6 +18757,20 @@ bool run_gather(kernel::offset_reader const& read, strided_layout const& slice, 
     return detail::run_copies(read, data, output,
         kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
         policy);
+}
+
+/// As run_gather, for the slices at checked indices and at the offsets of their positions.
+template <class Indices, class T, class Policy>
+bool run_gather(checked_indices<Indices> const& indices, kernel::position_offsets const& positions,
+    strided_layout const& slice, T const* data, T* output, Policy const& policy)
+{
+    auto const& tuples = indices.tuples();
+    bool const are_items = element_count(slice.dims) == 1 && kernel::are_in_rows(tuples, positions);
+    if (!are_items || !guarantees_in_range(indices.rule()))
+        return detail::run_gather(indices.reader(positions), slice, data, output, policy);
+    return detail::run_parts(tuples.count, 1, policy, [&](std::size_t from, std::size_t to) {
+        return kernel::gather_items(tuples, positions, indices.rule(), from, to, data, output);
+    });
 }
 
 } // namespace xloom::detail
@@ -18641,8 +18800,7 @@ public:
         std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        if (is_empty ||
-            !run_gather(this->indices().reader({batch, count / entries}), slice, data_, output, policy))
+        if (is_empty || !run_gather(this->indices(), {batch, count / entries}, slice, data_, output, policy))
             this->require_in_range();
     }
 
@@ -22190,8 +22348,8 @@ public:
         bool const is_empty = this->indices().count() == 0 || element_count(layout_.dims) == 0;
         strided_layout along{this->output_shape(), layout_.strides};
         along.strides[axis_] = 0;
-        if (is_empty || !run_copies(this->indices().reader(kernel::position_offsets(along)), data_, output,
-                            kernel::copy_contiguous_slices{1}, policy))
+        if (is_empty ||
+            !run_gather(this->indices(), kernel::position_offsets(along), {}, data_, output, policy))
             this->require_in_range();
     }
 
@@ -26335,6 +26493,150 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
         "infer_scatter_nd", indexing::scatter_nd, attributes.opset, attributes.reduction);
     detail::require_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/selective_scan.hpp ====
+// Type and shape inference of the selective scan of Mamba.
+
+namespace xloom {
+
+/// The types of selective_scan's inputs; untyped for an input that is omitted or unknown.
+struct selective_scan_input_types {
+    partial_type u{}, delta{}, A{}, B{}, C{}, D{}, z{}, delta_bias{}, initial_state{};
+};
+
+/// The types of selective_scan's outputs.
+struct selective_scan_types {
+    partial_type y{}, final_state{};
+};
+
+namespace detail {
+
+/// An operand of a selective scan, with the symbols of its axes.
+struct selective_operand {
+    std::string_view name;
+    partial_type const& type;
+    partial_shape axes;
+
+    constexpr bool has_batch_axis() const { return axes[0] == dim("N"); }
+};
+
+/// The dimensions of a selective scan, as far as they are known.
+class selective_dims {
+public:
+    /// Merges the dimensions of an operand, whose axis N, if it has one, is there only with `has_batch`.
+    ///
+    /// Errors    shape_error: another rank, or a dimension that differs from those merged before.
+    constexpr void merge(selective_operand const& operand, bool has_batch)
+    {
+        partial_shape const& actual = operand.type.shape();
+        partial_shape const axes =
+            has_batch || !operand.has_batch_axis() ? operand.axes : drop_axis(operand.axes, 0);
+        partial_shape const expected = of(axes);
+        if (find_conflict(actual, expected) != conflict::none)
+            fail<shape_error>("xloom::infer_selective_scan: ", operand.name, " must have the shape ", axes,
+                " = ", expected, ", but ", operand.name, " is ", operand.type, ". Give it that shape.");
+        for (std::size_t axis = 0; axis < actual.rank(); ++axis)
+            dims_[number_of(axes[axis])] = merge_dim(actual[axis], expected[axis]);
+    }
+
+    /// Returns the dimensions of these axes.
+    constexpr partial_shape of(partial_shape axes) const
+    {
+        for (std::size_t axis = 0; axis < axes.rank(); ++axis)
+            axes[axis] = dims_[number_of(axes[axis])];
+        return axes;
+    }
+
+private:
+    static constexpr std::size_t number_of(dim const& axis)
+    {
+        return std::string_view("NTKS").find(axis.symbol());
+    }
+
+    std::array<dim, 4> dims_{}; ///< N, T, K, S
+};
+
+/// Requires tensors of u's element type, which is known.
+constexpr void require_items_of_u(partial_type const& u, std::span<selective_operand const> operands)
+{
+    if (!u.is_tensor() || u.element() == element_type::undefined)
+        fail<type_error>("xloom::infer_selective_scan: u must be a tensor of a known element type, but u is ",
+            u, ". Give a tensor's type.");
+    for (auto const& [name, type, axes] : operands)
+        if (!type.is_untyped() && (!type.is_tensor() || (type.element() != u.element() &&
+                                                            type.element() != element_type::undefined)))
+            fail<type_error>("xloom::infer_selective_scan: ", name,
+                " must be a tensor of u's element type, but ", name, " is ", type, " and u is ", u,
+                ". Give that type, or none.");
+}
+
+/// Returns the first operand of a known rank that has a batch axis where there are batches; null if there is
+/// none.
+constexpr selective_operand const* find_ranked(std::span<selective_operand const> operands)
+{
+    for (selective_operand const& operand : operands)
+        if (operand.has_batch_axis() && operand.type.shape().has_rank())
+            return &operand;
+    return nullptr;
+}
+
+} // namespace detail
+
+/// Infers the types of selective_scan's outputs, including omitted ones. `declared` has the types that the
+/// caller knows of them, untyped where it knows none.
+///
+///     N, T, K, S = the dimensions of all inputs, merged
+///     y = merge_type(u.with_shape([N, T, K]), declared.y)
+///     final_state = merge_type(u.with_shape([N, K, S]), declared.final_state)
+///
+/// Shapes    as of selective_scan, all without N if one of u, delta, B, C, z and initial_state is. Each
+///           dimension is merged from all operands that have it, in their order: a value takes precedence
+///           over a symbol, an earlier symbol over a later one. Unknown ranks if all of these six have one.
+/// Errors    type_error: u is not a tensor, or its element type is undefined; another operand is not a tensor
+///           of u's element type; kind or element type of a declared output. shape_error: a rank, or two
+///           values of one dimension.
+/// Differs   from the inference of ONNX's operators, which have no selective scan: all operands are read.
+/// Source    the shapes that selective_scan requires. Element types are not checked.
+/// Example
+/// ```cpp
+/// using element = xloom::element_type;
+/// auto const u = xloom::tensor_type(element::float_, {"N", "T", 64});
+/// auto const A = xloom::tensor_type(element::float_, {64, 16});
+/// auto const types = xloom::infer_selective_scan({.u = u, .A = A});
+/// types.y; // = float[N, T, 64]
+/// types.final_state; // = float[N, 64, 16]
+/// ```
+constexpr selective_scan_types infer_selective_scan(
+    selective_scan_input_types const& inputs, selective_scan_types const& declared = {})
+{
+    std::array const operands{
+        detail::selective_operand{"u", inputs.u, {"N", "T", "K"}},
+        detail::selective_operand{"delta", inputs.delta, {"N", "T", "K"}},
+        detail::selective_operand{"A", inputs.A, {"K", "S"}},
+        detail::selective_operand{"B", inputs.B, {"N", "T", "S"}},
+        detail::selective_operand{"C", inputs.C, {"N", "T", "S"}},
+        detail::selective_operand{"D", inputs.D, {"K"}},
+        detail::selective_operand{"z", inputs.z, {"N", "T", "K"}},
+        detail::selective_operand{"delta_bias", inputs.delta_bias, {"K"}},
+        detail::selective_operand{"initial_state", inputs.initial_state, {"N", "K", "S"}},
+    };
+    detail::require_items_of_u(inputs.u, operands);
+    detail::selective_operand const* const ranked = detail::find_ranked(operands);
+    bool const has_batch = !ranked || ranked->type.shape().rank() != 2;
+    detail::selective_dims dims;
+    for (detail::selective_operand const& operand : operands)
+        dims.merge(operand, has_batch);
+    partial_shape y = unknown_rank, final_state = unknown_rank;
+    if (ranked) {
+        y = has_batch ? dims.of({"N", "T", "K"}) : dims.of({"T", "K"});
+        final_state = has_batch ? dims.of({"N", "K", "S"}) : dims.of({"K", "S"});
+    }
+    return {detail::merge_type({"infer_selective_scan", "y"}, inputs.u.with_shape(y), declared.y),
+        detail::merge_type(
+            {"infer_selective_scan", "final_state"}, inputs.u.with_shape(final_state), declared.final_state)};
 }
 
 } // namespace xloom
@@ -30485,7 +30787,7 @@ public:
         if (is_empty)
             return this->require_in_range();
         if (element_count(outer.dims) == 1) {
-            if (!run_gather(this->indices().reader(), slice, data_, output, policy))
+            if (!run_gather(this->indices(), {}, slice, data_, output, policy))
                 this->require_in_range();
             return;
         }
@@ -36828,7 +37130,7 @@ struct selective_tensor<X> {
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
-///           [N, S, T].
+///           [N, S, T]. infer_selective_scan has the shape rule for dimensions that are not all known.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}; // T = 2, K = 1

@@ -1,7 +1,7 @@
 #pragma once
 // GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
-#include <xloom/kernel/offset_blocks.hpp>
+#include <xloom/kernel/gather_items.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 
 namespace xloom::kernel {
@@ -17,7 +17,7 @@ struct copy_contiguous_slices {
     {
         switch (size) {
         case 1:
-            return copy<1>(slices, data, output);
+            return kernel::copy_items(slices, data, output);
         case 2:
             return copy<2>(slices, data, output);
         case 3:

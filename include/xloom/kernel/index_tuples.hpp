@@ -13,6 +13,9 @@
 
 namespace xloom::kernel {
 
+/// The knowledge of some indices: one is out of range, none is negative, or any may be negative.
+enum class index_signs : unsigned char { out_of_range, nonnegative, any };
+
 /// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
 /// of its axis.
 template <std::integral Index>
@@ -21,7 +24,7 @@ struct index_tuples {
     std::size_t count = 0;
     strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
     std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
-    bool has_negative = true;   ///< false: no index is negative, so none is tested
+    index_signs signs = index_signs::any;
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -54,9 +57,9 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 
 namespace detail {
 
-/// True if `count` indices at a stride of Width, or of `width` if Width is 0, are within an axis.
+/// Returns what is known of `count` indices at a stride of Width, or of `width` if Width is 0.
 template <std::size_t Width, std::integral Index>
-bool are_indices(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+index_signs signs_of(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -64,26 +67,38 @@ bool are_indices(Index const* indices, std::size_t count, std::size_t width, std
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return is_index(least, length) && is_index(largest, length);
+    if (!is_index(least, length) || !is_index(largest, length))
+        return index_signs::out_of_range;
+    return least < Index{} ? index_signs::any : index_signs::nonnegative;
 }
 
 } // namespace detail
 
-/// True if every index of `count` tuples, beginning at position `from`, is within its axis. Cost: one pass
-/// over the indices for each axis.
+/// Returns what is known of the indices of `count` tuples, beginning at position `from`. Cost: one pass over
+/// the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+index_signs signs_of(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
 {
     std::size_t const width = tuples.width();
-    bool found = true;
+    index_signs found = index_signs::nonnegative;
     for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
         Index const* const indices = tuples.first + from * width + axis;
         std::size_t const length = tuples.axes.dims[axis];
-        found = found && (width == 1      ? detail::are_indices<1>(indices, count, width, length)
-                             : width == 2 ? detail::are_indices<2>(indices, count, width, length)
-                                          : detail::are_indices<0>(indices, count, width, length));
+        index_signs const signs = width == 1   ? detail::signs_of<1>(indices, count, width, length)
+                                  : width == 2 ? detail::signs_of<2>(indices, count, width, length)
+                                               : detail::signs_of<0>(indices, count, width, length);
+        if (signs == index_signs::out_of_range)
+            return signs;
+        found = signs == index_signs::any ? signs : found;
     }
     return found;
+}
+
+/// True if every index of `count` tuples, beginning at position `from`, is within its axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+{
+    return kernel::signs_of(tuples, from, count) != index_signs::out_of_range;
 }
 
 /// True if every index of all tuples is within its axis.

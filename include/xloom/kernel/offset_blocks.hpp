@@ -70,6 +70,15 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
+/// True if one of `count` tuples, at least one, is dropped.
+inline bool are_dropped(std::ptrdiff_t const* offsets, std::size_t count)
+{
+    std::ptrdiff_t least = offsets[0];
+    for (std::size_t i = 1; i < count; ++i)
+        least = (std::min)(least, offsets[i]);
+    return least == dropped_offset;
+}
+
 /// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
 /// offset. Returns false at the first block that cannot be read because an index is out of range.
 template <class T, class F>
@@ -81,7 +90,7 @@ bool for_each_block(
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         if (!read(first, size, offsets.data()))
             return false;
-        if (read.may_drop())
+        if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
             f(offset_block<T, true>{offsets.data(), first, size, data, length});
         else
             f(offset_block<T, false>{offsets.data(), first, size, data, length});

@@ -20,7 +20,7 @@ public:
         for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
             append(positions.dims[axis], positions.strides[axis]);
         if (dims_.size() == 1 && strides_[0] == 0)
-            dims_ = {};
+            dims_ = {}, strides_ = {};
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -29,29 +29,44 @@ public:
               insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
     {}
 
+    /// True if all positions of a row of for_each_row have one offset.
+    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+
+    /// Calls f(base, step, size) for each row of `count` consecutive positions, the first of which is
+    /// `first`: the offsets of its positions are base, base + step, and so on.
+    template <class F>
+    void for_each_row(std::size_t first, std::size_t count, F&& f) const
+    {
+        if (dims_.empty())
+            return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            f(base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            column = 0;
+            base = next_row(base, row);
+        }
+    }
+
     /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         if (dims_.empty() || count == 0)
             return;
-        std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const step = strides_[last];
-        std::size_t column = first % length;
-        shape row(last, 0);
-        std::ptrdiff_t base = find_row(first / length, row);
-        if (last > 0 && length <= short_row && count >= 4 * short_row)
-            return add_to_short_rows(offsets, base, row, column, count);
-        while (true) {
-            std::size_t const size = (std::min)(length - column, count);
-            add_to_row(offsets, base + static_cast<std::ptrdiff_t>(column) * step, step, size);
-            count -= size;
-            if (count == 0)
-                return;
+        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+            return add_to_short_rows(offsets, first, count);
+        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t size) {
+            add_to_row(offsets, base, step, size);
             offsets += size;
-            column = 0;
-            base = next_row(base, row);
-        }
+        });
     }
 
 private:
@@ -94,10 +109,12 @@ private:
 
     /// As add_to, by tiles of whole rows, whose offsets differ by one number each: a loop over a short row
     /// has hardly begun when it ends.
-    void add_to_short_rows(
-        std::ptrdiff_t* offsets, std::ptrdiff_t base, shape& row, std::size_t column, std::size_t count) const
+    void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
         std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
         std::array<std::ptrdiff_t, short_row> tile;
         for (std::size_t i = 0, at = 0; i < rows; ++i)
             for (std::size_t j = 0; j < length; ++j, ++at)

@@ -42,7 +42,9 @@ public:
             require_in_range();
 #endif
         if (rule == bounds::check && when == index_check::before_use) {
-            require_in_range();
+            tuples_.signs = kernel::signs_of(tuples_, 0, tuples_.count);
+            if (tuples_.signs == kernel::index_signs::out_of_range)
+                fail_out_of_range();
             rule_ = bounds::assume;
         }
         check_clip();
@@ -54,8 +56,7 @@ public:
     void require_in_range() const
     {
         if (!kernel::are_in_range(tuples_))
-            fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+            fail_out_of_range();
     }
 
     /// Requires that every index is within its axis, if that was not checked.
@@ -98,6 +99,12 @@ public:
     }
 
 private:
+    [[noreturn]] void fail_out_of_range() const
+    {
+        fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
+            describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
     void check_clip() const
     {
         if (rule_ != bounds::clip || tuples_.count == 0)

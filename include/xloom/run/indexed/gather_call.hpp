@@ -30,8 +30,7 @@ public:
         std::size_t const count = this->indices().count();
         bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        if (is_empty ||
-            !run_gather(this->indices().reader({batch, count / entries}), slice, data_, output, policy))
+        if (is_empty || !run_gather(this->indices(), {batch, count / entries}, slice, data_, output, policy))
             this->require_in_range();
     }
 

@@ -29,8 +29,8 @@ public:
         bool const is_empty = this->indices().count() == 0 || element_count(layout_.dims) == 0;
         strided_layout along{this->output_shape(), layout_.strides};
         along.strides[axis_] = 0;
-        if (is_empty || !run_copies(this->indices().reader(kernel::position_offsets(along)), data_, output,
-                            kernel::copy_contiguous_slices{1}, policy))
+        if (is_empty ||
+            !run_gather(this->indices(), kernel::position_offsets(along), {}, data_, output, policy))
             this->require_in_range();
     }
 

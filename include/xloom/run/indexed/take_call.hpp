@@ -39,7 +39,7 @@ public:
         if (is_empty)
             return this->require_in_range();
         if (element_count(outer.dims) == 1) {
-            if (!run_gather(this->indices().reader(), slice, data_, output, policy))
+            if (!run_gather(this->indices(), {}, slice, data_, output, policy))
                 this->require_in_range();
             return;
         }
