@@ -1,6 +1,6 @@
 // Compares a program that is compiled for each x86-64 processor and linked with xloom::dispatch with the same
-// program without it, with the same compiled for this processor, and with the same without SIMD, all with
-// -O2.
+// program without it, with the same compiled for this processor and, for some, with the same without SIMD,
+// all with -O2.
 
 #include <array>
 #include <cmath>
@@ -12,12 +12,14 @@ namespace {
 
 using namespace bench;
 
-/// The builds of a call.
-using builds = std::array<built_call, 4>;
-using make_builds = builds(dispatch_work const&);
+/// A build of a call.
+struct build {
+    char const* name;
+    built_call (*make)(dispatch_work const&);
+};
 
 struct dispatch_operands {
-    builds calls;
+    std::vector<built_call> calls;
     std::size_t iterations;
     std::size_t last = 0; ///< the call that ran last
 
@@ -37,33 +39,29 @@ void run(dispatch_operands& o)
     o.calls[Build].run();
 }
 
-void add(make_builds& make, dispatch_work const& work)
+void add(std::vector<build> const& builds, dispatch_work const& work)
 {
+    std::vector<series<dispatch_operands>> all;
+    for (std::size_t i = 0; i < builds.size(); ++i)
+        all.push_back({builds[i].name, std::array{run<0>, run<1>, run<2>, run<3>}[i]});
     add_case(
         "dispatch/" + work.kind + "/T:" + std::to_string(work.T) + "/N:" + std::to_string(work.N) +
             "/H:" + std::to_string(work.H),
         [=] {
-            return dispatch_operands{make(work), work.T};
+            dispatch_operands operands{{}, work.T};
+            for (build const& each : builds)
+                operands.calls.push_back(each.make(work));
+            return operands;
         },
-        std::vector<series<dispatch_operands>>{
-            {"plain", run<0>}, {"dispatch", run<1>}, {"native", run<2>}, {"no_simd", run<3>}});
+        all);
 }
 
-builds recurrent(dispatch_work const& work)
-{
-    return {plain::make_recurrent(work), dispatch::make_recurrent(work), native::make_recurrent(work),
-        no_simd::make_recurrent(work)};
-}
-builds scans(dispatch_work const& work)
-{
-    return {
-        plain::make_scan(work), dispatch::make_scan(work), native::make_scan(work), no_simd::make_scan(work)};
-}
-builds indexed(dispatch_work const& work)
-{
-    return {plain::make_indexed(work), dispatch::make_indexed(work), native::make_indexed(work),
-        no_simd::make_indexed(work)};
-}
+std::vector<build> const recurrent{{"plain", plain::make_recurrent}, {"dispatch", dispatch::make_recurrent},
+    {"native", native::make_recurrent}, {"no_simd", no_simd::make_recurrent}};
+std::vector<build> const scans{
+    {"plain", plain::make_scan}, {"dispatch", dispatch::make_scan}, {"native", native::make_scan}};
+std::vector<build> const indexed{
+    {"plain", plain::make_indexed}, {"dispatch", dispatch::make_indexed}, {"native", native::make_indexed}};
 
 } // namespace
 

@@ -20,13 +20,12 @@ struct built_call {
     std::function<std::vector<float>()> results;
 };
 
-// dispatch_*.cpp, compiled without SIMD, for each x86-64 processor, for this one, and with xloom::dispatch:
-// the recurrent operators with products and activations, the scans, and the operators with indices.
+// dispatch_*.cpp, compiled for each x86-64 processor, for this one, and with xloom::dispatch: the recurrent
+// operators with products and activations, the scans, and the operators with indices. The first of them
+// without SIMD, too.
 namespace no_simd {
 built_call make_recurrent(dispatch_work const& work);
-built_call make_scan(dispatch_work const& work);
-built_call make_indexed(dispatch_work const& work);
-} // namespace no_simd
+}
 namespace plain {
 built_call make_recurrent(dispatch_work const& work);
 built_call make_scan(dispatch_work const& work);
