@@ -6265,7 +6265,7 @@ struct lane_functions {
 
     static constexpr lane_functions compiled() noexcept
     {
-        return {[](Scan const& scan, Arguments const&... arguments) { return scan(arguments...); }};
+        return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
     }
 };
 
