@@ -241,7 +241,7 @@ void attn_lstm_backward_into(Input const& X,
     auto const& [D, I, H] = weights.sizes();
     auto const& [A, E, C, attends, has_layer] = weights.attention();
     detail::batch_sizes const batch = residuals.batch();
-    detail::backward_runner<Item, detail::attn_lstm_backward_states<Item>>::run(
+    detail::run_backward<detail::attn_lstm_backward_states<Item>>(
         {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
             gradients.B, gradients.P,
             {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},

@@ -97,7 +97,7 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
     first.layout = layout_in_time(first.layout, dims, axis);
     detail::run_recurrences<T>(
         {detail::operand_of<T const>(a), detail::operand_of<T const>(b), first, detail::operand_of<T>(h)},
-        axis, options.reverse, policy);
+        axis, options.reverse, policy_ref(policy));
 }
 
 } // namespace detail

@@ -57,7 +57,7 @@ void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T c
     detail::run_recurrences<T>(
         {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
             detail::part_of_axis(d_b, axis, earlier, rest)},
-        axis, !reverse, policy);
+        axis, !reverse, policy_ref(policy));
 }
 
 /// Computes d_a: the state before each step times its cotangent.

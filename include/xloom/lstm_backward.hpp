@@ -205,14 +205,12 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
         "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
     std::int64_t const layout = weights.layout();
     auto const& [D, I, H] = weights.sizes();
-    detail::backward_runner<Item,
-        detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>::
-        run({residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
-                {gradients.X, layout}, gradients.B, gradients.P,
-                {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
-            {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
-                {gradients.initial_c, layout}},
-            weights, residuals, workspace, policy);
+    detail::run_backward<detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>(
+        {residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
+            {gradients.X, layout}, gradients.B, gradients.P, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+        {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
+            {gradients.initial_c, layout}},
+        weights, residuals, workspace, policy);
 }
 
 /// Rejects a policy that is not last.

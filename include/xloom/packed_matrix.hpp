@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    static constexpr detail::matrix_functions<T> functions(detail::vector_level level) noexcept
+    static detail::matrix_functions<T> functions(detail::vector_level level) noexcept
     {
         return level.template functions<detail::matrix_functions<T>>();
     }

@@ -1363,6 +1363,7 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace xloom::dispatch {
@@ -1445,9 +1446,20 @@ inline void force_level(level unit)
 
 namespace xloom::detail {
 
-/// True for element types whose functions are in xloom_dispatch.
 template <class Item>
-inline constexpr bool is_dispatched = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+inline constexpr bool is_dispatched_float = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+template <class Item>
+inline constexpr bool is_dispatched_integer =
+    std::is_same_v<Item, std::int32_t> || std::is_same_v<Item, std::uint32_t> ||
+    std::is_same_v<Item, std::int64_t> || std::is_same_v<Item, std::uint64_t>;
+
+/// True for functions that are in xloom_dispatch: those of float and double and, if they say so, of integers.
+template <class Functions>
+inline constexpr bool is_dispatched = is_dispatched_float<typename Functions::item>;
+template <class Functions>
+    requires(Functions::has_integers)
+inline constexpr bool is_dispatched<Functions> =
+    is_dispatched_float<typename Functions::item> || is_dispatched_integer<typename Functions::item>;
 
 /// The level that an object was made with.
 class vector_level {
@@ -1457,11 +1469,12 @@ public:
     friend bool operator==(vector_level const&, vector_level const&) = default;
 
     /// Returns the functions of this level. Functions are a struct of pointers to functions with
-    /// Functions::compiled(), which returns those of this translation unit, and an element type `item`.
+    /// Functions::compiled(), which returns those of this translation unit, an element type `item`, and
+    /// maybe `has_integers`.
     template <class Functions>
     Functions functions() const noexcept
     {
-        if constexpr (is_dispatched<typename Functions::item>)
+        if constexpr (is_dispatched<Functions>)
             return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
         else
             return Functions::compiled();
@@ -1476,9 +1489,6 @@ private:
 #else
 
 namespace xloom::detail {
-
-template <class Item>
-inline constexpr bool is_dispatched = false;
 
 /// The level that an object was made with: the one of this translation unit.
 class vector_level {
@@ -3574,21 +3584,6 @@ inline void check_no_overlap(std::string_view op, scan_operand const& result, sc
 
 } // namespace xloom::detail
 
-// ==== xloom/run/prefix/associative_scan_types.hpp ====
-// The requirements on the types of a call of associative_scan or cumulative_sum, with their compile-time
-// errors.
-
-// ==== xloom/core/never.hpp ====
-// A constant that is false for every type, for compile-time errors in templates.
-
-namespace xloom::detail {
-
-/// False for every T. A static_assert on it fails only where its statement is instantiated.
-template <class T>
-inline constexpr bool never = false;
-
-} // namespace xloom::detail
-
 // ==== xloom/core/policy.hpp ====
 // Execution policies. Only the policy that is passed to an operator starts threads.
 
@@ -3660,6 +3655,21 @@ private:
 
 } // namespace detail
 } // namespace xloom
+
+// ==== xloom/run/prefix/associative_scan_types.hpp ====
+// The requirements on the types of a call of associative_scan or cumulative_sum, with their compile-time
+// errors.
+
+// ==== xloom/core/never.hpp ====
+// A constant that is false for every type, for compile-time errors in templates.
+
+namespace xloom::detail {
+
+/// False for every T. A static_assert on it fails only where its statement is instantiated.
+template <class T>
+inline constexpr bool never = false;
+
+} // namespace xloom::detail
 
 // ==== xloom/run/prefix/scan_operator.hpp ====
 // The operator argument of a parallel scan: a reduction by name, a callable, or a monoid.
@@ -6243,9 +6253,91 @@ bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t 
     return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
 }
 
+/// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
+/// each row that are done.
+template <class Scan, class... Arguments>
+struct lane_functions {
+    using item = typename Scan::item;
+
+    static constexpr bool has_integers = true;
+
+    std::size_t (*scan)(Scan const&, Arguments const&...);
+
+    static constexpr lane_functions compiled() noexcept
+    {
+        return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
+    }
+};
+
+template <class Scan, class... Arguments>
+std::size_t scan_lanes(Scan const& scan, Arguments const&... arguments)
+{
+    return vector_level().template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+}
+
+/// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
+template <class T, class Reduce>
+struct lane_scan {
+    using item = T;
+    using offsets = sequences<2>::offsets;
+    using ops = kernel::lane_reduction<Reduce, T>;
+
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+
+    /// Runs what is done in vectors. Returns the number of neighbours of each row that are done.
+    template <class Run>
+    std::size_t operator()(Run const& run) const
+    {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive(all.time(), 1))
+                return run_consecutive<false>(run);
+            if (detail::are_consecutive(all.time(), -1))
+                return run_consecutive<true>(run);
+        }
+        return detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
+    }
+
+private:
+    T first() const { return start != nullptr ? *start : ops::neutral(); }
+
+    /// Scans sequences whose items are consecutive.
+    template <bool Reverse, class Run>
+    std::size_t run_consecutive(Run const& run) const
+    {
+        using access = consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<ops, access>(
+                access{{x + at[0]}, {y + at[1]}, first()}, length, exclusive);
+        });
+        return all.neighbours();
+    }
+
+    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours.
+    template <class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using lanes = kernel::lanes_t<T>;
+        using strip = kernel::row_prefix<lanes, ops, lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        run(0, whole, count * kernel::row_width<lanes>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first()},
+                    length, width / count, exclusive);
+            });
+        return whole;
+    }
+};
+
 /// A scan of one operand x into y.
 template <class T, class Op>
 struct item_scan {
+    using offsets = sequences<2>::offsets;
+
     T const* x;
     T* y;
     sequences<2> const& all;
@@ -6253,8 +6345,18 @@ struct item_scan {
     bool exclusive;
     Op& op;
 
-    using offsets = sequences<2>::offsets;
+    /// Chooses kernels and runs them.
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using reduce = std::remove_const_t<Op>;
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+        run_items(done, run);
+    }
 
+private:
     /// Scans the neighbours from `begin` on item by item.
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
@@ -6268,56 +6370,6 @@ struct item_scan {
                         start},
                     length, width, exclusive);
             });
-    }
-
-    /// Scans sequences whose items are consecutive, each in vectors.
-    template <bool Reverse, class Ops, class Run>
-    void run_consecutive(Run const& run) const
-    {
-        using access = consecutive_access<T, Reverse>;
-        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-            return kernel::lane_prefix<Ops, access>(
-                access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, length,
-                exclusive);
-        });
-    }
-
-    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
-    /// neighbours of each row that are done: whole vectors.
-    template <class Ops, class Run>
-    std::size_t run_neighbours(Run const& run) const
-    {
-        using lanes = kernel::lanes_t<T>;
-        using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        run(0, whole, count * kernel::row_width<lanes>,
-            [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(Ops{},
-                    {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
-                        start != nullptr ? *start : Ops::neutral()},
-                    length, width / count, exclusive);
-            });
-        return whole;
-    }
-
-    /// Chooses a kernel and runs it.
-    template <class Run>
-    void operator()(Run const& run) const
-    {
-        std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-            if (kernel::has_masked_lanes || run.is_long()) {
-                if (detail::are_consecutive(all.time(), 1))
-                    return run_consecutive<false, ops>(run);
-                if (detail::are_consecutive(all.time(), -1))
-                    return run_consecutive<true, ops>(run);
-            }
-            if (detail::are_consecutive(all.beside(), 1))
-                done = run_neighbours<ops>(run);
-        }
-        run_items(done, run);
     }
 };
 
@@ -6479,7 +6531,7 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy});
+            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy)});
         });
 }
 
@@ -12185,10 +12237,6 @@ template <class Item, class Attributes>
 class residuals_of {
     using T = compute_t<Item>;
 
-    static_assert(!is_dispatched<Item>,
-        "xloom::dispatch does not hold the derivatives of recurrent operators: compile this file without "
-        "XLOOM_DISPATCH");
-
 public:
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
@@ -12202,6 +12250,7 @@ public:
     batch_sizes const& batch() const noexcept { return batch_; }
     xloom::direction direction() const noexcept { return direction_; }
     Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
+    vector_level level() const noexcept { return level_; }
 
     /// Returns the rows of the batch, sorted by descending length.
     std::vector<std::size_t> const& rows() const noexcept { return rows_; }
@@ -12237,6 +12286,7 @@ public:
         widths_ = weights.sizes();
         batch_ = batch;
         direction_ = weights.direction();
+        level_ = weights.level();
         for (std::size_t d = 0; d < widths_.D; ++d)
             attributes_[d] = attributes_of(parameters_of(weights, d));
         row_size_ = row_size;
@@ -12300,6 +12350,7 @@ private:
         return begins_.back() * row_size_ + batch_.N * state_size_;
     }
 
+    [[no_unique_address]] vector_level level_{};
     recurrent_widths widths_{};
     batch_sizes batch_{};
     xloom::direction direction_{};
@@ -12328,6 +12379,10 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
             ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
             ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
             ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
+    if (residuals.level() != weights.level())
+        fail<option_error>(op,
+            ": residuals must be those of weights that are packed at the same level of xloom::dispatch, but "
+            "the levels differ. Construct both weights at one level, and run the forward pass.");
     bool is_same = residuals.direction() == weights.direction();
     for (std::size_t d = 0; d < sizes.D; ++d)
         is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));
@@ -12344,6 +12399,31 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
 } // namespace xloom::detail
 
 namespace xloom::detail {
+
+/// Numbers of residuals, which are padded to whole vectors.
+struct attention_residual_sizes {
+    std::size_t step;    ///< of a step of a row
+    std::size_t initial; ///< of the initial states of a row
+    std::size_t key;     ///< of a row of keys
+};
+
+/// The function that returns the numbers of residuals for S steps of memory.
+template <class Item>
+struct attention_residual_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+    using parameters = kernel::attn_lstm_parameters<T>;
+
+    attention_residual_sizes (*sizes)(parameters const&, std::size_t S) noexcept;
+
+    static constexpr attention_residual_functions compiled() noexcept
+    {
+        return {[](parameters const& p, std::size_t S) noexcept {
+            return attention_residual_sizes{kernel::attention_residuals<T>(p, p.lstm.gate_step, S).size,
+                initial_size(p), kernel::whole_batches<T>(p.A)};
+        }};
+    }
+};
 
 /// The residuals of one forward pass: those of an LSTM and of its attention, and the keys of each row's
 /// memory.
@@ -12365,8 +12445,8 @@ public:
     std::size_t memory_length(std::size_t n) const noexcept { return memory_lengths_[n]; }
     kernel::key_rows<T const> keys(std::size_t d, std::size_t n) const noexcept
     {
-        std::size_t const i = d * this->batch().N + n, step = kernel::whole_batches<T>(attention_.A);
-        return {keys_.data() + i * S_ * step, memory_lengths_[n], step, are_exponentials_[i] != 0};
+        std::size_t const i = d * this->batch().N + n;
+        return {keys_.data() + i * S_ * key_size_, memory_lengths_[n], key_size_, are_exponentials_[i] != 0};
     }
 
     /// Makes room for a forward pass.
@@ -12374,9 +12454,11 @@ public:
     void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of,
         memory_operand<Item> const& memory)
     {
-        auto const& p = detail::parameters_of(weights, 0);
-        base::start(weights, batch, length_of,
-            kernel::attention_residuals<T>(p, p.lstm.gate_step, memory.S).size, initial_size(p));
+        using functions = attention_residual_functions<Item>;
+        attention_residual_sizes const sizes = weights.level().template functions<functions>().sizes(
+            detail::parameters_of(weights, 0), memory.S);
+        base::start(weights, batch, length_of, sizes.step, sizes.initial);
+        key_size_ = sizes.key;
         attention_ = weights.attention();
         S_ = memory.S;
         memory_lengths_.clear();
@@ -12384,7 +12466,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, rows * S_ * kernel::whole_batches<T>(attention_.A));
+        grow(keys_, rows * S_ * key_size_);
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
@@ -12396,7 +12478,7 @@ public:
 
 private:
     attention_widths attention_{};
-    std::size_t S_ = 0;
+    std::size_t S_ = 0, key_size_ = 0;
     std::vector<std::size_t> memory_lengths_{};
     std::vector<unsigned char> are_exponentials_{}; ///< not bool: threads write their own items
     aligned_vector<T> keys_{};
@@ -12596,9 +12678,9 @@ struct backward_runner {
     using parameters = typename Cell::parameters;
     using operands = backward_operands<Item, Cell::gradients>;
 
-    template <class Weights, class Residuals, class Policy>
+    template <class Weights, class Residuals>
     static void run(operands const& o, typename States::operands const& states, Weights const& weights,
-        Residuals const& residuals, recurrent_workspace<Item>& workspace, Policy const& policy)
+        Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
                           useful = o.batch.T * o.batch.N * detail::parameters_of(weights, 0).products() /
@@ -12945,6 +13027,32 @@ private:
     std::size_t part_size_ = 0;
     T* parts_memory_ = nullptr;
 };
+
+/// The function that runs a backward pass.
+template <class Item, class States, class Weights, class Residuals>
+struct backward_functions {
+    using item = Item;
+    using runner = backward_runner<Item, States>;
+
+    void (*run)(typename runner::operands const&, typename States::operands const&, Weights const&,
+        Residuals const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr backward_functions compiled() noexcept
+    {
+        return {&runner::template run<Weights, Residuals>};
+    }
+};
+
+/// Runs a backward pass by the functions of the level of its weights.
+template <class States, class Item, class Weights, class Residuals, class Policy>
+void run_backward(typename backward_runner<Item, States>::operands const& o,
+    typename States::operands const& states, Weights const& weights, Residuals const& residuals,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    using functions = backward_functions<Item, States, Weights, Residuals>;
+    weights.level().template functions<functions>().run(
+        o, states, weights, residuals, workspace, policy_ref(policy));
+}
 
 } // namespace xloom::detail
 
@@ -13552,7 +13660,7 @@ void attn_lstm_backward_into(Input const& X,
     auto const& [D, I, H] = weights.sizes();
     auto const& [A, E, C, attends, has_layer] = weights.attention();
     detail::batch_sizes const batch = residuals.batch();
-    detail::backward_runner<Item, detail::attn_lstm_backward_states<Item>>::run(
+    detail::run_backward<detail::attn_lstm_backward_states<Item>>(
         {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
             gradients.B, gradients.P,
             {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},
@@ -19641,6 +19749,68 @@ struct recurrence_operands {
     }
 };
 
+/// True if a, b and h follow each other with this step.
+inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+{
+    return steps[0] == step && steps[1] == step && steps[3] == step;
+}
+
+/// The part of recurrences that is done in vectors.
+template <class T>
+struct lane_recurrences {
+    using item = T;
+    using offsets = sequences<4>::offsets;
+
+    recurrence_operands<T> const& of;
+    sequences<4> const& all;
+
+    /// Runs what is done in vectors. Returns the number of neighbours of each row that are done.
+    template <class Run>
+    std::size_t operator()(Run const& run) const
+    {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive_states(all.time(), 1))
+                return run_consecutive<false>(run);
+            if (detail::are_consecutive_states(all.time(), -1))
+                return run_consecutive<true>(run);
+        }
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        return detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run) : 0;
+    }
+
+private:
+    template <bool Reverse, class Run>
+    std::size_t run_consecutive(Run const& run) const
+    {
+        using access = affine_consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<kernel::lane_compose<T>, access>(
+                access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+                length, false);
+        });
+        return all.neighbours();
+    }
+
+    template <class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using map = kernel::affine_map<kernel::lanes_t<T>>;
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        auto const& time = all.time();
+        run(0, whole, count * kernel::row_width<map>,
+            [&](offsets const& at, std::size_t length, std::size_t width) {
+                return strip({},
+                    {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                        {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
+                    length, width / count, false);
+            });
+        return whole;
+    }
+};
+
+/// Runs the recurrences of the neighbours from `begin` on item by item.
 template <class T, class Run>
 void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
 {
@@ -19657,60 +19827,18 @@ void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::s
         });
 }
 
-template <class T, class Run>
-std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using map = kernel::affine_map<kernel::lanes_t<T>>;
-    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
-    constexpr std::size_t count = kernel::lane_count<T>;
-    std::size_t const whole = all.neighbours() / count * count;
-    auto const& time = all.time();
-    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
-        return strip({},
-            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-            length, width / count, false);
-    });
-    return whole;
-}
-
-template <bool Reverse, class T, class Run>
-void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using access = affine_consecutive_access<T, Reverse>;
-    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
-        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
-            false);
-    });
-}
-
-/// True if a, b and h follow each other with this step.
-inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
-{
-    return steps[0] == step && steps[1] == step && steps[3] == step;
-}
-
 /// Runs recurrences along an axis. Requires operands of one shape.
-template <class T, class Policy>
-void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
+template <class T>
+void run_recurrences(
+    recurrence_operands<T> const& of, std::size_t axis, bool reverse, policy_ref const& policy)
 {
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
     whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>) {
-        if (kernel::has_masked_lanes || run.is_long()) {
-            if (detail::are_consecutive_states(all.time(), 1))
-                return detail::run_consecutive<false>(of, all, run);
-            if (detail::are_consecutive_states(all.time(), -1))
-                return detail::run_consecutive<true>(of, all, run);
-        }
-        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
-        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
-            done = detail::run_neighbours(of, all, run);
-    }
+    if constexpr (kernel::has_lanes<T>)
+        done = detail::scan_lanes(lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 
@@ -19810,7 +19938,7 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
     first.layout = layout_in_time(first.layout, dims, axis);
     detail::run_recurrences<T>(
         {detail::operand_of<T const>(a), detail::operand_of<T const>(b), first, detail::operand_of<T>(h)},
-        axis, options.reverse, policy);
+        axis, options.reverse, policy_ref(policy));
 }
 
 } // namespace detail
@@ -23563,7 +23691,7 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
                 "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
         },
         blocks_of(X, cotangents.Y, cotangents.Y_h));
-    backward_runner<Item, backward_states<Item, Cell>>::run(
+    run_backward<backward_states<Item, Cell>>(
         {batch, sizes, weights.direction(), {X, layout}, {cotangents.Y, layout}, {gradients.X, layout},
             gradients.B, {}, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
         {{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}}, weights, residuals, workspace,
@@ -26695,7 +26823,7 @@ void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T c
     detail::run_recurrences<T>(
         {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
             detail::part_of_axis(d_b, axis, earlier, rest)},
-        axis, !reverse, policy);
+        axis, !reverse, policy_ref(policy));
 }
 
 /// Computes d_a: the state before each step times its cotangent.
@@ -29614,14 +29742,12 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
         "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
     std::int64_t const layout = weights.layout();
     auto const& [D, I, H] = weights.sizes();
-    detail::backward_runner<Item,
-        detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>::
-        run({residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
-                {gradients.X, layout}, gradients.B, gradients.P,
-                {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
-            {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
-                {gradients.initial_c, layout}},
-            weights, residuals, workspace, policy);
+    detail::run_backward<detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>(
+        {residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
+            {gradients.X, layout}, gradients.B, gradients.P, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+        {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
+            {gradients.initial_c, layout}},
+        weights, residuals, workspace, policy);
 }
 
 /// Rejects a policy that is not last.
@@ -31139,7 +31265,7 @@ public:
     }
 
 private:
-    static constexpr detail::matrix_functions<T> functions(detail::vector_level level) noexcept
+    static detail::matrix_functions<T> functions(detail::vector_level level) noexcept
     {
         return level.template functions<detail::matrix_functions<T>>();
     }
@@ -36031,59 +36157,82 @@ void reduce_contiguous(T const* x, strip_items<T> const& y, segment_range<T> con
     }
 }
 
-/// A reduction of the segments of one operand x into y.
-template <class T, class Op>
-struct item_reduction {
+/// The operands of a reduction of segments.
+template <class T>
+struct segment_operands {
+    using offsets = sequences<2>::offsets;
+
     T const* x;
     T* y;
     sequences<2> const& all;
-    Op& op;
 
-    using offsets = sequences<2>::offsets;
-
-    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
-    void operator()(std::size_t i, segment_range<T> const& segments) const
-    {
-        offsets const at = all(i);
-        std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-            if (all.time()[0] == 1)
-                return run_contiguous<ops>(at, segments);
-            if (detail::are_consecutive(all.beside(), 1))
-                done = run_neighbours<ops>(at, segments);
-        }
-        item_access<T> const access{items(x, at, 0, done), items(y, at, 1, done), nullptr};
-        detail::reduce_elements<std::is_arithmetic_v<T>>(
-            access, segments, all.neighbours() - done, operator_ref<T, Op>{&op});
-    }
-
-private:
-    template <class Ops>
-    void run_contiguous(offsets const& at, segment_range<T> const& segments) const
-    {
-        for (std::size_t c = 0; c < all.neighbours(); ++c)
-            detail::reduce_contiguous<Ops>(items(x, at, 0, c).first, items(y, at, 1, c), segments);
-    }
-
-    /// Returns the number of neighbours that are done: whole vectors.
-    template <class Ops>
-    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
-    {
-        constexpr std::size_t count = kernel::lane_count<T>;
-        using lanes = kernel::lanes_t<T>;
-        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
-        detail::reduce_elements<true, lanes>(lane_access<T>{items(x, at, 0, 0), items(y, at, 1, 0), T{}},
-            {segments.splits, segments.begin, segments.end, &empty}, all.neighbours() / count, Ops{});
-        return all.neighbours() / count * count;
-    }
-
-    /// Returns operand k from neighbour c on.
+    /// Returns x or y, which is operand k, from neighbour c on.
     template <class Item>
     strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
     {
         return {
             first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+    }
+};
+
+/// The part of a reduction of segments that is done in vectors. Reduce is add, mul, max or min.
+template <class T, class Reduce>
+struct lane_segments {
+    using item = T;
+    using offsets = typename segment_operands<T>::offsets;
+    using ops = kernel::lane_reduction<Reduce, T>;
+
+    segment_operands<T> const& of;
+
+    /// Reduces neighbours from sequence i on, and returns their number.
+    std::size_t operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        offsets const at = of.all(i);
+        if (of.all.time()[0] == 1)
+            return run_contiguous(at, segments);
+        return detail::are_consecutive(of.all.beside(), 1) ? run_neighbours(at, segments) : 0;
+    }
+
+private:
+    std::size_t run_contiguous(offsets const& at, segment_range<T> const& segments) const
+    {
+        for (std::size_t c = 0; c < of.all.neighbours(); ++c)
+            detail::reduce_contiguous<ops>(
+                of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
+        return of.all.neighbours();
+    }
+    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
+    {
+        constexpr std::size_t count = kernel::lane_count<T>;
+        using lanes = kernel::lanes_t<T>;
+        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
+        std::size_t const vectors = of.all.neighbours() / count;
+        detail::reduce_elements<true, lanes>(
+            lane_access<T>{of.items(of.x, at, 0, 0), of.items(of.y, at, 1, 0), T{}},
+            {segments.splits, segments.begin, segments.end, &empty}, vectors, ops{});
+        return vectors * count;
+    }
+};
+
+/// A reduction of the segments of one operand x into y.
+template <class T, class Op>
+struct item_reduction {
+    segment_operands<T> of;
+    Op& op;
+
+    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
+    void operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        using reduce = std::remove_const_t<Op>;
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(lane_segments<T, reduce>{of}, i, segments);
+        if (done == of.all.neighbours())
+            return;
+        auto const at = of.all(i);
+        item_access<T> const access{of.items(of.x, at, 0, done), of.items(of.y, at, 1, done), nullptr};
+        detail::reduce_elements<std::is_arithmetic_v<T>>(
+            access, segments, of.all.neighbours() - done, operator_ref<T, Op>{&op});
     }
 };
 
@@ -36108,7 +36257,7 @@ void reduce_segments(Call const& call, sequences<Call::count> const& all, row_sp
                 all.neighbours(), operator_ref<V, Op>{&op});
         });
     else
-        run(item_reduction<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, op});
+        run(item_reduction<V, Op>{{std::get<0>(call.x), std::get<0>(call.y), all}, op});
 }
 
 /// Checks the operands and reduces the segments. Requires valid types.
@@ -36438,8 +36587,8 @@ void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(each_segment{
-                all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy), policy});
+            scan(each_segment{all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy),
+                policy_ref(policy)});
         });
 }
 
@@ -36997,30 +37146,51 @@ struct selective_call {
     }
 };
 
-/// Computes y and the final state; each is omitted if its reference is.
+/// The function that runs a selective scan. It computes y and the final state; each is omitted if its
+/// reference is.
+template <class Item>
+struct selective_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, tensor_ref<Item> const& y, tensor_ref<Item> const& final_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_functions compiled() noexcept { return {&scan}; }
+
+private:
+    static void scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+        tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        using T = compute_t<Item>;
+        using channels = kernel::selective_channels<Item>;
+        selective_sizes const& sizes = call.sizes;
+        std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width,
+                          units = sizes.N * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        channels(call.sequence(0), 0, 0, size);
+        T* const numbers = numbers_of(workspace, parts * size.used());
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+                auto const in = call.sequence(n);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::selective_scan(
+                    channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                    {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                        rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
+            }
+        });
+    }
+};
+
 template <class Item, class Policy>
 void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
     tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    using T = compute_t<Item>;
-    using channels = kernel::selective_channels<Item>;
-    selective_sizes const& sizes = call.sizes;
-    std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width, units = sizes.N * blocks;
-    std::size_t const parts = call.parts(units, policy);
-    kernel::arena<T> size;
-    channels(call.sequence(0), 0, 0, size);
-    T* const numbers = numbers_of(workspace, parts * size.used());
-    policy.for_each(parts, [&](std::size_t part) {
-        for (std::size_t unit = begin_of_part(part, parts, units);
-             unit < begin_of_part(part + 1, parts, units); ++unit) {
-            std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
-            auto const in = call.sequence(n);
-            kernel::arena<T> memory(numbers + part * size.used());
-            kernel::selective_scan(channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
-                {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
-                    rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-        }
-    });
+    vector_level().functions<selective_functions<Item>>().run(
+        call, y, final_state, workspace, policy_ref(policy));
 }
 
 } // namespace detail

@@ -2,15 +2,24 @@
 // The functions that each level has: one table of them for each level, whose objects export nothing else.
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
 #include <xloom/activations.hpp>
+#include <xloom/attn_lstm_backward.hpp>
 #include <xloom/attn_lstm_cell.hpp>
+#include <xloom/gru_backward.hpp>
 #include <xloom/gru_cell.hpp>
+#include <xloom/linear_recurrence.hpp>
+#include <xloom/lstm_backward.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
+#include <xloom/rnn_backward.hpp>
 #include <xloom/rnn_cell.hpp>
+#include <xloom/segment_reduce.hpp>
+#include <xloom/segment_scan.hpp>
+#include <xloom/selective_scan.hpp>
 
 namespace xloom::dispatch::detail {
 
@@ -22,7 +31,11 @@ using basic_functions = std::tuple<activate_functions<T>, matrix_functions<T>>;
 template <class T>
 using lstm_functions = std::tuple<pack_functions<lstm_family, T, lstm_constants<T>, lstm_options>,
     part_functions<T, lstm_states<T>>, small_step_functions<kernel::lstm_parameters<T>>,
-    cell_functions<T, kernel::lstm_rows<T>, kernel::lstm_parameters<T>>>;
+    cell_functions<T, kernel::lstm_rows<T>, kernel::lstm_parameters<T>>,
+    pack_functions<lstm_backward_family, T, lstm_constants<T>, lstm_options>,
+    part_functions<T, recorded_lstm_states<T>>,
+    backward_functions<T, backward_states<T, kernel::lstm_backward_rows<T>>, lstm_backward_weights<T>,
+        lstm_residuals<T>>>;
 
 /// The functions of an operator with one state, GRU or RNN.
 template <class T, class Family, class Weights, class Constants, class Options, class Rows>
@@ -30,11 +43,28 @@ using hidden_functions = std::tuple<pack_functions<Family, T, Constants, Options
     part_functions<T, hidden_states<T, Rows, Weights>>, small_step_functions<typename Rows::parameters>,
     cell_functions<T, Rows, typename Rows::parameters>>;
 
-template <class T>
-using gru_functions = hidden_functions<T, gru_family, gru_weights<T>, gru_constants<T>, gru_options, kernel::gru_rows<T>>;
+/// The functions of its derivative.
+template <class T, class Family, class Weights, class Backward, class Constants, class Options, class Rows,
+    class Cell, class Residuals>
+using hidden_backward_functions = std::tuple<pack_functions<Family, T, Constants, Options>,
+    part_functions<T, recorded_hidden_states<T, Rows, Weights, Residuals>>,
+    backward_functions<T, backward_states<T, Cell>, Backward, Residuals>>;
 
 template <class T>
-using rnn_functions = hidden_functions<T, rnn_family, rnn_weights<T>, rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>;
+using gru_functions = decltype(std::tuple_cat(
+    std::declval<
+        hidden_functions<T, gru_family, gru_weights<T>, gru_constants<T>, gru_options, kernel::gru_rows<T>>>(),
+    std::declval<hidden_backward_functions<T, gru_backward_family, gru_weights<T>, gru_backward_weights<T>,
+        gru_constants<T>, gru_options, kernel::recorded_gru_rows<T>, kernel::gru_backward_rows<T>,
+        gru_residuals<T>>>()));
+
+template <class T>
+using rnn_functions = decltype(std::tuple_cat(
+    std::declval<
+        hidden_functions<T, rnn_family, rnn_weights<T>, rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>>(),
+    std::declval<hidden_backward_functions<T, rnn_backward_family, rnn_weights<T>, rnn_backward_weights<T>,
+        rnn_constants<T>, rnn_options, kernel::recorded_rnn_rows<T>, kernel::rnn_backward_rows<T>,
+        rnn_residuals<T>>>()));
 
 /// The functions of AttnLSTM with one score.
 template <class T, class Score>
@@ -42,17 +72,46 @@ using attending_functions =
     std::tuple<part_functions<T, attn_lstm_states<T, attn_lstm_weights<T>, Score>>, attn_cell_functions<T, Score>>;
 
 template <class T>
+using attending_backward_functions =
+    std::tuple<pack_functions<attn_lstm_backward_family, T, attn_lstm_constants<T>, attn_lstm_options>,
+        attention_residual_functions<T>,
+        part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
+        backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_backward_weights<T>,
+            attn_lstm_residuals<T>>>;
+
+template <class T>
 using attn_lstm_functions = decltype(std::tuple_cat(
     std::declval<std::tuple<pack_functions<attn_lstm_family, T, attn_lstm_constants<T>, attn_lstm_options>>>(),
-    std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>()));
+    std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>(),
+    std::declval<attending_backward_functions<T>>()));
+
+/// The functions of scans and segments of Ts with a reduction.
+template <class T, class Reduce>
+using reducing_functions =
+    std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>, policy_ref>>,
+        lane_functions<lane_scan<T, Reduce>, each_segment<sequences<2>, policy_ref>>,
+        lane_functions<lane_segments<T, Reduce>, std::size_t, segment_range<T>>>;
+
+template <class T>
+using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T, reduce_add_t>>(),
+    std::declval<reducing_functions<T, reduce_mul_t>>(), std::declval<reducing_functions<T, reduce_max_t>>(),
+    std::declval<reducing_functions<T, reduce_min_t>>()));
+
+template <class T>
+using recurrence_functions =
+    std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
+        selective_functions<T>>;
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
     std::declval<lstm_functions<T>>(), std::declval<gru_functions<T>>(), std::declval<rnn_functions<T>>(),
-    std::declval<attn_lstm_functions<T>>()));
+    std::declval<attn_lstm_functions<T>>(), std::declval<scan_functions<T>>(),
+    std::declval<recurrence_functions<T>>()));
 
-using table = decltype(std::tuple_cat(
-    std::declval<functions_of_type<float>>(), std::declval<functions_of_type<double>>()));
+using table = decltype(std::tuple_cat(std::declval<functions_of_type<float>>(),
+    std::declval<functions_of_type<double>>(), std::declval<scan_functions<std::int32_t>>(),
+    std::declval<scan_functions<std::uint32_t>>(), std::declval<scan_functions<std::int64_t>>(),
+    std::declval<scan_functions<std::uint64_t>>()));
 
 } // namespace xloom::dispatch::detail
 

@@ -1,10 +1,7 @@
 // Prints hashes of the bits of results: of this build's kernels or, with xloom::dispatch, of those of a
 // level. Two programs of this file for one vector unit print the same lines.
 
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -16,30 +13,11 @@
 #include <xloom/rnn_cell.hpp>
 #include <xloom/tbb.hpp>
 
+#include "levels.hpp"
+
 namespace {
 
-template <class Tensor>
-Tensor numbers(typename Tensor::shape_type const& shape, unsigned seed)
-{
-    std::mt19937 random(seed);
-    Tensor tensor = Tensor::from_shape(shape);
-    for (auto& item : tensor.storage())
-        item = static_cast<typename Tensor::value_type>(random()) / typename Tensor::value_type(1u << 31) - 1;
-    return tensor;
-}
-
-template <class Range>
-void print(char const* name, std::size_t H, std::size_t N, Range const& range)
-{
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (auto const& item : range) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &item, sizeof item);
-        hash = (hash ^ bits) * 0x100000001b3;
-    }
-    std::printf("%s %zu H %zu N %zu: %016llx\n", name, sizeof(*range.begin()), H, N,
-        static_cast<unsigned long long>(hash));
-}
+using namespace levels;
 
 template <class T, class Weights, class Into, class Step>
 void print_network(
@@ -143,6 +121,8 @@ void print_all(std::size_t H, std::size_t N)
 int main()
 {
     try {
+        levels::print_scans();
+        levels::print_derivatives();
         for (std::size_t const H : {1, 7, 8, 16, 33, 100})
             for (std::size_t const N : {1, 5}) {
                 print_all<float>(H, N);

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace xloom::dispatch {
@@ -91,9 +92,20 @@ inline void force_level(level unit)
 
 namespace xloom::detail {
 
-/// True for element types whose functions are in xloom_dispatch.
 template <class Item>
-inline constexpr bool is_dispatched = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+inline constexpr bool is_dispatched_float = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+template <class Item>
+inline constexpr bool is_dispatched_integer =
+    std::is_same_v<Item, std::int32_t> || std::is_same_v<Item, std::uint32_t> ||
+    std::is_same_v<Item, std::int64_t> || std::is_same_v<Item, std::uint64_t>;
+
+/// True for functions that are in xloom_dispatch: those of float and double and, if they say so, of integers.
+template <class Functions>
+inline constexpr bool is_dispatched = is_dispatched_float<typename Functions::item>;
+template <class Functions>
+    requires(Functions::has_integers)
+inline constexpr bool is_dispatched<Functions> =
+    is_dispatched_float<typename Functions::item> || is_dispatched_integer<typename Functions::item>;
 
 /// The level that an object was made with.
 class vector_level {
@@ -103,11 +115,12 @@ public:
     friend bool operator==(vector_level const&, vector_level const&) = default;
 
     /// Returns the functions of this level. Functions are a struct of pointers to functions with
-    /// Functions::compiled(), which returns those of this translation unit, and an element type `item`.
+    /// Functions::compiled(), which returns those of this translation unit, an element type `item`, and
+    /// maybe `has_integers`.
     template <class Functions>
     Functions functions() const noexcept
     {
-        if constexpr (is_dispatched<typename Functions::item>)
+        if constexpr (is_dispatched<Functions>)
             return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
         else
             return Functions::compiled();
@@ -122,9 +135,6 @@ private:
 #else
 
 namespace xloom::detail {
-
-template <class Item>
-inline constexpr bool is_dispatched = false;
 
 /// The level that an object was made with: the one of this translation unit.
 class vector_level {

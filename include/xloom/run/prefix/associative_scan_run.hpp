@@ -6,6 +6,7 @@
 
 #include <xloom/associative_scan_options.hpp>
 #include <xloom/check/associative_scan.hpp>
+#include <xloom/core/policy.hpp>
 #include <xloom/run/prefix/associative_scan_types.hpp>
 #include <xloom/run/prefix/scan_operands.hpp>
 #include <xloom/run/prefix/scanned_operands.hpp>
@@ -30,7 +31,7 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy});
+            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy)});
         });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <xloom/core/partition.hpp>
+#include <xloom/core/policy.hpp>
 #include <xloom/kernel/lane_prefix.hpp>
 #include <xloom/kernel/row_prefix.hpp>
 #include <xloom/kernel/strip_prefix.hpp>
@@ -32,6 +33,68 @@ struct recurrence_operands {
     }
 };
 
+/// True if a, b and h follow each other with this step.
+inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+{
+    return steps[0] == step && steps[1] == step && steps[3] == step;
+}
+
+/// The part of recurrences that is done in vectors.
+template <class T>
+struct lane_recurrences {
+    using item = T;
+    using offsets = sequences<4>::offsets;
+
+    recurrence_operands<T> const& of;
+    sequences<4> const& all;
+
+    /// Runs what is done in vectors. Returns the number of neighbours of each row that are done.
+    template <class Run>
+    std::size_t operator()(Run const& run) const
+    {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive_states(all.time(), 1))
+                return run_consecutive<false>(run);
+            if (detail::are_consecutive_states(all.time(), -1))
+                return run_consecutive<true>(run);
+        }
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        return detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run) : 0;
+    }
+
+private:
+    template <bool Reverse, class Run>
+    std::size_t run_consecutive(Run const& run) const
+    {
+        using access = affine_consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<kernel::lane_compose<T>, access>(
+                access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+                length, false);
+        });
+        return all.neighbours();
+    }
+
+    template <class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using map = kernel::affine_map<kernel::lanes_t<T>>;
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        auto const& time = all.time();
+        run(0, whole, count * kernel::row_width<map>,
+            [&](offsets const& at, std::size_t length, std::size_t width) {
+                return strip({},
+                    {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                        {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
+                    length, width / count, false);
+            });
+        return whole;
+    }
+};
+
+/// Runs the recurrences of the neighbours from `begin` on item by item.
 template <class T, class Run>
 void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin, Run const& run)
 {
@@ -48,60 +111,18 @@ void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::s
         });
 }
 
-template <class T, class Run>
-std::size_t run_neighbours(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using map = kernel::affine_map<kernel::lanes_t<T>>;
-    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
-    constexpr std::size_t count = kernel::lane_count<T>;
-    std::size_t const whole = all.neighbours() / count * count;
-    auto const& time = all.time();
-    run(0, whole, count * kernel::row_width<map>, [&](auto const& at, std::size_t length, std::size_t width) {
-        return strip({},
-            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-            length, width / count, false);
-    });
-    return whole;
-}
-
-template <bool Reverse, class T, class Run>
-void run_consecutive(recurrence_operands<T> const& of, sequences<4> const& all, Run const& run)
-{
-    using access = affine_consecutive_access<T, Reverse>;
-    run(0, all.neighbours(), 1, [&](auto const& at, std::size_t length, std::size_t) {
-        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]}, length,
-            false);
-    });
-}
-
-/// True if a, b and h follow each other with this step.
-inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
-{
-    return steps[0] == step && steps[1] == step && steps[3] == step;
-}
-
 /// Runs recurrences along an axis. Requires operands of one shape.
-template <class T, class Policy>
-void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
+template <class T>
+void run_recurrences(
+    recurrence_operands<T> const& of, std::size_t axis, bool reverse, policy_ref const& policy)
 {
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
     whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>) {
-        if (kernel::has_masked_lanes || run.is_long()) {
-            if (detail::are_consecutive_states(all.time(), 1))
-                return detail::run_consecutive<false>(of, all, run);
-            if (detail::are_consecutive_states(all.time(), -1))
-                return detail::run_consecutive<true>(of, all, run);
-        }
-        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
-        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
-            done = detail::run_neighbours(of, all, run);
-    }
+    if constexpr (kernel::has_lanes<T>)
+        done = detail::scan_lanes(lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 

@@ -10,6 +10,7 @@
 #include <xloom/core/number.hpp>
 #include <xloom/core/partition.hpp>
 #include <xloom/core/tuning.hpp>
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/lane_prefix.hpp>
 #include <xloom/kernel/lane_reduction.hpp>
 #include <xloom/kernel/row_prefix.hpp>
@@ -87,9 +88,91 @@ bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t 
     return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
 }
 
+/// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
+/// each row that are done.
+template <class Scan, class... Arguments>
+struct lane_functions {
+    using item = typename Scan::item;
+
+    static constexpr bool has_integers = true;
+
+    std::size_t (*scan)(Scan const&, Arguments const&...);
+
+    static constexpr lane_functions compiled() noexcept
+    {
+        return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
+    }
+};
+
+template <class Scan, class... Arguments>
+std::size_t scan_lanes(Scan const& scan, Arguments const&... arguments)
+{
+    return vector_level().template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+}
+
+/// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
+template <class T, class Reduce>
+struct lane_scan {
+    using item = T;
+    using offsets = sequences<2>::offsets;
+    using ops = kernel::lane_reduction<Reduce, T>;
+
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+
+    /// Runs what is done in vectors. Returns the number of neighbours of each row that are done.
+    template <class Run>
+    std::size_t operator()(Run const& run) const
+    {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive(all.time(), 1))
+                return run_consecutive<false>(run);
+            if (detail::are_consecutive(all.time(), -1))
+                return run_consecutive<true>(run);
+        }
+        return detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
+    }
+
+private:
+    T first() const { return start != nullptr ? *start : ops::neutral(); }
+
+    /// Scans sequences whose items are consecutive.
+    template <bool Reverse, class Run>
+    std::size_t run_consecutive(Run const& run) const
+    {
+        using access = consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<ops, access>(
+                access{{x + at[0]}, {y + at[1]}, first()}, length, exclusive);
+        });
+        return all.neighbours();
+    }
+
+    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours.
+    template <class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using lanes = kernel::lanes_t<T>;
+        using strip = kernel::row_prefix<lanes, ops, lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        run(0, whole, count * kernel::row_width<lanes>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first()},
+                    length, width / count, exclusive);
+            });
+        return whole;
+    }
+};
+
 /// A scan of one operand x into y.
 template <class T, class Op>
 struct item_scan {
+    using offsets = sequences<2>::offsets;
+
     T const* x;
     T* y;
     sequences<2> const& all;
@@ -97,8 +180,18 @@ struct item_scan {
     bool exclusive;
     Op& op;
 
-    using offsets = sequences<2>::offsets;
+    /// Chooses kernels and runs them.
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using reduce = std::remove_const_t<Op>;
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+        run_items(done, run);
+    }
 
+private:
     /// Scans the neighbours from `begin` on item by item.
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
@@ -112,56 +205,6 @@ struct item_scan {
                         start},
                     length, width, exclusive);
             });
-    }
-
-    /// Scans sequences whose items are consecutive, each in vectors.
-    template <bool Reverse, class Ops, class Run>
-    void run_consecutive(Run const& run) const
-    {
-        using access = consecutive_access<T, Reverse>;
-        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-            return kernel::lane_prefix<Ops, access>(
-                access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, length,
-                exclusive);
-        });
-    }
-
-    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
-    /// neighbours of each row that are done: whole vectors.
-    template <class Ops, class Run>
-    std::size_t run_neighbours(Run const& run) const
-    {
-        using lanes = kernel::lanes_t<T>;
-        using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        run(0, whole, count * kernel::row_width<lanes>,
-            [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(Ops{},
-                    {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
-                        start != nullptr ? *start : Ops::neutral()},
-                    length, width / count, exclusive);
-            });
-        return whole;
-    }
-
-    /// Chooses a kernel and runs it.
-    template <class Run>
-    void operator()(Run const& run) const
-    {
-        std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-            if (kernel::has_masked_lanes || run.is_long()) {
-                if (detail::are_consecutive(all.time(), 1))
-                    return run_consecutive<false, ops>(run);
-                if (detail::are_consecutive(all.time(), -1))
-                    return run_consecutive<true, ops>(run);
-            }
-            if (detail::are_consecutive(all.beside(), 1))
-                done = run_neighbours<ops>(run);
-        }
-        run_items(done, run);
     }
 };
 

@@ -67,59 +67,82 @@ void reduce_contiguous(T const* x, strip_items<T> const& y, segment_range<T> con
     }
 }
 
-/// A reduction of the segments of one operand x into y.
-template <class T, class Op>
-struct item_reduction {
+/// The operands of a reduction of segments.
+template <class T>
+struct segment_operands {
+    using offsets = sequences<2>::offsets;
+
     T const* x;
     T* y;
     sequences<2> const& all;
-    Op& op;
 
-    using offsets = sequences<2>::offsets;
-
-    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
-    void operator()(std::size_t i, segment_range<T> const& segments) const
-    {
-        offsets const at = all(i);
-        std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-            if (all.time()[0] == 1)
-                return run_contiguous<ops>(at, segments);
-            if (detail::are_consecutive(all.beside(), 1))
-                done = run_neighbours<ops>(at, segments);
-        }
-        item_access<T> const access{items(x, at, 0, done), items(y, at, 1, done), nullptr};
-        detail::reduce_elements<std::is_arithmetic_v<T>>(
-            access, segments, all.neighbours() - done, operator_ref<T, Op>{&op});
-    }
-
-private:
-    template <class Ops>
-    void run_contiguous(offsets const& at, segment_range<T> const& segments) const
-    {
-        for (std::size_t c = 0; c < all.neighbours(); ++c)
-            detail::reduce_contiguous<Ops>(items(x, at, 0, c).first, items(y, at, 1, c), segments);
-    }
-
-    /// Returns the number of neighbours that are done: whole vectors.
-    template <class Ops>
-    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
-    {
-        constexpr std::size_t count = kernel::lane_count<T>;
-        using lanes = kernel::lanes_t<T>;
-        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
-        detail::reduce_elements<true, lanes>(lane_access<T>{items(x, at, 0, 0), items(y, at, 1, 0), T{}},
-            {segments.splits, segments.begin, segments.end, &empty}, all.neighbours() / count, Ops{});
-        return all.neighbours() / count * count;
-    }
-
-    /// Returns operand k from neighbour c on.
+    /// Returns x or y, which is operand k, from neighbour c on.
     template <class Item>
     strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
     {
         return {
             first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+    }
+};
+
+/// The part of a reduction of segments that is done in vectors. Reduce is add, mul, max or min.
+template <class T, class Reduce>
+struct lane_segments {
+    using item = T;
+    using offsets = typename segment_operands<T>::offsets;
+    using ops = kernel::lane_reduction<Reduce, T>;
+
+    segment_operands<T> const& of;
+
+    /// Reduces neighbours from sequence i on, and returns their number.
+    std::size_t operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        offsets const at = of.all(i);
+        if (of.all.time()[0] == 1)
+            return run_contiguous(at, segments);
+        return detail::are_consecutive(of.all.beside(), 1) ? run_neighbours(at, segments) : 0;
+    }
+
+private:
+    std::size_t run_contiguous(offsets const& at, segment_range<T> const& segments) const
+    {
+        for (std::size_t c = 0; c < of.all.neighbours(); ++c)
+            detail::reduce_contiguous<ops>(
+                of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
+        return of.all.neighbours();
+    }
+    std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
+    {
+        constexpr std::size_t count = kernel::lane_count<T>;
+        using lanes = kernel::lanes_t<T>;
+        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
+        std::size_t const vectors = of.all.neighbours() / count;
+        detail::reduce_elements<true, lanes>(
+            lane_access<T>{of.items(of.x, at, 0, 0), of.items(of.y, at, 1, 0), T{}},
+            {segments.splits, segments.begin, segments.end, &empty}, vectors, ops{});
+        return vectors * count;
+    }
+};
+
+/// A reduction of the segments of one operand x into y.
+template <class T, class Op>
+struct item_reduction {
+    segment_operands<T> of;
+    Op& op;
+
+    /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
+    void operator()(std::size_t i, segment_range<T> const& segments) const
+    {
+        using reduce = std::remove_const_t<Op>;
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(lane_segments<T, reduce>{of}, i, segments);
+        if (done == of.all.neighbours())
+            return;
+        auto const at = of.all(i);
+        item_access<T> const access{of.items(of.x, at, 0, done), of.items(of.y, at, 1, done), nullptr};
+        detail::reduce_elements<std::is_arithmetic_v<T>>(
+            access, segments, of.all.neighbours() - done, operator_ref<T, Op>{&op});
     }
 };
 
@@ -144,7 +167,7 @@ void reduce_segments(Call const& call, sequences<Call::count> const& all, row_sp
                 all.neighbours(), operator_ref<V, Op>{&op});
         });
     else
-        run(item_reduction<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, op});
+        run(item_reduction<V, Op>{{std::get<0>(call.x), std::get<0>(call.y), all}, op});
 }
 
 /// Checks the operands and reduces the segments. Requires valid types.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include <xloom/core/policy.hpp>
 #include <xloom/run/prefix/scan_operands.hpp>
 #include <xloom/segment_scan_options.hpp>
 #include <xloom/tensor/row_split_list.hpp>
@@ -78,8 +79,8 @@ void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(each_segment{
-                all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy), policy});
+            scan(each_segment{all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy),
+                policy_ref(policy)});
         });
 }
 

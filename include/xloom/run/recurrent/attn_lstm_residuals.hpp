@@ -11,6 +11,31 @@
 
 namespace xloom::detail {
 
+/// Numbers of residuals, which are padded to whole vectors.
+struct attention_residual_sizes {
+    std::size_t step;    ///< of a step of a row
+    std::size_t initial; ///< of the initial states of a row
+    std::size_t key;     ///< of a row of keys
+};
+
+/// The function that returns the numbers of residuals for S steps of memory.
+template <class Item>
+struct attention_residual_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+    using parameters = kernel::attn_lstm_parameters<T>;
+
+    attention_residual_sizes (*sizes)(parameters const&, std::size_t S) noexcept;
+
+    static constexpr attention_residual_functions compiled() noexcept
+    {
+        return {[](parameters const& p, std::size_t S) noexcept {
+            return attention_residual_sizes{kernel::attention_residuals<T>(p, p.lstm.gate_step, S).size,
+                initial_size(p), kernel::whole_batches<T>(p.A)};
+        }};
+    }
+};
+
 /// The residuals of one forward pass: those of an LSTM and of its attention, and the keys of each row's
 /// memory.
 template <class Item>
@@ -31,8 +56,8 @@ public:
     std::size_t memory_length(std::size_t n) const noexcept { return memory_lengths_[n]; }
     kernel::key_rows<T const> keys(std::size_t d, std::size_t n) const noexcept
     {
-        std::size_t const i = d * this->batch().N + n, step = kernel::whole_batches<T>(attention_.A);
-        return {keys_.data() + i * S_ * step, memory_lengths_[n], step, are_exponentials_[i] != 0};
+        std::size_t const i = d * this->batch().N + n;
+        return {keys_.data() + i * S_ * key_size_, memory_lengths_[n], key_size_, are_exponentials_[i] != 0};
     }
 
     /// Makes room for a forward pass.
@@ -40,9 +65,11 @@ public:
     void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of,
         memory_operand<Item> const& memory)
     {
-        auto const& p = detail::parameters_of(weights, 0);
-        base::start(weights, batch, length_of,
-            kernel::attention_residuals<T>(p, p.lstm.gate_step, memory.S).size, initial_size(p));
+        using functions = attention_residual_functions<Item>;
+        attention_residual_sizes const sizes = weights.level().template functions<functions>().sizes(
+            detail::parameters_of(weights, 0), memory.S);
+        base::start(weights, batch, length_of, sizes.step, sizes.initial);
+        key_size_ = sizes.key;
         attention_ = weights.attention();
         S_ = memory.S;
         memory_lengths_.clear();
@@ -50,7 +77,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, rows * S_ * kernel::whole_batches<T>(attention_.A));
+        grow(keys_, rows * S_ * key_size_);
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
@@ -62,7 +89,7 @@ public:
 
 private:
     attention_widths attention_{};
-    std::size_t S_ = 0;
+    std::size_t S_ = 0, key_size_ = 0;
     std::vector<std::size_t> memory_lengths_{};
     std::vector<unsigned char> are_exponentials_{}; ///< not bool: threads write their own items
     aligned_vector<T> keys_{};

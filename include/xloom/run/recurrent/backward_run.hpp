@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/core/policy.hpp>
 #include <xloom/core/tuning.hpp>
 #include <xloom/kernel/gradient_columns.hpp>
 #include <xloom/kernel/multiply_transposed.hpp>
@@ -93,9 +94,9 @@ struct backward_runner {
     using parameters = typename Cell::parameters;
     using operands = backward_operands<Item, Cell::gradients>;
 
-    template <class Weights, class Residuals, class Policy>
+    template <class Weights, class Residuals>
     static void run(operands const& o, typename States::operands const& states, Weights const& weights,
-        Residuals const& residuals, recurrent_workspace<Item>& workspace, Policy const& policy)
+        Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
                           useful = o.batch.T * o.batch.N * detail::parameters_of(weights, 0).products() /
@@ -442,5 +443,31 @@ private:
     std::size_t part_size_ = 0;
     T* parts_memory_ = nullptr;
 };
+
+/// The function that runs a backward pass.
+template <class Item, class States, class Weights, class Residuals>
+struct backward_functions {
+    using item = Item;
+    using runner = backward_runner<Item, States>;
+
+    void (*run)(typename runner::operands const&, typename States::operands const&, Weights const&,
+        Residuals const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr backward_functions compiled() noexcept
+    {
+        return {&runner::template run<Weights, Residuals>};
+    }
+};
+
+/// Runs a backward pass by the functions of the level of its weights.
+template <class States, class Item, class Weights, class Residuals, class Policy>
+void run_backward(typename backward_runner<Item, States>::operands const& o,
+    typename States::operands const& states, Weights const& weights, Residuals const& residuals,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    using functions = backward_functions<Item, States, Weights, Residuals>;
+    weights.level().template functions<functions>().run(
+        o, states, weights, residuals, workspace, policy_ref(policy));
+}
 
 } // namespace xloom::detail

@@ -83,7 +83,7 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
                 "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
         },
         blocks_of(X, cotangents.Y, cotangents.Y_h));
-    backward_runner<Item, backward_states<Item, Cell>>::run(
+    run_backward<backward_states<Item, Cell>>(
         {batch, sizes, weights.direction(), {X, layout}, {cotangents.Y, layout}, {gradients.X, layout},
             gradients.B, {}, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
         {{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}}, weights, residuals, workspace,

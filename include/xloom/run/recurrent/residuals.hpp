@@ -20,10 +20,6 @@ template <class Item, class Attributes>
 class residuals_of {
     using T = compute_t<Item>;
 
-    static_assert(!is_dispatched<Item>,
-        "xloom::dispatch does not hold the derivatives of recurrent operators: compile this file without "
-        "XLOOM_DISPATCH");
-
 public:
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
@@ -37,6 +33,7 @@ public:
     batch_sizes const& batch() const noexcept { return batch_; }
     xloom::direction direction() const noexcept { return direction_; }
     Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
+    vector_level level() const noexcept { return level_; }
 
     /// Returns the rows of the batch, sorted by descending length.
     std::vector<std::size_t> const& rows() const noexcept { return rows_; }
@@ -72,6 +69,7 @@ public:
         widths_ = weights.sizes();
         batch_ = batch;
         direction_ = weights.direction();
+        level_ = weights.level();
         for (std::size_t d = 0; d < widths_.D; ++d)
             attributes_[d] = attributes_of(parameters_of(weights, d));
         row_size_ = row_size;
@@ -135,6 +133,7 @@ private:
         return begins_.back() * row_size_ + batch_.N * state_size_;
     }
 
+    [[no_unique_address]] vector_level level_{};
     recurrent_widths widths_{};
     batch_sizes batch_{};
     xloom::direction direction_{};
@@ -163,6 +162,10 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
             ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
             ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
             ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
+    if (residuals.level() != weights.level())
+        fail<option_error>(op,
+            ": residuals must be those of weights that are packed at the same level of xloom::dispatch, but "
+            "the levels differ. Construct both weights at one level, and run the forward pass.");
     bool is_same = residuals.direction() == weights.direction();
     for (std::size_t d = 0; d < sizes.D; ++d)
         is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));

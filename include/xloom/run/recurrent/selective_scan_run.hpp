@@ -5,6 +5,8 @@
 
 #include <xloom/check/selective_scan.hpp>
 #include <xloom/core/partition.hpp>
+#include <xloom/core/policy.hpp>
+#include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/selective_scan.hpp>
 #include <xloom/run/recurrent/workspace.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
@@ -84,30 +86,51 @@ struct selective_call {
     }
 };
 
-/// Computes y and the final state; each is omitted if its reference is.
+/// The function that runs a selective scan. It computes y and the final state; each is omitted if its
+/// reference is.
+template <class Item>
+struct selective_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, tensor_ref<Item> const& y, tensor_ref<Item> const& final_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_functions compiled() noexcept { return {&scan}; }
+
+private:
+    static void scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+        tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        using T = compute_t<Item>;
+        using channels = kernel::selective_channels<Item>;
+        selective_sizes const& sizes = call.sizes;
+        std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width,
+                          units = sizes.N * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        channels(call.sequence(0), 0, 0, size);
+        T* const numbers = numbers_of(workspace, parts * size.used());
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+                auto const in = call.sequence(n);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::selective_scan(
+                    channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                    {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                        rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
+            }
+        });
+    }
+};
+
 template <class Item, class Policy>
 void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
     tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    using T = compute_t<Item>;
-    using channels = kernel::selective_channels<Item>;
-    selective_sizes const& sizes = call.sizes;
-    std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width, units = sizes.N * blocks;
-    std::size_t const parts = call.parts(units, policy);
-    kernel::arena<T> size;
-    channels(call.sequence(0), 0, 0, size);
-    T* const numbers = numbers_of(workspace, parts * size.used());
-    policy.for_each(parts, [&](std::size_t part) {
-        for (std::size_t unit = begin_of_part(part, parts, units);
-             unit < begin_of_part(part + 1, parts, units); ++unit) {
-            std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
-            auto const in = call.sequence(n);
-            kernel::arena<T> memory(numbers + part * size.used());
-            kernel::selective_scan(channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
-                {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
-                    rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-        }
-    });
+    vector_level().functions<selective_functions<Item>>().run(
+        call, y, final_state, workspace, policy_ref(policy));
 }
 
 } // namespace detail

@@ -1,40 +1,18 @@
-// One build of the calls of bench_dispatch: XLOOM_BENCH_BUILD names it.
+// The recurrent operators of bench_dispatch, with products and activations, in one build.
 
 #include <cmath>
-#include <cstdint>
-#include <memory>
 
 #include <xloom/activations.hpp>
+#include <xloom/attn_lstm.hpp>
+#include <xloom/gru.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
+#include <xloom/rnn.hpp>
 
-#include "dispatch_build.hpp"
+#include "dispatch_operands.hpp"
 
 namespace bench::XLOOM_BENCH_BUILD {
 namespace {
-
-using row = std::vector<float>;
-using matrix = xt::xtensor<float, 2>;
-using cube = xt::xtensor<float, 3>;
-
-/// Numbers in +-limit.
-template <class Tensor>
-Tensor uniform(typename Tensor::shape_type const& shape, float limit, std::uint32_t noise)
-{
-    Tensor tensor = Tensor::from_shape(shape);
-    for (std::size_t i = 0; i < tensor.size(); ++i) {
-        noise = noise * 1664525u + 1013904223u;
-        tensor.data()[i] = limit * (static_cast<float>(noise >> 8) / 8388608.0f - 1.0f);
-    }
-    return tensor;
-}
-
-/// Returns the call of State::operator(), which writes to State::y.
-template <class State>
-built_call call_of(std::shared_ptr<State> const& state)
-{
-    return {[state] { (*state)(); }, [state] { return row(state->y.begin(), state->y.end()); }};
-}
 
 /// The weights of a network with as many inputs as units, and its operands.
 struct network {
@@ -78,6 +56,63 @@ struct lstm : network {
     void operator()()
     {
         xloom::lstm_into(X, packed, {}, {{}, Y_h, Y_c}, workspace);
+        keep();
+    }
+};
+
+struct gru : network {
+    cube W, R;
+    xloom::gru_weights<float> packed;
+    xloom::recurrent_workspace<float> workspace{};
+
+    explicit gru(dispatch_work const& work)
+        : network(work), W(weights(3 * size.H, 2)), R(weights(3 * size.H, 3)), packed({W, R, {}})
+    {}
+
+    void operator()()
+    {
+        xloom::gru_into(X, packed, {}, {{}, Y_h}, workspace);
+        keep();
+    }
+};
+
+struct rnn : network {
+    cube W, R;
+    xloom::rnn_weights<float> packed;
+    xloom::recurrent_workspace<float> workspace{};
+
+    explicit rnn(dispatch_work const& work)
+        : network(work), W(weights(size.H, 2)), R(weights(size.H, 3)), packed({W, R, {}})
+    {}
+
+    void operator()()
+    {
+        xloom::rnn_into(X, packed, {}, {{}, Y_h}, workspace);
+        keep();
+    }
+};
+
+/// Attends to 50 rows of memory as wide as the state.
+struct attn_lstm : network {
+    cube W, R, QW, MW, M;
+    matrix V;
+    xloom::attn_lstm_weights<float> packed;
+    xloom::attention_workspace<float> workspace{};
+
+    explicit attn_lstm(dispatch_work const& work)
+        : network(work),
+          W(uniform<cube>({1, 4 * size.H, 2 * size.H}, limit, 2)),
+          R(weights(4 * size.H, 3)),
+          QW(weights(size.H, 4)),
+          MW(weights(size.H, 5)),
+          M(uniform<cube>({size.N, 50, size.H}, 1, 6)),
+          V(biases(size.H)),
+          packed({.W = W, .R = R, .QW = QW, .MW = MW, .V = V})
+    {}
+
+    void operator()()
+    {
+        xloom::attn_lstm_into(X, packed, {.M = M}, {.Y_h = Y_h, .Y_c = Y_c}, workspace);
         keep();
     }
 };
@@ -134,10 +169,16 @@ struct activations {
 
 } // namespace
 
-built_call make_call(dispatch_work const& work)
+built_call make_recurrent(dispatch_work const& work)
 {
     if (work.kind == "lstm")
         return call_of(std::make_shared<lstm>(work));
+    if (work.kind == "gru")
+        return call_of(std::make_shared<gru>(work));
+    if (work.kind == "rnn")
+        return call_of(std::make_shared<rnn>(work));
+    if (work.kind == "attn_lstm")
+        return call_of(std::make_shared<attn_lstm>(work));
     if (work.kind == "lstm_cell")
         return call_of(std::make_shared<lstm_cell>(work));
     if (work.kind == "packed_matrix")

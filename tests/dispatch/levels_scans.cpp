@@ -1,0 +1,91 @@
+// The scans and the reductions of segments.
+
+#include <xloom/cumulative.hpp>
+#include <xloom/linear_recurrence_vjp.hpp>
+#include <xloom/segment_reduce.hpp>
+#include <xloom/segment_scan.hpp>
+#include <xloom/selective_scan.hpp>
+#include <xloom/tbb.hpp>
+
+#include "levels.hpp"
+
+namespace levels {
+namespace {
+
+/// Scans H sequences of N elements, which are consecutive if axis is 1, and else beside each other.
+template <class T>
+void print_items(std::size_t H, std::size_t N, std::ptrdiff_t axis)
+{
+    using matrix = xt::xtensor<T, 2>;
+    auto const x = axis == 1 ? numbers<matrix>({H, N}, 1) : numbers<matrix>({N, H}, 1);
+    xt::xtensor<int, 1> const splits = {
+        0, 1, 1, static_cast<int>(x.shape()[0] / 3 + 1), static_cast<int>(x.shape()[0])};
+    for (auto const kind :
+        {xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min}) {
+        for (bool const reverse : {false, true}) {
+            print("scan", H, N, xloom::associative_scan(kind, x, {.axis = axis, .reverse = reverse}));
+            print("exclusive scan", H, N,
+                xloom::associative_scan(
+                    kind, x, {.axis = axis, .reverse = reverse, .exclusive = true}, xloom::tbb_policy(2)));
+            print("segment_scan", H, N, xloom::segment_scan(kind, x, splits, {.reverse = reverse}));
+        }
+        print("segment_reduce", H, N, xloom::segment_reduce(kind, x, splits));
+    }
+    print("cumulative_sum", H, N, xloom::cumulative_sum(x, {.axis = axis}));
+    print("cumulative_prod", H, N, xloom::cumulative_prod(x, {.axis = axis}));
+}
+
+template <class T>
+void print_recurrences(std::size_t H, std::size_t N, std::ptrdiff_t axis)
+{
+    using matrix = xt::xtensor<T, 2>;
+    std::array<std::size_t, 2> const shape = axis == 1 ? std::array{H, N} : std::array{N, H};
+    matrix const a = numbers<matrix>(shape, 1), b = numbers<matrix>(shape, 2);
+    auto const h0 = numbers<xt::xtensor<T, 1>>({H}, 3);
+    for (bool const reverse : {false, true}) {
+        matrix const h = xloom::linear_recurrence(a, b, h0, {.axis = axis, .reverse = reverse});
+        print("linear_recurrence", H, N, h);
+        print("linear_recurrence of a number", H, N,
+            xloom::linear_recurrence(a, b, T(1), {.axis = axis, .reverse = reverse}, xloom::tbb_policy(2)));
+        print("linear_recurrence_vjp", H, N,
+            xloom::linear_recurrence_vjp(a, h0, h, b, {.axis = axis, .reverse = reverse}).d_a);
+    }
+}
+
+/// The selective scan of H channels and N steps.
+template <class T>
+void print_selective(std::size_t H, std::size_t N)
+{
+    using cube = xt::xtensor<T, 3>;
+    std::size_t const sequences = 2, S = 3;
+    cube const u = numbers<cube>({sequences, N, H}, 1), delta = numbers<cube>({sequences, N, H}, 2),
+               B = numbers<cube>({sequences, N, S}, 3), C = numbers<cube>({sequences, N, S}, 4),
+               z = numbers<cube>({sequences, N, H}, 5);
+    auto const A = numbers<xt::xtensor<T, 2>>({H, S}, 6);
+    auto const out = xloom::selective_scan(
+        u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.delta_softplus = true}, xloom::tbb_policy(2));
+    print("selective_scan", H, N, out.y);
+    print("selective_scan's state", H, N, out.final_state);
+}
+
+} // namespace
+
+void print_scans()
+{
+    for (std::size_t const H : {1, 7, 40})
+        for (std::size_t const N : {1, 5, 16, 600})
+            for (std::ptrdiff_t const axis : {0, 1}) {
+                print_items<float>(H, N, axis);
+                print_items<double>(H, N, axis);
+                print_items<std::int32_t>(H, N, axis);
+                print_items<std::uint64_t>(H, N, axis);
+                print_recurrences<float>(H, N, axis);
+                print_recurrences<double>(H, N, axis);
+            }
+    for (std::size_t const H : {1, 7, 40}) {
+        print_selective<float>(H, 5);
+        print_selective<double>(H, 5);
+    }
+}
+
+} // namespace levels
