@@ -14,7 +14,7 @@ inline constexpr std::size_t feature_count = 128;
 
 class encoder {
 public:
-    explicit encoder(weights const& model);
+    encoder(weights const& model, xloom::weight_storage storage);
 
     /// Returns the features of a chunk that follows the last samples of the previous one. They stay valid
     /// until the next call.
