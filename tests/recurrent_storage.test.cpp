@@ -6,6 +6,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <xloom/attn_lstm_cell.hpp>
@@ -103,9 +105,23 @@ void check_results(recurrent_sizes const& sizes, weight_storage storage)
     CHECK(difference(found, Family::textbook(in, options)) < 2e-6);
     if (storage != weight_storage::int8)
         CHECK(have_same_bits(found, Family::template call<float>(in, options)));
-    std::size_t parts = 3;
-    CHECK(have_same_bits(found, Family::template call<float>(in, weights, tbb_policy(parts))));
 }
+
+/// Runs parts one by one, from the last to the first, and remembers the most parts that there were.
+struct backwards {
+    std::size_t threads;
+    std::size_t* parts;
+
+    std::size_t concurrency() const { return threads; }
+
+    template <class F>
+    void for_each(std::size_t count, F const& f) const
+    {
+        *parts = std::max(*parts, count);
+        while (count-- > 0)
+            f(count);
+    }
+};
 
 } // namespace
 
@@ -115,6 +131,30 @@ TEST_CASE_TEMPLATE("narrow weights give the results of the rounded weights, with
     for (recurrent_sizes const& sizes : some_sizes)
         for (weight_storage const storage : narrow)
             check_results<Family>(sizes, storage);
+}
+
+TEST_CASE_TEMPLATE(
+    "narrow weights have the same bits on any number of threads", Family, lstm_family, gru_family, rnn_family)
+{
+    // One row, whose columns are partitioned, and several.
+    for (recurrent_sizes const& sizes : {recurrent_sizes{2, 1, 64, 512}, {40, 7, 130, 70}})
+        for (weight_storage const storage : narrow) {
+            CAPTURE(sizes.N);
+            CAPTURE(name_of(storage));
+            std::mt19937 random(9);
+            auto const in = Family::template draw<float>(random, sizes, with_B, {.weights = 0.1});
+            typename Family::template weights<float> const weights(
+                typename Family::template tensors<float>(in).constants(), {}, storage);
+            auto const expected = Family::template call<float>(in, weights);
+            for (std::size_t const threads : {2u, 3u, 5u}) {
+                std::size_t parts = 0;
+                CHECK(have_same_bits(
+                    expected, Family::template call<float>(in, weights, backwards{threads, &parts})));
+                CHECK(parts > 1);
+                CHECK(
+                    have_same_bits(expected, Family::template call<float>(in, weights, tbb_policy(threads))));
+            }
+        }
 }
 
 TEST_CASE("narrow weights of an AttnLSTM give the results of the rounded weights, with 16 bits to the bit")

@@ -16,8 +16,8 @@ public:
     /// weight [output channels, input channels, kernel] and bias [output channels], as in ONNX; `stride`
     /// counts input frames.
     convolution(xt::xtensor<float, 3> const& weight, xt::xtensor<float, 1> const& bias, std::size_t frames,
-        std::size_t stride, xloom::weight_storage storage)
-        : frames_(frames), hop_(stride * weight.shape(1)), matrix_(pack(weight, bias, storage))
+        std::size_t stride)
+        : frames_(frames), hop_(stride * weight.shape(1)), matrix_(pack(weight, bias))
     {}
 
     /// x holds (frames - 1) * hop + window numbers; y is [frames, output channels].
@@ -28,12 +28,12 @@ public:
 
 private:
     static xloom::packed_matrix<float> pack(
-        xt::xtensor<float, 3> const& weight, xt::xtensor<float, 1> const& bias, xloom::weight_storage storage)
+        xt::xtensor<float, 3> const& weight, xt::xtensor<float, 1> const& bias)
     {
         xt::xtensor<float, 3> const by_window = xt::transpose(weight, {2, 1, 0});
         xt::xtensor<float, 2> const matrix =
             xt::reshape_view(by_window, {weight.shape(2) * weight.shape(1), weight.shape(0)});
-        return xloom::packed_matrix<float>(matrix, bias, storage);
+        return xloom::packed_matrix<float>(matrix, bias);
     }
 
     std::size_t frames_;

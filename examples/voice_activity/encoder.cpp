@@ -25,13 +25,13 @@ void relu(std::span<float> values) noexcept
 
 } // namespace
 
-encoder::encoder(weights const& model, xloom::weight_storage storage)
+encoder::encoder(weights const& model)
     : spectrum_of_(model.get<3>("model.stft.forward_basis_buffer", {2 * bins, 1, 256}),
-          xt::zeros<float>({2 * bins}), 4, 128, storage),
-      layer0_(layer_weight(model, 0, 128, bins), layer_bias(model, 0, 128), 4, 1, storage),
-      layer1_(layer_weight(model, 1, 64, 128), layer_bias(model, 1, 64), 2, 2, storage),
-      layer2_(layer_weight(model, 2, 64, 64), layer_bias(model, 2, 64), 1, 2, storage),
-      layer3_(layer_weight(model, 3, feature_count, 64), layer_bias(model, 3, feature_count), 1, 1, storage)
+          xt::zeros<float>({2 * bins}), 4, 128),
+      layer0_(layer_weight(model, 0, 128, bins), layer_bias(model, 0, 128), 4, 1),
+      layer1_(layer_weight(model, 1, 64, 128), layer_bias(model, 1, 64), 2, 2),
+      layer2_(layer_weight(model, 2, 64, 64), layer_bias(model, 2, 64), 1, 2),
+      layer3_(layer_weight(model, 3, feature_count, 64), layer_bias(model, 3, feature_count), 1, 1)
 {}
 
 std::span<float const, feature_count> encoder::operator()(

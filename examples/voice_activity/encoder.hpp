@@ -14,7 +14,7 @@ inline constexpr std::size_t feature_count = 128;
 
 class encoder {
 public:
-    encoder(weights const& model, xloom::weight_storage storage);
+    explicit encoder(weights const& model);
 
     /// Returns the features of a chunk that follows the last samples of the previous one. They stay valid
     /// until the next call.
