@@ -43,7 +43,7 @@ xloom::lstm_cell<float> read_lstm(weights const& model, xloom::weight_storage st
 } // namespace
 
 detector::detector(weights const& model, xloom::weight_storage storage)
-    : encode_(model, storage),
+    : encode_(model),
       lstm_(read_lstm(model, storage)),
       decoder_weight_(model.get<3>("model.decoder.decoder.2.weight", {1, H, 1})),
       decoder_bias_(model.get<1>("model.decoder.decoder.2.bias", {1})(0))
