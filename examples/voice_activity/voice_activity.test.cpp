@@ -185,12 +185,11 @@ TEST_CASE("every probability equals ONNX Runtime's to 1e-5")
     CHECK(differences(actual, wrong) == strings{"something.raw"});
 }
 
-TEST_CASE(
-    "narrow weights: with 16 bits every probability is within 2e-3 of ONNX Runtime's, with int8 within 5e-2")
+TEST_CASE("narrow weights of the LSTM: every probability is within 2e-3 of ONNX Runtime's with float16")
 {
     json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED));
     for (auto const& [type, bound] :
-        {std::pair("float16", 2e-3), std::pair("bfloat16", 2e-3), std::pair("int8", 5e-2)}) {
+        {std::pair("float16", 2e-3), std::pair("bfloat16", 5e-3), std::pair("int8", 3e-2)}) {
         json const actual = probabilities_of(all_recordings(), type);
         REQUIRE(actual.size() == expected.size());
         double largest = 0;
@@ -200,7 +199,7 @@ TEST_CASE(
                     std::max(largest, std::abs(actual[name].at(t).get<double>() - row[t].get<double>()));
         MESSAGE("largest difference with " << type << ": " << largest);
         CHECK(largest < bound);
-        CHECK(largest > 1e-6);
+        CHECK(largest > 1e-5); // so that the option has an effect
     }
 }
 
