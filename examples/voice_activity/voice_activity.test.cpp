@@ -197,7 +197,7 @@ TEST_CASE("narrow weights of the LSTM: every probability is within 2e-3 of ONNX 
             for (std::size_t t = 0; t < row.size(); ++t)
                 largest =
                     std::max(largest, std::abs(actual[name].at(t).get<double>() - row[t].get<double>()));
-        MESSAGE("largest difference with " << type << ": " << largest);
+        MESSAGE("largest difference with " << std::string(type) << ": " << largest);
         CHECK(largest < bound);
         CHECK(largest > 1e-5); // so that the option has an effect
     }
