@@ -1,14 +1,20 @@
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <xloom/packed_matrix.hpp>
+#include <xloom/storage_types.hpp>
 
 namespace packed_matrix_test {
+
+using xloom::weight_storage;
 
 namespace {
 
@@ -112,6 +118,108 @@ TEST_CASE("packed_matrix says what is wrong")
         "xloom::packed_matrix: B must be given, but it is omitted. Give it 2 axes.", xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias},
         "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.", xloom::shape_error);
+}
+
+namespace {
+
+constexpr weight_storage narrow[] = {weight_storage::float16, weight_storage::bfloat16, weight_storage::int8};
+
+/// Returns the bits of C = A B for M rows.
+std::vector<std::uint32_t> bits_of_product(xloom::packed_matrix<float> const& B, std::vector<float> const& A)
+{
+    std::size_t const M = A.size() / B.depth();
+    std::vector<float> C(M * B.columns());
+    B(M, A.data(), B.depth(), C.data(), B.columns());
+    std::vector<std::uint32_t> bits;
+    for (float const x : C)
+        bits.push_back(std::isnan(x) ? 0x7fc00000 : std::bit_cast<std::uint32_t>(x));
+    return bits;
+}
+
+} // namespace
+
+TEST_CASE("packed_matrix in 16 bits: every pattern has its value, for one row and for more")
+{
+    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16}) {
+        // Subnormal numbers, infinities and NaNs among them, in a matrix [1, 65536] and its transpose.
+        auto B = xt::xtensor<float, 2>::from_shape({1, 65536});
+        for (unsigned bits = 0; bits < 65536; ++bits)
+            B(0, bits) = storage == weight_storage::float16
+                             ? static_cast<float>(xloom::float16::from_bits(bits))
+                             : static_cast<float>(xloom::bfloat16::from_bits(bits));
+        xloom::packed_matrix<float> const full(B), stored(B, {}, storage);
+        CHECK(stored.storage() == storage);
+        CHECK(stored.bytes() < full.bytes());
+        for (std::vector<float> const& A : {std::vector<float>{1}, {1, -0.75f}, {1, 2, 3, 4, 5, 6, 7}})
+            CHECK(bits_of_product(stored, A) == bits_of_product(full, A));
+    }
+}
+
+TEST_CASE("packed_matrix in a narrow type: the error is at most that of the rounded numbers")
+{
+    std::mt19937 random(8);
+    for (std::size_t const K : std::initializer_list<std::size_t>{0, 1, 3, 127, 128, 129, 300})
+        for (std::size_t const J : std::initializer_list<std::size_t>{1, 7, 64, 65, 150})
+            for (std::size_t const M : std::initializer_list<std::size_t>{1, 2, 5, 13})
+                for (weight_storage const storage : narrow) {
+                    CAPTURE(K);
+                    CAPTURE(J);
+                    CAPTURE(M);
+                    CAPTURE(name_of(storage));
+                    auto const B = random_tensor<xt::xtensor<float, 2>>(random, {K, J});
+                    auto const bias = random_tensor<xt::xtensor<float, 1>>(random, {J});
+                    auto const A = random_tensor<xt::xtensor<float, 2>>(random, {M, K});
+                    std::vector<float> C(M * J);
+                    xloom::packed_matrix<float>(B, bias, storage)(M, A.data(), K, C.data(), J);
+                    bool is_within = true;
+                    for (std::size_t m = 0; m < M; ++m)
+                        for (std::size_t j = 0; j < J; ++j) {
+                            // Half a unit of each number, and the rounding of the sum.
+                            double bound = 1e-5, largest = 0;
+                            for (std::size_t k = 0; k < K; ++k)
+                                largest = std::max(largest, std::abs(static_cast<double>(B(k, j))));
+                            for (std::size_t k = 0; k < K; ++k) {
+                                double const b = std::abs(static_cast<double>(B(k, j)));
+                                bound += std::abs(static_cast<double>(A(m, k))) *
+                                         (storage == weight_storage::int8         ? largest / 254
+                                             : storage == weight_storage::float16 ? b * 0x1p-11 + 0x1p-25
+                                                                                  : b * 0x1p-8);
+                            }
+                            double const error =
+                                static_cast<double>(C[m * J + j]) - product(A.data() + m * K, B, bias, j);
+                            is_within = is_within && std::abs(error) <= bound;
+                        }
+                    CHECK(is_within);
+                }
+}
+
+TEST_CASE("packed_matrix in int8: zeros, huge and subnormal columns")
+{
+    // The columns have the scales 0, 1, 2^100, the smallest subnormal number, and 0 by underflow.
+    float const least = std::numeric_limits<float>::denorm_min();
+    xt::xtensor<float, 2> const B = {{0, 127, 0x1p100f * 127, 127 * least, least},
+        {0, -64, -0x1p100f, -2 * least, 0}, {0, 0.5f, 0x1p99f * 3, 0, 0}, {0, 1.5f, 0, least, 0}};
+    xloom::packed_matrix<float> const matrix(B, {}, weight_storage::int8);
+    std::vector<float> A(16);
+    for (std::size_t k = 0; k < 4; ++k)
+        A[k * 5] = 1; // the rows of the unit matrix
+    std::vector<float> C(20);
+    matrix(4, A.data(), 4, C.data(), 5);
+    // Ties are rounded to even.
+    CHECK(C == std::vector<float>{0, 127, 0x1p100f * 127, 127 * least, 0, 0, -64, -0x1p100f, -2 * least, 0, 0,
+                   0, 0x1p100f * 2, 0, 0, 0, 2, 0, least, 0});
+    matrix(1, A.data(), 4, C.data(), 5);
+    CHECK(C[1] == 127);
+}
+
+TEST_CASE("packed_matrix: numbers that a narrow type cannot hold are an option_error")
+{
+    xt::xtensor<float, 2> const B = {{1, -1e6f}};
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(B, {}, weight_storage::float16),
+        "xloom::packed_matrix: storage float16 requires weights of at most 65504, but one of B is "
+        "-1000000.000000. Use weight_storage::full or bfloat16.",
+        xloom::option_error);
+    CHECK(xloom::packed_matrix<float>(B, {}, weight_storage::full).storage() == weight_storage::full);
 }
 
 } // namespace packed_matrix_test

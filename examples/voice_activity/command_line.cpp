@@ -17,6 +17,15 @@ float read_threshold(std::string const& text)
     return threshold;
 }
 
+xloom::weight_storage read_storage(std::string const& text)
+{
+    using enum xloom::weight_storage;
+    for (auto const storage : {full, float16, bfloat16, int8})
+        if (text == name_of(storage))
+            return storage;
+    throw std::runtime_error("--weights must be full, float16, bfloat16 or int8, but is " + text);
+}
+
 } // namespace
 
 command_line read_command_line(int argc, char const* const* argv)
@@ -26,6 +35,8 @@ command_line read_command_line(int argc, char const* const* argv)
     auto add = options.add_options();
     add("model", "silero_vad_16k_op15.onnx", text(), "FILE");
     add("threshold", "speech is where the probability is at least P", text()->default_value("0.5"), "P");
+    add("weights", "how the weights of the LSTM are stored: full, float16, bfloat16 or int8",
+        text()->default_value("full"), "TYPE");
     add("json", "write the probabilities as {file name: [p of each 32 ms]}", text(), "FILE");
     add("plot", "write the numbers for voice_activity.gnuplot", text(), "FOLDER");
     add("help", "print this");
@@ -45,6 +56,7 @@ command_line read_command_line(int argc, char const* const* argv)
         throw std::runtime_error("no recording is given (see --help)");
     asked.model = given["model"].as<std::string>();
     asked.threshold = read_threshold(given["threshold"].as<std::string>());
+    asked.storage = read_storage(given["weights"].as<std::string>());
     asked.json = given.count("json") != 0 ? given["json"].as<std::string>() : "";
     asked.plot = given.count("plot") != 0 ? given["plot"].as<std::string>() : "";
     asked.recordings = given["recordings"].as<std::vector<std::string>>();

@@ -30,21 +30,21 @@ xt::xtensor<float, Rank + 1> in_onnx_order(xt::xtensor<float, Rank> const& torch
     return xt::expand_dims(onnx, 0);
 }
 
-xloom::lstm_cell<float> read_lstm(weights const& model)
+xloom::lstm_cell<float> read_lstm(weights const& model, xloom::weight_storage storage)
 {
     auto const W = in_onnx_order(model.get<2>("model.decoder.rnn.weight_ih", {4 * H, feature_count}));
     auto const R = in_onnx_order(model.get<2>("model.decoder.rnn.weight_hh", {4 * H, H}));
     auto const Wb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_ih", {4 * H}));
     auto const Rb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_hh", {4 * H}));
     xt::xtensor<float, 2> const B = xt::concatenate(xt::xtuple(Wb, Rb), 1);
-    return xloom::lstm_cell<float>(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}));
+    return xloom::lstm_cell<float>(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}, {}, storage));
 }
 
 } // namespace
 
-detector::detector(weights const& model)
+detector::detector(weights const& model, xloom::weight_storage storage)
     : encode_(model),
-      lstm_(read_lstm(model)),
+      lstm_(read_lstm(model, storage)),
       decoder_weight_(model.get<3>("model.decoder.decoder.2.weight", {1, H, 1})),
       decoder_bias_(model.get<1>("model.decoder.decoder.2.bias", {1})(0))
 {}

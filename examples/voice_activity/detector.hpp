@@ -11,7 +11,7 @@
 
 class detector {
 public:
-    explicit detector(weights const& model);
+    explicit detector(weights const& model, xloom::weight_storage storage = xloom::weight_storage::full);
 
     /// chunks [T, chunk_size] -> the probability of speech in each, [T].
     xt::xtensor<float, 1> operator()(xt::xtensor<float, 2> const& chunks);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include <xtensor/xbuilder.hpp>
@@ -27,8 +28,10 @@ xt::xtensor<float, 1> generated_detector::operator()(xt::xtensor<float, 2> const
     return probability;
 }
 
-detector_function load_detector(std::string const& file)
+detector_function load_detector(std::string const& file, xloom::weight_storage storage)
 {
+    if (storage != xloom::weight_storage::full)
+        throw std::runtime_error("the generated network has full weights only");
     return [model = std::make_shared<generated_detector>(file)](
                xt::xtensor<float, 2> const& chunks) { return (*model)(chunks); };
 }

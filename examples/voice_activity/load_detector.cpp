@@ -2,4 +2,7 @@
 
 #include "detector.hpp"
 
-detector_function load_detector(std::string const& file) { return detector{weights(file)}; }
+detector_function load_detector(std::string const& file, xloom::weight_storage storage)
+{
+    return detector{weights(file), storage};
+}

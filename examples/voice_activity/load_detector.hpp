@@ -6,9 +6,12 @@
 
 #include <xtensor/xtensor.hpp>
 
+#include <xloom/core/weight_storage.hpp>
+
 /// chunks [T, chunk_size] -> the probability of speech in each, [T].
 using detector_function = std::function<xt::xtensor<float, 1>(xt::xtensor<float, 2> const&)>;
 
 /// Returns the network with the weights of a file: the network that detector.hpp has by hand, from the ONNX
-/// model, or the one that xloom-compile made of the model, from the file beside its header.
-detector_function load_detector(std::string const& file);
+/// model, or the one that xloom-compile made of the model, from the file beside its header, which has full
+/// weights only.
+detector_function load_detector(std::string const& file, xloom::weight_storage storage);

@@ -50,7 +50,7 @@ try {
         std::printf("%s", asked.help.c_str());
         return 0;
     }
-    detector_function const detect = load_detector(asked.model);
+    detector_function const detect = load_detector(asked.model, asked.storage);
     std::vector<finding> findings;
     for (std::string const& path : asked.recordings)
         print(findings.emplace_back(examine(detect, path, asked.threshold)));

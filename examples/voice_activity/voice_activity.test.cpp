@@ -128,10 +128,10 @@ strings all_recordings()
     return found;
 }
 
-json probabilities_of(strings const& paths)
+json probabilities_of(strings const& paths, std::string const& weights = "full")
 {
     std::string const written = scratch() / "probabilities.json";
-    strings arguments{"--model", model, "--json", written};
+    strings arguments{"--model", model, "--json", written, "--weights", weights};
     arguments.insert(arguments.end(), paths.begin(), paths.end());
     outcome const done = run(arguments);
     REQUIRE_MESSAGE(done.succeeded, done.err);
@@ -183,6 +183,24 @@ TEST_CASE("every probability equals ONNX Runtime's to 1e-5")
     wrong = expected;
     wrong.erase("something.raw");
     CHECK(differences(actual, wrong) == strings{"something.raw"});
+}
+
+TEST_CASE("narrow weights of the LSTM: every probability is within 2e-3 of ONNX Runtime's with float16")
+{
+    json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED));
+    for (auto const& [type, bound] :
+        {std::pair("float16", 2e-3), std::pair("bfloat16", 5e-3), std::pair("int8", 3e-2)}) {
+        json const actual = probabilities_of(all_recordings(), type);
+        REQUIRE(actual.size() == expected.size());
+        double largest = 0;
+        for (auto const& [name, row] : expected.items())
+            for (std::size_t t = 0; t < row.size(); ++t)
+                largest =
+                    std::max(largest, std::abs(actual[name].at(t).get<double>() - row[t].get<double>()));
+        MESSAGE("largest difference with " << std::string(type) << ": " << largest);
+        CHECK(largest < bound);
+        CHECK(largest > 1e-5); // so that the option has an effect
+    }
 }
 
 TEST_CASE("a WAV file and a raw file of the same samples give the same probabilities")
@@ -275,6 +293,8 @@ TEST_CASE("arguments that make no sense")
     for (std::string const text : {"1.5", "-0.1", "nan", "loud", "0.5x", "0,5", ""})
         CHECK(complaint(run_on(numbers, {"--threshold=" + text})) ==
               "--threshold must be a number from 0 to 1, but is " + text);
+    CHECK(complaint(run_on(numbers, {"--weights=int4"})) ==
+          "--weights must be full, float16, bfloat16 or int8, but is int4");
     CHECK(complaint(run({"--model", model})) == "no recording is given (see --help)");
     CHECK(complaint(run({numbers})) == "--model is missing (see --help)");
     CHECK(complaint(run_on(numbers, {"--louder"})).find("louder") != std::string::npos);

@@ -98,6 +98,14 @@ public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
         : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
     {}
+    /// Packs the matrices in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    attn_lstm_weights(
+        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : attn_lstm_weights::packed_weights({"xloom::attn_lstm_weights"}, constants, options, storage)
+    {}
     attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
         attn_lstm_options const& options)
         : attn_lstm_weights::packed_weights(op, constants, options)

@@ -70,6 +70,13 @@ public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_weights({"xloom::gru_weights"}, constants, options)
     {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    gru_weights(gru_constants<Item> const& constants, gru_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : gru_weights::packed_weights({"xloom::gru_weights"}, constants, options, storage)
+    {}
     gru_weights(
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
         : gru_weights::packed_weights(op, constants, options)

@@ -79,6 +79,13 @@ public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_weights({"xloom::lstm_weights"}, constants, options)
     {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : lstm_weights::packed_weights({"xloom::lstm_weights"}, constants, options, storage)
+    {}
     lstm_weights(
         detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
         : lstm_weights::packed_weights(op, constants, options)

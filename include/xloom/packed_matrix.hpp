@@ -7,7 +7,9 @@
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/multiply.hpp>
+#include <xloom/run/recurrent/packing.hpp>
 #include <xloom/run/recurrent/shared_parameters.hpp>
+#include <xloom/run/recurrent/storage_checks.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
@@ -19,52 +21,64 @@ template <class T>
 struct matrix_parameters {
     using number = T;
 
-    kernel::panels<T> B;
+    kernel::stored_panels<T> B;
     T const* bias;
 };
 
-/// The functions of a packed matrix.
-template <class T>
-struct matrix_functions {
+/// The function that packs a matrix.
+template <class T, class Packing>
+struct pack_matrix_functions {
     using item = T;
     using parameters = matrix_parameters<T>;
 
-    parameters (*pack)(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>&);
-    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
-        std::size_t c_step) noexcept;
+    parameters (*pack)(
+        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, Packing, kernel::arena<T>&);
 
-    static constexpr matrix_functions compiled() noexcept { return {&pack_matrix, &multiply_rows}; }
+    static constexpr pack_matrix_functions compiled() noexcept { return {&pack_matrix}; }
 
 private:
-    static parameters pack_matrix(
-        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>& memory)
+    static parameters pack_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias,
+        Packing packing, kernel::arena<T>& memory)
     {
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
+        auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
         if (!memory.only_counts()) {
-            kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
+            pack_columns(kernel::strided_matrix<T>{B.data(), B.step(0), B.step(1)}, J, panels);
             for (std::size_t j = 0; j < J && bias.is_given(); ++j)
                 row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
         }
         return {panels.packed(), row};
     }
+};
 
+/// The function that multiplies by a packed matrix.
+template <class T>
+struct matrix_functions {
+    using item = T;
+    using parameters = matrix_parameters<T>;
+
+    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
+        std::size_t c_step) noexcept;
+
+    static constexpr matrix_functions compiled() noexcept { return {&multiply_rows}; }
+
+private:
     static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_step,
         T* C, std::size_t c_step) noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
-        auto const& [panels, K, J] = matrix.B;
         T const* const bias = matrix.bias;
+        std::size_t const J = matrix.B.columns;
         std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
+        kernel::multiply<T>(rows, {A, a_step}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_step});
         if (rest == 0)
             return;
         // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, matrix.B.columns_from(whole, rest),
                 {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
@@ -103,29 +117,38 @@ class packed_matrix {
 public:
     explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
-        : packed_(pack(functions(level_), B, bias))
+        : packed_(pack(B, bias, detail::full_packing()))
+    {}
+    /// Packs B in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of its numbers.
+    packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias, weight_storage storage)
+        requires kernel::has_narrow_storage<T>
+        : packed_(pack_stored(B, bias, storage))
     {}
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
+    weight_storage storage() const noexcept { return matrix().storage(); }
+    /// Returns the number of bytes of the packed matrix, which all copies share.
+    std::size_t bytes() const noexcept { return packed_.bytes(); }
 
     /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        functions(level_).multiply(packed_[0], rows, A, a_step, C, c_step);
+        level_.template functions<detail::matrix_functions<T>>().multiply(
+            packed_[0], rows, A, a_step, C, c_step);
     }
 
 private:
-    static detail::matrix_functions<T> functions(detail::vector_level level) noexcept
-    {
-        return level.template functions<detail::matrix_functions<T>>();
-    }
+    using matrix_ref = detail::named_ref<tensor_ref<T const>, detail::names::B>;
+    using bias_ref = detail::named_ref<tensor_ref<T const>, detail::names::bias>;
 
-    static detail::shared_parameters<detail::matrix_parameters<T>> pack(detail::matrix_functions<T> functions,
-        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
+    static constexpr std::string_view op = "xloom::packed_matrix";
+
+    static void check(matrix_ref const& B, bias_ref const& bias)
     {
-        static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
@@ -135,10 +158,30 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions.pack(B, bias, memory); }};
     }
 
-    kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
+    template <class Packing>
+    detail::shared_parameters<detail::matrix_parameters<T>> pack(
+        matrix_ref const& B, bias_ref const& bias, Packing packing) const
+    {
+        check(B, bias);
+        return {1, [&](std::size_t, kernel::arena<T>& memory) {
+                    return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
+                        B, bias, packing, memory);
+                }};
+    }
+
+    detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
+        matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    {
+        check(B, bias);
+        detail::check_is_storage(op, storage);
+        detail::check_stored(op, storage, B);
+        return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
+                                               : pack(B, bias, detail::narrow_packing{storage});
+    }
+
+    kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
     detail::shared_parameters<detail::matrix_parameters<T>> packed_;

@@ -68,6 +68,13 @@ public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_weights({"xloom::rnn_weights"}, constants, options)
     {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : rnn_weights::packed_weights({"xloom::rnn_weights"}, constants, options, storage)
+    {}
     rnn_weights(
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights::packed_weights(op, constants, options)

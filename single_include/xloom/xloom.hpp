@@ -1371,8 +1371,8 @@ namespace xloom::dispatch {
 /// A set of vector units for which xloom_dispatch has functions.
 enum class level : unsigned char {
     sse2,   ///< the units of each x86-64 processor
-    avx2,   ///< AVX2 and FMA
-    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with AVX2 and FMA
+    avx2,   ///< AVX2, FMA and F16C
+    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
 };
 inline constexpr std::size_t level_count = 3;
 
@@ -8093,12 +8093,19 @@ template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
 /// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
-/// column p * panel_width. The last panel is as wide as the remaining columns.
-template <class T>
+/// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
+template <class T, class Stored = T>
 struct panels {
-    T const* items = nullptr;
+    Stored const* items = nullptr;
     std::size_t depth = 0;
     std::size_t columns = 0;
+    T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
+    }
 };
 
 /// Returns the width of the panel that begins with column `first` of `columns`.
@@ -8114,6 +8121,10 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
 {
     return depth * whole_batches<T>(columns);
 }
+
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
+enum class panel_order : bool { forwards, backwards };
 
 /// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
 /// rows to the same cache sets.
@@ -8132,22 +8143,24 @@ struct strided_matrix {
 };
 
 /// Mutable panels, the destination of pack_panels.
-template <class T>
+template <class T, class Stored = T>
 struct unpacked_panels {
-    T* items;
+    Stored* items;
     std::size_t depth;
     std::size_t columns;
 
-    panels<T> packed() const noexcept { return {items, depth, columns}; }
+    panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
+/// item becomes convert(item, its column of the matrix).
 ///
 /// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
 /// read completely while it is in cache.
-template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
-    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+template <class T, class Stored, class Item, class Convert>
+void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
+    Convert const& convert) noexcept
 {
     constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
@@ -8156,23 +8169,32 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
                           panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
-        T* const target = to.items + panel * to.depth + first_row * width + offset;
+        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
         Item const* const source = from.items + at(begin) * from.column_step;
         if (from.column_step == 1) {
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j)]);
+                    target[k * width + j] = convert(source[at(k) * from.depth_step + at(j)], begin + j);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
-                    T* const to_column = target + k0 * width + j;
+                    Stored* const to_column = target + k0 * width + j;
                     Item const* const from_column =
                         source + at(k0) * from.depth_step + at(j) * from.column_step;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
+                        to_column[k * width] = convert(from_column[at(k) * from.depth_step], begin + j);
                 }
         }
     }
+}
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+{
+    pack_converted(from, rows, columns, to, first_row, first_column,
+        [](Item const& item, std::size_t) { return static_cast<T>(item); });
 }
 
 } // namespace xloom::kernel
@@ -8256,14 +8278,246 @@ interleaved_rows<T> interleave(
 
 } // namespace xloom::kernel
 
+// ==== xloom/kernel/stored_panels.hpp ====
+// A constant matrix in panels, stored in the type that computes or in a narrow one.
+//
+// Why functions for narrow panels: only a program that packs them compiles their products.
+
+// ==== xloom/core/weight_storage.hpp ====
+// The types in which packed weights are stored.
+
+// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+namespace xloom {
+
+/// The type in which packed weights are stored. Activations, sums and biases are floats with every type.
+///
+/// full       the type that computes: float, or double for weights of double
+/// float16    half the memory, 11 significant bits, up to 65504
+/// bfloat16   half the memory, 8 significant bits, the range of float
+/// int8       a quarter of the memory: integers from -127 to 127, with a scale for each output of each matrix
+///            (a row of ONNX's W and R), max|w| / 127
+///
+/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
+/// core's cache, where the time of a row is the time to read them.
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8 };
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 4> weight_storage_names{"full", "float16", "bfloat16", "int8"};
+
+} // namespace detail
+
+/// Returns the name of an enumerator, such as "float16".
+constexpr std::string_view name_of(weight_storage storage) noexcept
+{
+    auto const number = static_cast<std::size_t>(storage);
+    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
+}
+
+} // namespace xloom
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace xloom::kernel {
+
+/// True for numbers whose weights may be stored in a narrow type.
+template <class T>
+inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+
+template <class T>
+struct stored_panels;
+
+/// A function that computes sums = start + a b: see multiply.
+template <class T, class Rows>
+using stored_product = void (*)(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
+    rows_of<T> sums, panel_order order) noexcept;
+
+/// A narrow type, and the products with panels of it.
+template <class T>
+struct narrow_type {
+    weight_storage storage;
+    std::size_t item_bytes;
+    stored_product<T, rows_of<T const>> multiply;
+    stored_product<T, interleaved_rows<T>> multiply_interleaved;
+};
+
+/// Panels [depth, columns] of T, or of a narrow type.
+template <class T>
+struct stored_panels {
+    void const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+    T const* scales = nullptr;              ///< as in panels
+    narrow_type<T> const* narrow = nullptr; ///< null: T
+
+    stored_panels() = default;
+    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
+    template <class Stored>
+    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
+        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
+    {}
+
+    bool is_full() const noexcept { return narrow == nullptr; }
+    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+
+    /// Returns the panels in the type that they are stored in.
+    template <class Stored = T>
+    panels<T, Stored> as() const noexcept
+    {
+        return {static_cast<Stored const*>(items), depth, columns, scales};
+    }
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        if (is_full())
+            return as().columns_from(first, count);
+        stored_panels part = *this;
+        part.items = static_cast<unsigned char const*>(items) + first * depth * narrow->item_bytes;
+        part.columns = count;
+        if (scales != nullptr)
+            part.scales = scales + first;
+        return part;
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/widen.hpp ====
+// Vectors of stored numbers, widened to float.
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// Widens numbers one by one: every value is exact.
+template <class Stored>
+batch_t<float> load_one_by_one(Stored const* from)
+{
+    float items[batch_size<float>];
+    for (std::size_t i = 0; i < batch_size<float>; ++i)
+        items[i] = static_cast<float>(from[i]);
+    return load_batch(items);
+}
+
+#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+/// Widens patterns of float16 in 32 bits each.
+inline __m128 widen_float16(__m128i pattern)
+{
+    __m128i const magnitude = _mm_and_si128(pattern, _mm_set1_epi32(0x7fff)),
+                  sign = _mm_slli_epi32(_mm_andnot_si128(magnitude, pattern), 16);
+    __m128i const normal = _mm_add_epi32(_mm_slli_epi32(magnitude, 13), _mm_set1_epi32((127 - 15) << 23));
+    // In units of the smallest number.
+    __m128 const subnormal = _mm_mul_ps(_mm_cvtepi32_ps(magnitude), _mm_set1_ps(0x1p-24f));
+    __m128i const is_subnormal = _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x400)),
+                  is_special = _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7bff));
+    __m128i const number = _mm_or_si128(
+        _mm_and_si128(is_subnormal, _mm_castps_si128(subnormal)), _mm_andnot_si128(is_subnormal, normal));
+    return _mm_castsi128_ps(
+        _mm_or_si128(_mm_or_si128(number, sign), _mm_and_si128(is_special, _mm_set1_epi32(0x7f800000))));
+}
+#endif
+
+} // namespace detail
+
+/// Loads as many numbers as a batch has lanes, and widens them exactly.
+template <class T>
+batch_t<T> load_widened(T const* from)
+{
+    return load_batch(from);
+}
+
+inline batch_t<float> load_widened(bfloat16 const* from)
+{
+#ifndef XLOOM_NO_SIMD
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64)
+        return _mm512_castsi512_ps(_mm512_slli_epi32(
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from))), 16));
+#elif defined(__AVX2__)
+    if constexpr (bytes == 32)
+        return _mm256_castsi256_ps(_mm256_slli_epi32(
+            _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from))), 16));
+#elif defined(__SSE2__)
+    if constexpr (bytes == 16)
+        return _mm_castsi128_ps(
+            _mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(reinterpret_cast<__m128i const*>(from))));
+#elif defined(__aarch64__)
+    if constexpr (bytes == 16)
+        return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<std::uint16_t const*>(from)), 16));
+#endif
+#endif
+    return detail::load_one_by_one(from);
+}
+
+inline batch_t<float> load_widened(float16 const* from)
+{
+#ifndef XLOOM_NO_SIMD
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64)
+        return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from)));
+#elif defined(__F16C__)
+    if constexpr (bytes == 32)
+        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from)));
+#elif defined(__SSE2__)
+    if constexpr (bytes == 16)
+        return detail::widen_float16(
+            _mm_unpacklo_epi16(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from)), _mm_setzero_si128()));
+#elif defined(__aarch64__)
+    if constexpr (bytes == 16)
+        return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(reinterpret_cast<std::uint16_t const*>(from))));
+#endif
+#endif
+    return detail::load_one_by_one(from);
+}
+
+inline batch_t<float> load_widened(std::int8_t const* from)
+{
+#ifndef XLOOM_NO_SIMD
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64)
+        return _mm512_cvtepi32_ps(
+            _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from))));
+#elif defined(__AVX2__)
+    if constexpr (bytes == 32)
+        return _mm256_cvtepi32_ps(
+            _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from))));
+#elif defined(__SSE2__)
+    if constexpr (bytes == 16) {
+        std::int32_t four;
+        std::memcpy(&four, from, sizeof four);
+        // Each byte becomes the highest one of 4, whose shift extends the sign.
+        __m128i const zero = _mm_setzero_si128(), words = _mm_unpacklo_epi8(zero, _mm_cvtsi32_si128(four));
+        return _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(zero, words), 24));
+    }
+#elif defined(__aarch64__)
+    if constexpr (bytes == 16) {
+        std::int32_t four;
+        std::memcpy(&four, from, sizeof four);
+        int16x8_t const words = vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(four)));
+        return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
+    }
+#endif
+#endif
+    return detail::load_one_by_one(from);
+}
+
+} // namespace xloom::kernel
+
 namespace xloom::kernel {
 
 /// The maximum number of products in a dependency chain.
 inline constexpr std::size_t chain_length = 128;
-
-/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
-/// than the cache.
-enum class panel_order : bool { forwards, backwards };
 
 constexpr panel_order order_of_step(std::size_t t) noexcept
 {
@@ -8301,17 +8555,25 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
+/// Loads batch i of row k of `Batches` batches of columns from panels at a stride of `next_panel`.
+template <std::size_t Batches, class T, class Stored>
+batch_t<T> load_column_batch(
+    Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
+{
+    std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
+    std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
+    return load_widened(panel + number * next_panel + k * width + column);
+}
+
 /// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
-template <std::size_t Batches, class T>
-std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
+template <std::size_t Batches, class T, class Stored>
+std::array<batch_t<T>, Batches> load_batches(
+    Stored const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
     std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < Batches; ++i) {
-        std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
-        std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
-        batches[i] = load_batch(panel + number * next_panel + k * width + column);
-    }
+    for (std::size_t i = 0; i < Batches; ++i)
+        batches[i] = load_column_batch<Batches, T>(panel, next_panel, k, i);
     return batches;
 }
 
@@ -8359,14 +8621,44 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products [k, end) in
-/// one dependency chain.
+/// Computes sums = factor * (row k of `Batches` batches of columns) + sums.
+///
+/// Why batch by batch: 16 registers do not hold a widened row beside the sums.
+template <std::size_t Batches, class T, class Stored>
+void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t next_panel, std::size_t k,
+    std::array<batch_t<T>, Batches>& sums) noexcept
+{
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Batches; ++i)
+        sums[i] = multiply_add(factor, load_column_batch<Batches, T>(panel, next_panel, k, i), sums[i]);
+}
+
+/// The scales of columns whose scale is 1.
+template <class T>
+inline constexpr std::array<T, batch_size<T>> unit_scales = [] {
+    std::array<T, batch_size<T>> ones{};
+    ones.fill(T(1));
+    return ones;
+}();
+
+/// Returns start + scale * sum, which is start + sum if the scale is 1.
+template <class T>
+batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noexcept
+{
+    if constexpr (has_narrow_storage<T>)
+        return multiply_add(load_batch(scale), sum, load_batch(start));
+    else
+        return load_batch(start) + sum;
+}
+
+/// Computes sums = start + scales * (a b) for `Count` rows and `Batches` batches of columns, with products
+/// [k, end) in one dependency chain. Batch i of the columns has the scales of row i.
 ///
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a.
-template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
-    rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
+void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel, std::size_t next_panel,
+    rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
 
@@ -8376,12 +8668,16 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 
 #pragma GCC unroll 4
     for (; k < end; ++k) {
-        std::array<batch, Batches> const b = load_batches<Batches>(panel, next_panel, k);
-        fetch(k);
+        if constexpr (Count == 1 && !std::is_same_v<Stored, T>) {
+            add_widened_row<Batches, T>(batch(number_of<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
+        } else {
+            std::array<batch, Batches> const b = load_batches<Batches, T>(panel, next_panel, k);
+            fetch(k);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < Count; ++r) {
-            batch const factor(number_of<Count>(a, r, k));
-            add_row<T>(factor, b, sum[r]);
+            for (std::size_t r = 0; r < Count; ++r) {
+                batch const factor(number_of<Count>(a, r, k));
+                add_row<T>(factor, b, sum[r]);
+            }
         }
     }
 
@@ -8390,7 +8686,8 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
             store_batch(sums.first + r * sums.step + i * batch_size<T>,
-                load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+                add_scaled(
+                    start.first + r * start.step + i * batch_size<T>, scales.from(i).first, sum[r][i]));
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -8398,21 +8695,25 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 ///
 /// Why the sums are prefetched first: they are needed at the end of the first chain, where no other work
 /// hides the latency.
-template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
+void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, rows_of<T const> start,
+    rows_of<T> sums, Fetch const& fetch) noexcept
 {
     constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
     start.first += column;
     sums.first += column;
+    rows_of<T const> scales{nullptr, 0};
+    if constexpr (has_narrow_storage<T>)
+        scales = b.scales == nullptr ? rows_of<T const>{unit_scales<T>.data(), 0}
+                                     : rows_of<T const>{b.scales + column, batch_size<T>};
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Count; ++r)
         prefetch_for_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
-            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
@@ -8421,9 +8722,9 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
 }
 
 /// Computes sums = start + a b for one row, several panels at a time.
-template <class T, class Rows>
-void multiply_one(
-    Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+template <class T, class Stored>
+void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>, group_size = panels_per_row<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
@@ -8441,16 +8742,16 @@ void multiply_one(
 /// them, share a panel evenly.
 ///
 /// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
-template <class T>
-std::optional<prefetch_next_panel<T>> share_of(
-    T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
+template <class Stored, class T = Stored>
+std::optional<prefetch_next_panel<Stored>> share_of(
+    Stored const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
                       width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
-    return prefetch_next_panel<T>{
-        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
+    return prefetch_next_panel<Stored>{
+        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<Stored>)};
 }
 
 /// Computes sums = start + a b for two or more rows, panel by panel.
@@ -8458,16 +8759,16 @@ std::optional<prefetch_next_panel<T>> share_of(
 /// Why the next panel is prefetched: a matrix larger than L2 would stall at the beginning of each panel.
 /// Prefetching costs 1/20 of the time of the rows that issue it, which a matrix that fits in L2 would not
 /// recover.
-template <class T, class Rows>
-void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-    panel_order order) noexcept
+template <class T, class Stored, class Rows>
+void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start,
+    rows_of<T> sums, panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
+               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(Stored) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -8479,9 +8780,10 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                         block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
-            std::optional<prefetch_next_panel<T>> share;
+            std::optional<prefetch_next_panel<Stored>> share;
             if (is_prefetched && panel < whole && next < whole)
-                share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
+                share = share_of<Stored, T>(
+                    b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
@@ -8495,14 +8797,25 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
 
 /// Computes sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved_rows. start and sums
 /// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
-template <class T, class Rows = rows_of<T const>>
-void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+template <class T, class Rows = rows_of<T const>, class Stored>
+void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
     if (rows == 1)
-        detail::multiply_one(a, b, start, sums, order);
+        detail::multiply_one(rows_of<T const>{a.first, 0}, b, start, sums, order);
     else
         detail::multiply_many(rows, a, b, start, sums, order);
+}
+template <class T, class Rows = rows_of<T const>>
+void multiply(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order = panel_order::forwards) noexcept
+{
+    if (b.is_full())
+        multiply<T>(rows, a, b.as(), start, sums, order);
+    else if constexpr (std::is_same_v<Rows, interleaved_rows<T>>)
+        b.narrow->multiply_interleaved(rows, a, b, start, sums, order);
+    else
+        b.narrow->multiply(rows, a, b, start, sums, order);
 }
 
 } // namespace xloom::kernel
@@ -8521,8 +8834,8 @@ public:
 
     /// Computes sums = start + a b: see multiply.
     template <class T, class Rows = rows_of<T const>>
-    void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-        panel_order order = panel_order::forwards) const
+    void operator()(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
+        rows_of<T> sums, panel_order order = panel_order::forwards) const
     {
         constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,
@@ -8534,7 +8847,7 @@ public:
             std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
                               end = (std::min)(
                                   xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
-            multiply<T>(rows, a, panels<T>{b.items + begin * b.depth, b.depth, end - begin},
+            multiply<T>(rows, a, b.columns_from(begin, end - begin),
                 rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
                 order);
         });
@@ -8555,8 +8868,8 @@ struct lstm_parameters {
 
     std::size_t I, H;
     std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, 4 gate_step]
-    panels<T> R;           ///< [H, 4 gate_step]
+    stored_panels<T> W;    ///< [I, 4 gate_step]
+    stored_panels<T> R;    ///< [H, 4 gate_step]
     T const* bias;         ///< laid out as a row of sums
     T const* P;            ///< i, o, f, each gate_step long; null: none
     gate<T> f, g;
@@ -8647,7 +8960,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    panels<T> const& W() const noexcept { return p_.W; }
+    stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
@@ -8804,11 +9117,11 @@ struct attn_lstm_parameters {
 
     lstm_parameters<T> lstm;
     std::size_t A, E, C;
-    panels<T> W_attention; ///< [C, 4 gate_step]
-    panels<T> QW;          ///< [H, A]
-    panels<T> MW;          ///< [E, A]
-    panels<T> AW_h;        ///< [H, L]
-    panels<T> AW_context;  ///< [E, L]
+    stored_panels<T> W_attention; ///< [C, 4 gate_step]
+    stored_panels<T> QW;          ///< [H, A]
+    stored_panels<T> MW;          ///< [E, A]
+    stored_panels<T> AW_h;        ///< [H, L]
+    stored_panels<T> AW_context;  ///< [E, L]
     score_weights<T> V;
     T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM
@@ -8930,7 +9243,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
     multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
 
-    panels<T> const& W() const noexcept { return lstm_.W(); }
+    stored_panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
@@ -8991,7 +9304,7 @@ private:
             std::fill(
                 scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
-        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0},
+        multiply<T>(1, {alignment(row), 0}, panels<T>{at.memory.values, length, p_.E}, {p_.zeros, 0},
             {context_ + row * context_step(), 0});
         if (at.alignment.first != nullptr)
             copy_row<T, Item>({alignment(row)}, length,
@@ -9907,6 +10220,176 @@ void check_outputs(std::string_view op, Describe const& describe,
 // ==== xloom/run/recurrent/packed_weights.hpp ====
 // The weights of the recurrent operators, packed once for all calls that use them.
 
+// ==== xloom/run/recurrent/packing.hpp ====
+// The packing of weights, in the type that computes or in a narrow one.
+
+// ==== xloom/kernel/narrow_panels.hpp ====
+// A constant matrix of floats, packed in a narrow type.
+
+namespace xloom::kernel {
+
+namespace detail {
+
+template <class Stored, class Rows>
+void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, rows_of<float const> start,
+    rows_of<float> sums, panel_order order) noexcept
+{
+    multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
+}
+
+template <weight_storage Storage, class Stored>
+inline constexpr narrow_type<float> narrow_type_of{Storage, sizeof(Stored),
+    &multiply_narrow<Stored, rows_of<float const>>, &multiply_narrow<Stored, interleaved_rows<float>>};
+
+/// Returns the scale that maps the largest magnitude of a column to 127.
+template <class Item>
+float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    float largest = 0;
+    for (std::size_t k = 0; k < depth; ++k)
+        largest = (std::max)(largest,
+            std::abs(
+                static_cast<float>(from.items[at(k) * from.depth_step + at(column) * from.column_step])));
+    return largest / 127;
+}
+
+/// Returns the multiple of a scale that is nearest to an item, ties to even.
+///
+/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
+template <class Item>
+std::int8_t round_to_scale(Item const& item, float scale) noexcept
+{
+    if (scale == 0)
+        return 0;
+    double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
+    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+}
+
+} // namespace detail
+
+/// Mutable panels of a narrow type, the destination of pack_narrow_panels.
+struct unpacked_narrow_panels {
+    void* items;
+    std::size_t depth;
+    std::size_t columns;
+    float* scales; ///< int8 only
+    narrow_type<float> const* type;
+
+    stored_panels<float> packed() const noexcept
+    {
+        return {
+            panels<float, unsigned char>{static_cast<unsigned char*>(items), depth, columns, scales}, *type};
+    }
+};
+
+namespace detail {
+
+/// Allocates panels of Stored, which are initially zeros.
+template <weight_storage Storage, class Stored>
+unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    std::size_t const items = panel_items<float>(depth, columns);
+    float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
+    Stored* const first = reinterpret_cast<Stored*>(numbers);
+    if (!memory.only_counts())
+        std::uninitialized_value_construct_n(first, items);
+    float* const scales = std::is_integral_v<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
+    return {first, depth, columns, scales, &narrow_type_of<Storage, Stored>};
+}
+
+template <class Stored>
+unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexcept
+{
+    return {static_cast<Stored*>(to.items), to.depth, to.columns};
+}
+
+template <class Stored, class Item>
+void pack_rounded(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
+        [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+}
+
+template <class Item>
+void pack_scaled(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    float* const scales = to.scales + first_column;
+    for (std::size_t j = 0; j < columns; ++j)
+        scales[j] = scale_of_column(from, to.depth, j);
+    pack_converted(from, to.depth, columns, panels_of<std::int8_t>(to), 0, first_column,
+        [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
+}
+
+} // namespace detail
+
+/// Allocates panels of a narrow type, which are initially zeros.
+inline unpacked_narrow_panels take_narrow_panels(
+    weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    if (storage == weight_storage::float16)
+        return detail::take_narrow_panels<weight_storage::float16, float16>(depth, columns, memory);
+    if (storage == weight_storage::bfloat16)
+        return detail::take_narrow_panels<weight_storage::bfloat16, bfloat16>(depth, columns, memory);
+    return detail::take_narrow_panels<weight_storage::int8, std::int8_t>(depth, columns, memory);
+}
+
+/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+template <class Item>
+void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    if (to.type->storage == weight_storage::float16)
+        detail::pack_rounded<float16>(from, columns, to, first_column);
+    else if (to.type->storage == weight_storage::bfloat16)
+        detail::pack_rounded<bfloat16>(from, columns, to, first_column);
+    else
+        detail::pack_scaled(from, columns, to, first_column);
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// Packs weights in the type that computes.
+struct full_packing {};
+
+/// Packs weights of float in a narrow type.
+struct narrow_packing {
+    weight_storage storage;
+};
+
+/// Allocates panels, which are initially zeros.
+template <class T>
+kernel::unpacked_panels<T> take_panels(
+    full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+{
+    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+}
+inline kernel::unpacked_narrow_panels take_panels(
+    narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)
+{
+    return kernel::take_narrow_panels(packing.storage, depth, columns, memory);
+}
+
+/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+template <class T, class Item>
+void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
+    kernel::unpacked_panels<T> const& to, std::size_t first_column = 0) noexcept
+{
+    pack_panels(from, to.depth, columns, to, 0, first_column);
+}
+template <class Item>
+void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
+    kernel::unpacked_narrow_panels const& to, std::size_t first_column = 0) noexcept
+{
+    pack_narrow_panels(from, columns, to, first_column);
+}
+
+} // namespace xloom::detail
+
 // ==== xloom/run/recurrent/shared_parameters.hpp ====
 // Parameters that are packed once, and the memory of the numbers that they point to.
 
@@ -9938,11 +10421,79 @@ public:
     shared_parameters& operator=(shared_parameters const&) = default;
 
     Parameters const& operator[](std::size_t d) const { return all_[d]; }
+    std::size_t bytes() const noexcept { return numbers_->size() * sizeof(T); }
 
 private:
     std::array<Parameters, 2> all_{};
     std::shared_ptr<aligned_vector<T> const> numbers_;
 };
+
+} // namespace xloom::detail
+
+// ==== xloom/run/recurrent/storage_checks.hpp ====
+// The requirements of a storage type on weights.
+
+namespace xloom::detail {
+
+/// Calls f with each item of a tensor, whose axes from `axis` on begin at `first`.
+template <class Item, class F>
+void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item const* first, F const& f)
+{
+    if (axis == from.shape().size())
+        return f(*first);
+    for (std::size_t i = 0; i < from.shape()[axis]; ++i)
+        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.step(axis), f);
+}
+
+/// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
+inline bool is_stored_as(weight_storage storage, float weight) noexcept
+{
+    if (storage == weight_storage::int8)
+        return std::isfinite(weight);
+    return !std::isfinite(weight) ||
+           std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
+                                                            : static_cast<float>(bfloat16(weight)));
+}
+
+/// Requires that a storage is one of the enumerators.
+inline void check_is_storage(std::string_view op, weight_storage storage)
+{
+    if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
+        fail<option_error>(op, ": storage must be full, float16, bfloat16 or int8, but it is ",
+            static_cast<int>(storage), ". Choose one of them.");
+}
+
+/// Requires that a type can store a matrix.
+template <class Item, class Name>
+void check_stored(
+    std::string_view op, weight_storage storage, named_ref<tensor_ref<Item const>, Name> const& matrix)
+{
+    if (storage == weight_storage::full || !matrix.is_given())
+        return;
+    for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
+        if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
+            fail<option_error>(op, ": storage ", name_of(storage), " requires ",
+                storage == weight_storage::float16    ? "weights of at most 65504"
+                : storage == weight_storage::bfloat16 ? "weights of at most 3.3895e38"
+                                                      : "finite weights",
+                ", but one of ", matrix.name, " is ", std::to_string(weight), ". Use weight_storage::full",
+                storage == weight_storage::float16 ? " or bfloat16." : ".");
+    });
+}
+
+/// Requires that a type can store the matrices among the constants of a recurrent operator.
+template <class Constants>
+void check_storage(std::string_view op, weight_storage storage, Constants const& in)
+{
+    check_is_storage(op, storage);
+    check_stored(op, storage, in.W);
+    check_stored(op, storage, in.R);
+    if constexpr (requires { in.QW; }) {
+        check_stored(op, storage, in.QW);
+        check_stored(op, storage, in.MW);
+        check_stored(op, storage, in.AW);
+    }
+}
 
 } // namespace xloom::detail
 
@@ -9961,25 +10512,28 @@ struct operator_name {
 };
 
 /// The function that packs the weights of one direction.
-template <class Family, class Item, class Constants, class Options>
+template <class Family, class Item, class Constants, class Options, class Packing = full_packing>
 struct pack_functions {
     using item = Item;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
 
-    parameters (*pack)(
-        Constants const&, typename Family::checked const&, Options const&, std::size_t d, kernel::arena<T>&);
+    parameters (*pack)(Constants const&, typename Family::checked const&, Options const&, std::size_t d,
+        Packing, kernel::arena<T>&);
 
     static constexpr pack_functions compiled() noexcept
     {
-        return {&Family::template pack<T, Constants, Options>};
+        return {[](Constants const& constants, typename Family::checked const& checked,
+                    Options const& options, std::size_t d, Packing packing, kernel::arena<T>& memory) {
+            return Family::template pack<T>(constants, checked, options, d, packing, memory);
+        }};
     }
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 /// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
-/// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
-/// direction d.
+/// class derived from it, and pack(constants, checked, options, d, packing, memory), which returns parameters
+/// of direction d.
 template <class Family, class Item>
 class packed_weights {
     using T = compute_t<Item>;
@@ -9989,17 +10543,26 @@ public:
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
     vector_level level() const noexcept { return level_; }
+    weight_storage storage() const noexcept { return storage_; }
+    /// Returns the number of bytes of the packed weights, which all copies share.
+    std::size_t bytes() const noexcept { return parameters_.bytes(); }
 
 protected:
     template <class Constants, class Options>
     packed_weights(operator_name const& op, Constants const& constants, Options const& options)
-        : direction_(options.direction),
-          layout_(layout_of_options(options)),
-          checked_(Family::check_constants(op.text, constants, options)),
-          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return level_.functions<pack_functions<Family, Item, Constants, Options>>().pack(
-                  constants, checked_, options, d, memory);
-          })
+        : packed_weights(Family::check_constants(op.text, constants, options), constants, options,
+              weight_storage::full, [&](auto const& pack) { return pack(full_packing()); })
+    {}
+
+    /// Packs weights of float in any storage.
+    template <class Constants, class Options>
+    packed_weights(
+        operator_name const& op, Constants const& constants, Options const& options, weight_storage storage)
+        : packed_weights(check_stored(op.text, storage, constants, options), constants, options, storage,
+              [storage](auto const& pack) {
+                  return storage == weight_storage::full ? pack(full_packing())
+                                                         : pack(narrow_packing{storage});
+              })
     {}
 
     auto const& checked() const noexcept { return checked_; }
@@ -10009,9 +10572,35 @@ private:
     friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
+    /// Calls choose(pack) for each direction, which calls pack with a packing and returns its result.
+    template <class Constants, class Options, class Choose>
+    packed_weights(typename Family::checked const& checked, Constants const& constants,
+        Options const& options, weight_storage storage, Choose const& choose)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          storage_(storage),
+          checked_(checked),
+          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
+              return choose([&]<class Packing>(Packing packing) {
+                  return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
+                      constants, checked_, options, d, packing, memory);
+              });
+          })
+    {}
+
+    template <class Constants, class Options>
+    static typename Family::checked check_stored(
+        std::string_view op, weight_storage storage, Constants const& constants, Options const& options)
+    {
+        typename Family::checked const checked = Family::check_constants(op, constants, options);
+        check_storage(op, storage, constants);
+        return checked;
+    }
+
     [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
+    weight_storage storage_;
     typename Family::checked checked_;
     shared_parameters<typename Family::template parameters<T>> parameters_;
 };
@@ -10044,13 +10633,6 @@ kernel::strided_matrix<Item> along(
 {
     kernel::strided_matrix<Item> const matrix = across(from, d, first_row, first_column);
     return {matrix.items, matrix.column_step, matrix.depth_step};
-}
-
-/// Allocates panels, which are initially zeros.
-template <class T>
-kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
-{
-    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
 }
 
 /// Loads `count` items of a tensor of rank 2: to = from[d, first ..].
@@ -10106,9 +10688,9 @@ struct gru_parameters {
 
     std::size_t I, H;
     std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, 3 gate_step]
-    panels<T> R_zr;        ///< [H, 2 gate_step]
-    panels<T> R_h;         ///< [H, gate_step]
+    stored_panels<T> W;    ///< [I, 3 gate_step]
+    stored_panels<T> R_zr; ///< [H, 2 gate_step]
+    stored_panels<T> R_h;  ///< [H, gate_step]
     T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
     T const* Rb_h;         ///< zeros unless linear_before_reset
     gate<T> f, g;
@@ -10150,7 +10732,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    panels<T> const& W() const noexcept { return p_.W; }
+    stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
@@ -10222,8 +10804,8 @@ struct rnn_parameters {
 
     std::size_t I, H;
     std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, gate_step]
-    panels<T> R;           ///< [H, gate_step]
+    stored_panels<T> W;    ///< [I, gate_step]
+    stored_panels<T> R;    ///< [H, gate_step]
     T const* bias;         ///< laid out as a row of sums
     gate<T> f;
 
@@ -10247,7 +10829,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    panels<T> const& W() const noexcept { return p_.W; }
+    stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
@@ -10305,30 +10887,32 @@ namespace detail {
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
-    T const* row, panels<T> const& b) noexcept
+    T const* row, stored_panels<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
+    T const* const items = b.as().items;
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < b.depth; ++k)
-        add_row<T>(batch_t<T>(row[k]), load_batches<Batches>(b.items, b.depth * panel_width<T>, k), sums);
+        add_row<T>(batch_t<T>(row[k]), load_batches<Batches, T>(items, b.depth * panel_width<T>, k), sums);
     return sums;
 }
 
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
-    T const* row, panels<T> const& R_zr, panels<T> const& R_h) noexcept
+    T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
     std::array<batch_t<T>, N> next;
     gates.fill(batch_t<T>(T(0)));
     next.fill(batch_t<T>(T(0)));
+    T const *const items_zr = R_zr.as().items, *const items_h = R_h.as().items;
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < R_zr.depth; ++k) {
         batch_t<T> const factor(row[k]);
-        add_row<T>(factor, load_batches<2 * N>(R_zr.items, R_zr.depth * panel_width<T>, k), gates);
-        add_row<T>(factor, load_batches<N>(R_h.items, R_h.depth * panel_width<T>, k), next);
+        add_row<T>(factor, load_batches<2 * N, T>(items_zr, R_zr.depth * panel_width<T>, k), gates);
+        add_row<T>(factor, load_batches<N, T>(items_h, R_h.depth * panel_width<T>, k), next);
     }
     std::array<batch_t<T>, 3 * N> all;
 #pragma GCC unroll 16
@@ -10340,7 +10924,7 @@ template <std::size_t N, class T>
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
-    T const* bias, T const* x, panels<T> const& W) noexcept
+    T const* bias, T const* x, stored_panels<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
 #pragma GCC unroll 16
@@ -10474,21 +11058,22 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p))
+    if (!is_plain(p) || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
 template <class T>
 small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped)
+    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped ||
+        !p.R_h.is_full())
         return nullptr;
     return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
 }
 template <class T>
 small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::tanh || p.f.is_clipped)
+    if (p.f.function.kind != activation::tanh || p.f.is_clipped || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
 }
@@ -10902,18 +11487,19 @@ struct lstm_family {
     }
 
     /// Packs direction d, with the first I columns of W. The functions are f, g and h of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+        auto const W = take_panels(packing, I, 4 * step, memory),
+                   R = take_panels(packing, H, 4 * step, memory);
         T* const bias = memory.take(4 * step);
         T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-            pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
+            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * step);
             load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
             if (P != nullptr && gate < 3)
                 load_row(in.P, d, gate * H, H, P + gate * step);
@@ -10984,14 +11570,14 @@ struct attn_lstm_family {
     }
 
     /// Packs direction d.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         recurrent_widths const& sizes = checked.sizes;
         auto const& [A, E, C, attends, has_layer] = checked.attention;
         kernel::attn_lstm_parameters<T> p{};
-        p.lstm = lstm_family::pack<T>(in, checked, options, d, memory);
+        p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
         p.attends = attends;
         if (!attends)
             return p;
@@ -11000,19 +11586,20 @@ struct attn_lstm_family {
         p.E = E;
         p.C = C;
         std::size_t const H = sizes.H, step = p.lstm.gate_step;
-        auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
-                   MW = take_panels(E, A, memory);
+        auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
+                   MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
-            pack_panels(along(in.QW, d, 0), H, A, QW);
-            pack_panels(along(in.MW, d, 0), E, A, MW);
+                pack_columns(across(in.W, d, gate * H, sizes.I), H, W, gate * step);
+            pack_columns(along(in.QW, d, 0), A, QW);
+            pack_columns(along(in.MW, d, 0), A, MW);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+            auto const AW_h = take_panels(packing, H, C, memory),
+                       AW_context = take_panels(packing, E, C, memory);
             if (!memory.only_counts()) {
-                pack_panels(along(in.AW, d, 0), H, C, AW_h);
-                pack_panels(along(in.AW, d, H), E, C, AW_context);
+                pack_columns(along(in.AW, d, 0), C, AW_h);
+                pack_columns(along(in.AW, d, H), C, AW_context);
             }
             p.AW_h = AW_h.packed();
             p.AW_context = AW_context.packed();
@@ -11117,6 +11704,14 @@ class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
         : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
+    {}
+    /// Packs the matrices in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    attn_lstm_weights(
+        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : attn_lstm_weights::packed_weights({"xloom::attn_lstm_weights"}, constants, options, storage)
     {}
     attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
         attn_lstm_options const& options)
@@ -12940,7 +13535,7 @@ private:
                         auto const& [items, width, is_needed] = factors_[product.factor];
                         kernel::rows_of<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
-                        kernel::multiply<T>(count, rows, {items, at.rows, width},
+                        kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
                             at.is_first ? kernel::rows_of<T const>{zeros_, 0}
                                         : kernel::rows_of<T const>{sums.first, sums.step},
                             sums);
@@ -13239,7 +13834,7 @@ private:
             kernel::for_each_pack<T>(end - begin, {items.first, items.step}, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
                     kernel::rows_of<T> const sums = ct_MW_.sums().from(begin + first);
-                    kernel::multiply<T>(count, packed, {keys, rows, o_.A},
+                    kernel::multiply<T>(count, packed, kernel::panels<T>{keys, rows, o_.A},
                         is_first ? kernel::rows_of<T const>{zeros_, 0}
                                  : kernel::rows_of<T const>{sums.first, sums.step},
                         sums);
@@ -13350,11 +13945,12 @@ struct lstm_backward_family : lstm_family {
     /// Packs direction d. The functions are f, g and h of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(4 * step, I, memory), R = take_panels(4 * step, H, memory);
+        auto const W = take_panels(packing, 4 * step, I, memory),
+                   R = take_panels(packing, 4 * step, H, memory);
         T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
             pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
@@ -13387,10 +13983,10 @@ struct attn_lstm_backward_family : attn_lstm_family {
     /// Packs direction d.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [A, E, C, attends, has_layer] = checked.attention;
-        parameters<T> p{lstm_backward_family::pack<T>(in, checked, options, d, memory)};
+        parameters<T> p{lstm_backward_family::pack<T>(in, checked, options, d, packing, memory)};
         p.attends = attends;
         if (!attends)
             return p;
@@ -13399,8 +13995,8 @@ struct attn_lstm_backward_family : attn_lstm_family {
         p.E = E;
         p.C = C;
         std::size_t const I = p.I, H = p.H, step = p.gate_step;
-        auto const W = take_panels(4 * step, C, memory), QW = take_panels(A, H, memory),
-                   MW = take_panels(A, E, memory);
+        auto const W = take_panels(packing, 4 * step, C, memory), QW = take_panels(packing, A, H, memory),
+                   MW = take_panels(packing, A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
@@ -13410,7 +14006,8 @@ struct attn_lstm_backward_family : attn_lstm_family {
             load_row(in.V, d, 0, A, V);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
+            auto const AW_h = take_panels(packing, C, H, memory),
+                       AW_context = take_panels(packing, C, E, memory);
             if (!memory.only_counts()) {
                 pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
                 pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
@@ -23007,9 +23604,9 @@ struct gru_family {
     }
 
     /// Packs direction d. The functions are f and g of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
@@ -23018,17 +23615,18 @@ struct gru_family {
         p.H = H;
         p.gate_step = step;
         std::size_t const z = 0, r = 1, h = 2;
-        auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
-                   R_h = take_panels(H, step, memory);
+        auto const W = take_panels(packing, I, 3 * step, memory),
+                   R_zr = take_panels(packing, H, 2 * step, memory),
+                   R_h = take_panels(packing, H, step, memory);
         T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
         if (!memory.only_counts()) {
             for (std::size_t const gate : {z, r, h})
-                pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
             for (std::size_t const gate : {z, r}) {
-                pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * step);
                 load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
             }
-            pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
+            pack_columns(across(in.R, d, h * H, 0), H, R_h);
             if (in.B.is_given() && options.linear_before_reset) {
                 load_row(in.B, d, h * H, H, bias + h * step);
                 load_row(in.B, d, (3 + h) * H, H, Rb_h);
@@ -23195,6 +23793,13 @@ class gru_weights : public detail::packed_weights<detail::gru_family, Item> {
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_weights({"xloom::gru_weights"}, constants, options)
+    {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    gru_weights(gru_constants<Item> const& constants, gru_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : gru_weights::packed_weights({"xloom::gru_weights"}, constants, options, storage)
     {}
     gru_weights(
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
@@ -23582,14 +24187,14 @@ struct gru_backward_family : gru_family {
     /// Packs direction d. The functions are f and g of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
         bool const is_linear = options.linear_before_reset;
-        auto const W = take_panels(3 * step, I, memory),
-                   R_zr = take_panels((is_linear ? 3 : 2) * step, H, memory),
-                   R_h = take_panels(step, H, memory);
+        auto const W = take_panels(packing, 3 * step, I, memory),
+                   R_zr = take_panels(packing, (is_linear ? 3 : 2) * step, H, memory),
+                   R_h = take_panels(packing, step, H, memory);
         if (!memory.only_counts()) {
             std::array<std::size_t, 3> const order{h, z, r};
             for (std::size_t i = 0; i < 3; ++i)
@@ -29334,6 +29939,13 @@ public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_weights({"xloom::lstm_weights"}, constants, options)
     {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : lstm_weights::packed_weights({"xloom::lstm_weights"}, constants, options, storage)
+    {}
     lstm_weights(
         detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
         : lstm_weights::packed_weights(op, constants, options)
@@ -31168,52 +31780,64 @@ template <class T>
 struct matrix_parameters {
     using number = T;
 
-    kernel::panels<T> B;
+    kernel::stored_panels<T> B;
     T const* bias;
 };
 
-/// The functions of a packed matrix.
-template <class T>
-struct matrix_functions {
+/// The function that packs a matrix.
+template <class T, class Packing>
+struct pack_matrix_functions {
     using item = T;
     using parameters = matrix_parameters<T>;
 
-    parameters (*pack)(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>&);
-    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
-        std::size_t c_step) noexcept;
+    parameters (*pack)(
+        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, Packing, kernel::arena<T>&);
 
-    static constexpr matrix_functions compiled() noexcept { return {&pack_matrix, &multiply_rows}; }
+    static constexpr pack_matrix_functions compiled() noexcept { return {&pack_matrix}; }
 
 private:
-    static parameters pack_matrix(
-        tensor_ref<T const> const& B, tensor_ref<T const> const& bias, kernel::arena<T>& memory)
+    static parameters pack_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias,
+        Packing packing, kernel::arena<T>& memory)
     {
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
+        auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
         if (!memory.only_counts()) {
-            kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
+            pack_columns(kernel::strided_matrix<T>{B.data(), B.step(0), B.step(1)}, J, panels);
             for (std::size_t j = 0; j < J && bias.is_given(); ++j)
                 row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
         }
         return {panels.packed(), row};
     }
+};
 
+/// The function that multiplies by a packed matrix.
+template <class T>
+struct matrix_functions {
+    using item = T;
+    using parameters = matrix_parameters<T>;
+
+    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
+        std::size_t c_step) noexcept;
+
+    static constexpr matrix_functions compiled() noexcept { return {&multiply_rows}; }
+
+private:
     static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_step,
         T* C, std::size_t c_step) noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
-        auto const& [panels, K, J] = matrix.B;
         T const* const bias = matrix.bias;
+        std::size_t const J = matrix.B.columns;
         std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
+        kernel::multiply<T>(rows, {A, a_step}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_step});
         if (rest == 0)
             return;
         // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, matrix.B.columns_from(whole, rest),
                 {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
@@ -31252,29 +31876,38 @@ class packed_matrix {
 public:
     explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
-        : packed_(pack(functions(level_), B, bias))
+        : packed_(pack(B, bias, detail::full_packing()))
+    {}
+    /// Packs B in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of its numbers.
+    packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias, weight_storage storage)
+        requires kernel::has_narrow_storage<T>
+        : packed_(pack_stored(B, bias, storage))
     {}
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
+    weight_storage storage() const noexcept { return matrix().storage(); }
+    /// Returns the number of bytes of the packed matrix, which all copies share.
+    std::size_t bytes() const noexcept { return packed_.bytes(); }
 
     /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        functions(level_).multiply(packed_[0], rows, A, a_step, C, c_step);
+        level_.template functions<detail::matrix_functions<T>>().multiply(
+            packed_[0], rows, A, a_step, C, c_step);
     }
 
 private:
-    static detail::matrix_functions<T> functions(detail::vector_level level) noexcept
-    {
-        return level.template functions<detail::matrix_functions<T>>();
-    }
+    using matrix_ref = detail::named_ref<tensor_ref<T const>, detail::names::B>;
+    using bias_ref = detail::named_ref<tensor_ref<T const>, detail::names::bias>;
 
-    static detail::shared_parameters<detail::matrix_parameters<T>> pack(detail::matrix_functions<T> functions,
-        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
+    static constexpr std::string_view op = "xloom::packed_matrix";
+
+    static void check(matrix_ref const& B, bias_ref const& bias)
     {
-        static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
@@ -31284,10 +31917,30 @@ private:
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
-        return {1, [&](std::size_t, kernel::arena<T>& memory) { return functions.pack(B, bias, memory); }};
     }
 
-    kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
+    template <class Packing>
+    detail::shared_parameters<detail::matrix_parameters<T>> pack(
+        matrix_ref const& B, bias_ref const& bias, Packing packing) const
+    {
+        check(B, bias);
+        return {1, [&](std::size_t, kernel::arena<T>& memory) {
+                    return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
+                        B, bias, packing, memory);
+                }};
+    }
+
+    detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
+        matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    {
+        check(B, bias);
+        detail::check_is_storage(op, storage);
+        detail::check_stored(op, storage, B);
+        return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
+                                               : pack(B, bias, detail::narrow_packing{storage});
+    }
+
+    kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
     detail::shared_parameters<detail::matrix_parameters<T>> packed_;
@@ -31350,17 +32003,17 @@ struct rnn_family {
     }
 
     /// Packs direction d. The functions are f of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+        auto const W = take_panels(packing, I, step, memory), R = take_panels(packing, H, step, memory);
         T* const bias = memory.take(step);
         if (!memory.only_counts()) {
-            pack_panels(across(in.W, d, 0, 0), I, H, W);
-            pack_panels(across(in.R, d, 0, 0), H, H, R);
+            pack_columns(across(in.W, d, 0, 0), H, W);
+            pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
         return {.I = I,
@@ -31437,6 +32090,13 @@ class rnn_weights : public detail::packed_weights<detail::rnn_family, Item> {
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_weights({"xloom::rnn_weights"}, constants, options)
+    {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : rnn_weights::packed_weights({"xloom::rnn_weights"}, constants, options, storage)
     {}
     rnn_weights(
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
@@ -31720,11 +32380,11 @@ struct rnn_backward_family : rnn_family {
     /// Packs direction d. The functions are f of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(step, I, memory), R = take_panels(step, H, memory);
+        auto const W = take_panels(packing, step, I, memory), R = take_panels(packing, step, H, memory);
         if (!memory.only_counts()) {
             pack_panels(along(in.W, d, 0), H, I, W);
             pack_panels(along(in.R, d, 0), H, H, R);

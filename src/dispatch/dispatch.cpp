@@ -1,5 +1,7 @@
 // The choice of a level, and the functions of each level for the headers. Compiled for every processor.
 
+#include <cpuid.h>
+
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -32,10 +34,22 @@ constexpr auto addresses(std::tuple<Functions...> const*)
 
 constinit std::atomic<std::size_t> chosen_level = level_count;
 
+namespace {
+
+/// True if the processor has F16C, which __builtin_cpu_supports of clang 14 does not know.
+bool has_f16c() noexcept
+{
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+} // namespace
+
 bool is_supported(level unit) noexcept
 {
     // These report what the operating system saves, too.
-    bool const has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool const has_avx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && detail::has_f16c();
     switch (unit) {
     case level::sse2:
         return true;

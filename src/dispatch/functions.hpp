@@ -26,7 +26,8 @@ namespace xloom::dispatch::detail {
 using namespace xloom::detail;
 
 template <class T>
-using basic_functions = std::tuple<activate_functions<T>, matrix_functions<T>>;
+using basic_functions =
+    std::tuple<activate_functions<T>, pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
 template <class T>
 using lstm_functions = std::tuple<pack_functions<lstm_family, T, lstm_constants<T>, lstm_options>,
@@ -108,10 +109,17 @@ using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T
     std::declval<attn_lstm_functions<T>>(), std::declval<scan_functions<T>>(),
     std::declval<recurrence_functions<T>>()));
 
+/// The functions that pack weights of float in a narrow type.
+using narrow_functions = std::tuple<pack_matrix_functions<float, narrow_packing>,
+    pack_functions<lstm_family, float, lstm_constants<float>, lstm_options, narrow_packing>,
+    pack_functions<gru_family, float, gru_constants<float>, gru_options, narrow_packing>,
+    pack_functions<rnn_family, float, rnn_constants<float>, rnn_options, narrow_packing>,
+    pack_functions<attn_lstm_family, float, attn_lstm_constants<float>, attn_lstm_options, narrow_packing>>;
+
 using table = decltype(std::tuple_cat(std::declval<functions_of_type<float>>(),
     std::declval<functions_of_type<double>>(), std::declval<scan_functions<std::int32_t>>(),
     std::declval<scan_functions<std::uint32_t>>(), std::declval<scan_functions<std::int64_t>>(),
-    std::declval<scan_functions<std::uint64_t>>()));
+    std::declval<scan_functions<std::uint64_t>>(), std::declval<narrow_functions>()));
 
 } // namespace xloom::dispatch::detail
 

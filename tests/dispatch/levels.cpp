@@ -109,6 +109,12 @@ void print_all(std::size_t H, std::size_t N)
     xloom::packed_matrix<T> const product(M);
     product(N, A.data(), H, C.data(), H + 1);
     print("packed_matrix", H, N, C);
+    if constexpr (std::is_same_v<T, float>)
+        for (auto const storage :
+            {xloom::weight_storage::float16, xloom::weight_storage::bfloat16, xloom::weight_storage::int8}) {
+            xloom::packed_matrix<T>(M, {}, storage)(N, A.data(), H, C.data(), H + 1);
+            print("narrow packed_matrix", H, N, C);
+        }
     std::vector<T> y(N * H);
     for (std::size_t kind = 0; kind < xloom::activation_count; ++kind) {
         xloom::activate(static_cast<xloom::activation>(kind), std::span<T const>(A.data(), N * H), y);

@@ -17,8 +17,8 @@ namespace xloom::dispatch {
 /// A set of vector units for which xloom_dispatch has functions.
 enum class level : unsigned char {
     sse2,   ///< the units of each x86-64 processor
-    avx2,   ///< AVX2 and FMA
-    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with AVX2 and FMA
+    avx2,   ///< AVX2, FMA and F16C
+    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
 };
 inline constexpr std::size_t level_count = 3;
 

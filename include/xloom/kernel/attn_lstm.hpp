@@ -19,11 +19,11 @@ struct attn_lstm_parameters {
 
     lstm_parameters<T> lstm;
     std::size_t A, E, C;
-    panels<T> W_attention; ///< [C, 4 gate_step]
-    panels<T> QW;          ///< [H, A]
-    panels<T> MW;          ///< [E, A]
-    panels<T> AW_h;        ///< [H, L]
-    panels<T> AW_context;  ///< [E, L]
+    stored_panels<T> W_attention; ///< [C, 4 gate_step]
+    stored_panels<T> QW;          ///< [H, A]
+    stored_panels<T> MW;          ///< [E, A]
+    stored_panels<T> AW_h;        ///< [H, L]
+    stored_panels<T> AW_context;  ///< [E, L]
     score_weights<T> V;
     T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM
@@ -145,7 +145,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
     multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
 
-    panels<T> const& W() const noexcept { return lstm_.W(); }
+    stored_panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
@@ -206,7 +206,7 @@ private:
             std::fill(
                 scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
-        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0},
+        multiply<T>(1, {alignment(row), 0}, panels<T>{at.memory.values, length, p_.E}, {p_.zeros, 0},
             {context_ + row * context_step(), 0});
         if (at.alignment.first != nullptr)
             copy_row<T, Item>({alignment(row)}, length,

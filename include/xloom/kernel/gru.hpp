@@ -16,9 +16,9 @@ struct gru_parameters {
 
     std::size_t I, H;
     std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, 3 gate_step]
-    panels<T> R_zr;        ///< [H, 2 gate_step]
-    panels<T> R_h;         ///< [H, gate_step]
+    stored_panels<T> W;    ///< [I, 3 gate_step]
+    stored_panels<T> R_zr; ///< [H, 2 gate_step]
+    stored_panels<T> R_h;  ///< [H, gate_step]
     T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
     T const* Rb_h;         ///< zeros unless linear_before_reset
     gate<T> f, g;
@@ -60,7 +60,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    panels<T> const& W() const noexcept { return p_.W; }
+    stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }

@@ -23,8 +23,8 @@ public:
 
     /// Computes sums = start + a b: see multiply.
     template <class T, class Rows = rows_of<T const>>
-    void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-        panel_order order = panel_order::forwards) const
+    void operator()(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
+        rows_of<T> sums, panel_order order = panel_order::forwards) const
     {
         constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,
@@ -36,7 +36,7 @@ public:
             std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
                               end = (std::min)(
                                   xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
-            multiply<T>(rows, a, panels<T>{b.items + begin * b.depth, b.depth, end - begin},
+            multiply<T>(rows, a, b.columns_from(begin, end - begin),
                 rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
                 order);
         });

@@ -19,15 +19,13 @@
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/row_blocks.hpp>
 #include <xloom/kernel/simd.hpp>
+#include <xloom/kernel/stored_panels.hpp>
+#include <xloom/kernel/widen.hpp>
 
 namespace xloom::kernel {
 
 /// The maximum number of products in a dependency chain.
 inline constexpr std::size_t chain_length = 128;
-
-/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
-/// than the cache.
-enum class panel_order : bool { forwards, backwards };
 
 constexpr panel_order order_of_step(std::size_t t) noexcept
 {
@@ -65,17 +63,25 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
+/// Loads batch i of row k of `Batches` batches of columns from panels at a stride of `next_panel`.
+template <std::size_t Batches, class T, class Stored>
+batch_t<T> load_column_batch(
+    Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
+{
+    std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
+    std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
+    return load_widened(panel + number * next_panel + k * width + column);
+}
+
 /// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
-template <std::size_t Batches, class T>
-std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
+template <std::size_t Batches, class T, class Stored>
+std::array<batch_t<T>, Batches> load_batches(
+    Stored const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
     std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < Batches; ++i) {
-        std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
-        std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
-        batches[i] = load_batch(panel + number * next_panel + k * width + column);
-    }
+    for (std::size_t i = 0; i < Batches; ++i)
+        batches[i] = load_column_batch<Batches, T>(panel, next_panel, k, i);
     return batches;
 }
 
@@ -123,14 +129,44 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products [k, end) in
-/// one dependency chain.
+/// Computes sums = factor * (row k of `Batches` batches of columns) + sums.
+///
+/// Why batch by batch: 16 registers do not hold a widened row beside the sums.
+template <std::size_t Batches, class T, class Stored>
+void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t next_panel, std::size_t k,
+    std::array<batch_t<T>, Batches>& sums) noexcept
+{
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Batches; ++i)
+        sums[i] = multiply_add(factor, load_column_batch<Batches, T>(panel, next_panel, k, i), sums[i]);
+}
+
+/// The scales of columns whose scale is 1.
+template <class T>
+inline constexpr std::array<T, batch_size<T>> unit_scales = [] {
+    std::array<T, batch_size<T>> ones{};
+    ones.fill(T(1));
+    return ones;
+}();
+
+/// Returns start + scale * sum, which is start + sum if the scale is 1.
+template <class T>
+batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noexcept
+{
+    if constexpr (has_narrow_storage<T>)
+        return multiply_add(load_batch(scale), sum, load_batch(start));
+    else
+        return load_batch(start) + sum;
+}
+
+/// Computes sums = start + scales * (a b) for `Count` rows and `Batches` batches of columns, with products
+/// [k, end) in one dependency chain. Batch i of the columns has the scales of row i.
 ///
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a.
-template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
-    rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
+void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel, std::size_t next_panel,
+    rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
 
@@ -140,12 +176,16 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 
 #pragma GCC unroll 4
     for (; k < end; ++k) {
-        std::array<batch, Batches> const b = load_batches<Batches>(panel, next_panel, k);
-        fetch(k);
+        if constexpr (Count == 1 && !std::is_same_v<Stored, T>) {
+            add_widened_row<Batches, T>(batch(number_of<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
+        } else {
+            std::array<batch, Batches> const b = load_batches<Batches, T>(panel, next_panel, k);
+            fetch(k);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < Count; ++r) {
-            batch const factor(number_of<Count>(a, r, k));
-            add_row<T>(factor, b, sum[r]);
+            for (std::size_t r = 0; r < Count; ++r) {
+                batch const factor(number_of<Count>(a, r, k));
+                add_row<T>(factor, b, sum[r]);
+            }
         }
     }
 
@@ -154,7 +194,8 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
             store_batch(sums.first + r * sums.step + i * batch_size<T>,
-                load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+                add_scaled(
+                    start.first + r * start.step + i * batch_size<T>, scales.from(i).first, sum[r][i]));
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -162,21 +203,25 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 ///
 /// Why the sums are prefetched first: they are needed at the end of the first chain, where no other work
 /// hides the latency.
-template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
+void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, rows_of<T const> start,
+    rows_of<T> sums, Fetch const& fetch) noexcept
 {
     constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
     start.first += column;
     sums.first += column;
+    rows_of<T const> scales{nullptr, 0};
+    if constexpr (has_narrow_storage<T>)
+        scales = b.scales == nullptr ? rows_of<T const>{unit_scales<T>.data(), 0}
+                                     : rows_of<T const>{b.scales + column, batch_size<T>};
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Count; ++r)
         prefetch_for_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
-            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
@@ -185,9 +230,9 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
 }
 
 /// Computes sums = start + a b for one row, several panels at a time.
-template <class T, class Rows>
-void multiply_one(
-    Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+template <class T, class Stored>
+void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>, group_size = panels_per_row<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
@@ -205,16 +250,16 @@ void multiply_one(
 /// them, share a panel evenly.
 ///
 /// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
-template <class T>
-std::optional<prefetch_next_panel<T>> share_of(
-    T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
+template <class Stored, class T = Stored>
+std::optional<prefetch_next_panel<Stored>> share_of(
+    Stored const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
                       width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
-    return prefetch_next_panel<T>{
-        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
+    return prefetch_next_panel<Stored>{
+        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<Stored>)};
 }
 
 /// Computes sums = start + a b for two or more rows, panel by panel.
@@ -222,16 +267,16 @@ std::optional<prefetch_next_panel<T>> share_of(
 /// Why the next panel is prefetched: a matrix larger than L2 would stall at the beginning of each panel.
 /// Prefetching costs 1/20 of the time of the rows that issue it, which a matrix that fits in L2 would not
 /// recover.
-template <class T, class Rows>
-void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-    panel_order order) noexcept
+template <class T, class Stored, class Rows>
+void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start,
+    rows_of<T> sums, panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
+               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(Stored) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -243,9 +288,10 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                         block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
-            std::optional<prefetch_next_panel<T>> share;
+            std::optional<prefetch_next_panel<Stored>> share;
             if (is_prefetched && panel < whole && next < whole)
-                share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
+                share = share_of<Stored, T>(
+                    b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
@@ -259,14 +305,25 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
 
 /// Computes sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved_rows. start and sums
 /// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
-template <class T, class Rows = rows_of<T const>>
-void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+template <class T, class Rows = rows_of<T const>, class Stored>
+void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
     if (rows == 1)
-        detail::multiply_one(a, b, start, sums, order);
+        detail::multiply_one(rows_of<T const>{a.first, 0}, b, start, sums, order);
     else
         detail::multiply_many(rows, a, b, start, sums, order);
+}
+template <class T, class Rows = rows_of<T const>>
+void multiply(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order = panel_order::forwards) noexcept
+{
+    if (b.is_full())
+        multiply<T>(rows, a, b.as(), start, sums, order);
+    else if constexpr (std::is_same_v<Rows, interleaved_rows<T>>)
+        b.narrow->multiply_interleaved(rows, a, b, start, sums, order);
+    else
+        b.narrow->multiply(rows, a, b, start, sums, order);
 }
 
 } // namespace xloom::kernel

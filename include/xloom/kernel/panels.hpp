@@ -17,12 +17,19 @@ template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
 /// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
-/// column p * panel_width. The last panel is as wide as the remaining columns.
-template <class T>
+/// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
+template <class T, class Stored = T>
 struct panels {
-    T const* items = nullptr;
+    Stored const* items = nullptr;
     std::size_t depth = 0;
     std::size_t columns = 0;
+    T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
+    }
 };
 
 /// Returns the width of the panel that begins with column `first` of `columns`.
@@ -38,6 +45,10 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
 {
     return depth * whole_batches<T>(columns);
 }
+
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
+enum class panel_order : bool { forwards, backwards };
 
 /// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
 /// rows to the same cache sets.
@@ -56,22 +67,24 @@ struct strided_matrix {
 };
 
 /// Mutable panels, the destination of pack_panels.
-template <class T>
+template <class T, class Stored = T>
 struct unpacked_panels {
-    T* items;
+    Stored* items;
     std::size_t depth;
     std::size_t columns;
 
-    panels<T> packed() const noexcept { return {items, depth, columns}; }
+    panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
+/// item becomes convert(item, its column of the matrix).
 ///
 /// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
 /// read completely while it is in cache.
-template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
-    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+template <class T, class Stored, class Item, class Convert>
+void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
+    Convert const& convert) noexcept
 {
     constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
@@ -80,23 +93,32 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
                           panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
-        T* const target = to.items + panel * to.depth + first_row * width + offset;
+        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
         Item const* const source = from.items + at(begin) * from.column_step;
         if (from.column_step == 1) {
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j)]);
+                    target[k * width + j] = convert(source[at(k) * from.depth_step + at(j)], begin + j);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
-                    T* const to_column = target + k0 * width + j;
+                    Stored* const to_column = target + k0 * width + j;
                     Item const* const from_column =
                         source + at(k0) * from.depth_step + at(j) * from.column_step;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
+                        to_column[k * width] = convert(from_column[at(k) * from.depth_step], begin + j);
                 }
         }
     }
+}
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+{
+    pack_converted(from, rows, columns, to, first_row, first_column,
+        [](Item const& item, std::size_t) { return static_cast<T>(item); });
 }
 
 } // namespace xloom::kernel

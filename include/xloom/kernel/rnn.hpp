@@ -16,8 +16,8 @@ struct rnn_parameters {
 
     std::size_t I, H;
     std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, gate_step]
-    panels<T> R;           ///< [H, gate_step]
+    stored_panels<T> W;    ///< [I, gate_step]
+    stored_panels<T> R;    ///< [H, gate_step]
     T const* bias;         ///< laid out as a row of sums
     gate<T> f;
 
@@ -41,7 +41,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    panels<T> const& W() const noexcept { return p_.W; }
+    stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }

@@ -33,30 +33,32 @@ namespace detail {
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
-    T const* row, panels<T> const& b) noexcept
+    T const* row, stored_panels<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
+    T const* const items = b.as().items;
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < b.depth; ++k)
-        add_row<T>(batch_t<T>(row[k]), load_batches<Batches>(b.items, b.depth * panel_width<T>, k), sums);
+        add_row<T>(batch_t<T>(row[k]), load_batches<Batches, T>(items, b.depth * panel_width<T>, k), sums);
     return sums;
 }
 
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
-    T const* row, panels<T> const& R_zr, panels<T> const& R_h) noexcept
+    T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
     std::array<batch_t<T>, N> next;
     gates.fill(batch_t<T>(T(0)));
     next.fill(batch_t<T>(T(0)));
+    T const *const items_zr = R_zr.as().items, *const items_h = R_h.as().items;
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < R_zr.depth; ++k) {
         batch_t<T> const factor(row[k]);
-        add_row<T>(factor, load_batches<2 * N>(R_zr.items, R_zr.depth * panel_width<T>, k), gates);
-        add_row<T>(factor, load_batches<N>(R_h.items, R_h.depth * panel_width<T>, k), next);
+        add_row<T>(factor, load_batches<2 * N, T>(items_zr, R_zr.depth * panel_width<T>, k), gates);
+        add_row<T>(factor, load_batches<N, T>(items_h, R_h.depth * panel_width<T>, k), next);
     }
     std::array<batch_t<T>, 3 * N> all;
 #pragma GCC unroll 16
@@ -68,7 +70,7 @@ template <std::size_t N, class T>
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
 [[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
-    T const* bias, T const* x, panels<T> const& W) noexcept
+    T const* bias, T const* x, stored_panels<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
 #pragma GCC unroll 16
@@ -202,21 +204,22 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p))
+    if (!is_plain(p) || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
 template <class T>
 small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped)
+    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped ||
+        !p.R_h.is_full())
         return nullptr;
     return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
 }
 template <class T>
 small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::tanh || p.f.is_clipped)
+    if (p.f.function.kind != activation::tanh || p.f.is_clipped || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
 }

@@ -196,7 +196,7 @@ private:
             kernel::for_each_pack<T>(end - begin, {items.first, items.step}, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
                     kernel::rows_of<T> const sums = ct_MW_.sums().from(begin + first);
-                    kernel::multiply<T>(count, packed, {keys, rows, o_.A},
+                    kernel::multiply<T>(count, packed, kernel::panels<T>{keys, rows, o_.A},
                         is_first ? kernel::rows_of<T const>{zeros_, 0}
                                  : kernel::rows_of<T const>{sums.first, sums.step},
                         sums);

@@ -16,10 +16,10 @@ struct attn_lstm_backward_family : attn_lstm_family {
     /// Packs direction d.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [A, E, C, attends, has_layer] = checked.attention;
-        parameters<T> p{lstm_backward_family::pack<T>(in, checked, options, d, memory)};
+        parameters<T> p{lstm_backward_family::pack<T>(in, checked, options, d, packing, memory)};
         p.attends = attends;
         if (!attends)
             return p;
@@ -28,8 +28,8 @@ struct attn_lstm_backward_family : attn_lstm_family {
         p.E = E;
         p.C = C;
         std::size_t const I = p.I, H = p.H, step = p.gate_step;
-        auto const W = take_panels(4 * step, C, memory), QW = take_panels(A, H, memory),
-                   MW = take_panels(A, E, memory);
+        auto const W = take_panels(packing, 4 * step, C, memory), QW = take_panels(packing, A, H, memory),
+                   MW = take_panels(packing, A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
@@ -39,7 +39,8 @@ struct attn_lstm_backward_family : attn_lstm_family {
             load_row(in.V, d, 0, A, V);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
+            auto const AW_h = take_panels(packing, C, H, memory),
+                       AW_context = take_panels(packing, C, E, memory);
             if (!memory.only_counts()) {
                 pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
                 pack_panels(across(in.AW, d, H, 0), C, E, AW_context);

@@ -57,14 +57,14 @@ struct attn_lstm_family {
     }
 
     /// Packs direction d.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         recurrent_widths const& sizes = checked.sizes;
         auto const& [A, E, C, attends, has_layer] = checked.attention;
         kernel::attn_lstm_parameters<T> p{};
-        p.lstm = lstm_family::pack<T>(in, checked, options, d, memory);
+        p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
         p.attends = attends;
         if (!attends)
             return p;
@@ -73,19 +73,20 @@ struct attn_lstm_family {
         p.E = E;
         p.C = C;
         std::size_t const H = sizes.H, step = p.lstm.gate_step;
-        auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
-                   MW = take_panels(E, A, memory);
+        auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
+                   MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
-            pack_panels(along(in.QW, d, 0), H, A, QW);
-            pack_panels(along(in.MW, d, 0), E, A, MW);
+                pack_columns(across(in.W, d, gate * H, sizes.I), H, W, gate * step);
+            pack_columns(along(in.QW, d, 0), A, QW);
+            pack_columns(along(in.MW, d, 0), A, MW);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+            auto const AW_h = take_panels(packing, H, C, memory),
+                       AW_context = take_panels(packing, E, C, memory);
             if (!memory.only_counts()) {
-                pack_panels(along(in.AW, d, 0), H, C, AW_h);
-                pack_panels(along(in.AW, d, H), E, C, AW_context);
+                pack_columns(along(in.AW, d, 0), C, AW_h);
+                pack_columns(along(in.AW, d, H), C, AW_context);
             }
             p.AW_h = AW_h.packed();
             p.AW_context = AW_context.packed();

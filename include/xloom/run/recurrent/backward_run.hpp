@@ -356,7 +356,7 @@ private:
                         auto const& [items, width, is_needed] = factors_[product.factor];
                         kernel::rows_of<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
-                        kernel::multiply<T>(count, rows, {items, at.rows, width},
+                        kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
                             at.is_first ? kernel::rows_of<T const>{zeros_, 0}
                                         : kernel::rows_of<T const>{sums.first, sums.step},
                             sums);

@@ -16,14 +16,14 @@ struct gru_backward_family : gru_family {
     /// Packs direction d. The functions are f and g of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
         bool const is_linear = options.linear_before_reset;
-        auto const W = take_panels(3 * step, I, memory),
-                   R_zr = take_panels((is_linear ? 3 : 2) * step, H, memory),
-                   R_h = take_panels(step, H, memory);
+        auto const W = take_panels(packing, 3 * step, I, memory),
+                   R_zr = take_panels(packing, (is_linear ? 3 : 2) * step, H, memory),
+                   R_h = take_panels(packing, step, H, memory);
         if (!memory.only_counts()) {
             std::array<std::size_t, 3> const order{h, z, r};
             for (std::size_t i = 0; i < 3; ++i)

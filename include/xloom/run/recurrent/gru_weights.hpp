@@ -43,9 +43,9 @@ struct gru_family {
     }
 
     /// Packs direction d. The functions are f and g of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
@@ -54,17 +54,18 @@ struct gru_family {
         p.H = H;
         p.gate_step = step;
         std::size_t const z = 0, r = 1, h = 2;
-        auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
-                   R_h = take_panels(H, step, memory);
+        auto const W = take_panels(packing, I, 3 * step, memory),
+                   R_zr = take_panels(packing, H, 2 * step, memory),
+                   R_h = take_panels(packing, H, step, memory);
         T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
         if (!memory.only_counts()) {
             for (std::size_t const gate : {z, r, h})
-                pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
             for (std::size_t const gate : {z, r}) {
-                pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * step);
                 load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
             }
-            pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
+            pack_columns(across(in.R, d, h * H, 0), H, R_h);
             if (in.B.is_given() && options.linear_before_reset) {
                 load_row(in.B, d, h * H, H, bias + h * step);
                 load_row(in.B, d, (3 + h) * H, H, Rb_h);

@@ -15,11 +15,12 @@ struct lstm_backward_family : lstm_family {
     /// Packs direction d. The functions are f, g and h of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(4 * step, I, memory), R = take_panels(4 * step, H, memory);
+        auto const W = take_panels(packing, 4 * step, I, memory),
+                   R = take_panels(packing, 4 * step, H, memory);
         T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
             pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);

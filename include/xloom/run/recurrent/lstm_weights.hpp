@@ -48,18 +48,19 @@ struct lstm_family {
     }
 
     /// Packs direction d, with the first I columns of W. The functions are f, g and h of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+        auto const W = take_panels(packing, I, 4 * step, memory),
+                   R = take_panels(packing, H, 4 * step, memory);
         T* const bias = memory.take(4 * step);
         T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-            pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
+            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * step);
             load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
             if (P != nullptr && gate < 3)
                 load_row(in.P, d, gate * H, H, P + gate * step);

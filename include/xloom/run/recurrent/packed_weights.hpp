@@ -5,7 +5,9 @@
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
 #include <xloom/run/recurrent/batch_run.hpp>
+#include <xloom/run/recurrent/packing.hpp>
 #include <xloom/run/recurrent/shared_parameters.hpp>
+#include <xloom/run/recurrent/storage_checks.hpp>
 
 namespace xloom::detail {
 
@@ -22,25 +24,28 @@ struct operator_name {
 };
 
 /// The function that packs the weights of one direction.
-template <class Family, class Item, class Constants, class Options>
+template <class Family, class Item, class Constants, class Options, class Packing = full_packing>
 struct pack_functions {
     using item = Item;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
 
-    parameters (*pack)(
-        Constants const&, typename Family::checked const&, Options const&, std::size_t d, kernel::arena<T>&);
+    parameters (*pack)(Constants const&, typename Family::checked const&, Options const&, std::size_t d,
+        Packing, kernel::arena<T>&);
 
     static constexpr pack_functions compiled() noexcept
     {
-        return {&Family::template pack<T, Constants, Options>};
+        return {[](Constants const& constants, typename Family::checked const& checked,
+                    Options const& options, std::size_t d, Packing packing, kernel::arena<T>& memory) {
+            return Family::template pack<T>(constants, checked, options, d, packing, memory);
+        }};
     }
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 /// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
-/// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
-/// direction d.
+/// class derived from it, and pack(constants, checked, options, d, packing, memory), which returns parameters
+/// of direction d.
 template <class Family, class Item>
 class packed_weights {
     using T = compute_t<Item>;
@@ -50,17 +55,26 @@ public:
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
     vector_level level() const noexcept { return level_; }
+    weight_storage storage() const noexcept { return storage_; }
+    /// Returns the number of bytes of the packed weights, which all copies share.
+    std::size_t bytes() const noexcept { return parameters_.bytes(); }
 
 protected:
     template <class Constants, class Options>
     packed_weights(operator_name const& op, Constants const& constants, Options const& options)
-        : direction_(options.direction),
-          layout_(layout_of_options(options)),
-          checked_(Family::check_constants(op.text, constants, options)),
-          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return level_.functions<pack_functions<Family, Item, Constants, Options>>().pack(
-                  constants, checked_, options, d, memory);
-          })
+        : packed_weights(Family::check_constants(op.text, constants, options), constants, options,
+              weight_storage::full, [&](auto const& pack) { return pack(full_packing()); })
+    {}
+
+    /// Packs weights of float in any storage.
+    template <class Constants, class Options>
+    packed_weights(
+        operator_name const& op, Constants const& constants, Options const& options, weight_storage storage)
+        : packed_weights(check_stored(op.text, storage, constants, options), constants, options, storage,
+              [storage](auto const& pack) {
+                  return storage == weight_storage::full ? pack(full_packing())
+                                                         : pack(narrow_packing{storage});
+              })
     {}
 
     auto const& checked() const noexcept { return checked_; }
@@ -70,9 +84,35 @@ private:
     friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
+    /// Calls choose(pack) for each direction, which calls pack with a packing and returns its result.
+    template <class Constants, class Options, class Choose>
+    packed_weights(typename Family::checked const& checked, Constants const& constants,
+        Options const& options, weight_storage storage, Choose const& choose)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          storage_(storage),
+          checked_(checked),
+          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
+              return choose([&]<class Packing>(Packing packing) {
+                  return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
+                      constants, checked_, options, d, packing, memory);
+              });
+          })
+    {}
+
+    template <class Constants, class Options>
+    static typename Family::checked check_stored(
+        std::string_view op, weight_storage storage, Constants const& constants, Options const& options)
+    {
+        typename Family::checked const checked = Family::check_constants(op, constants, options);
+        check_storage(op, storage, constants);
+        return checked;
+    }
+
     [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
+    weight_storage storage_;
     typename Family::checked checked_;
     shared_parameters<typename Family::template parameters<T>> parameters_;
 };
@@ -105,13 +145,6 @@ kernel::strided_matrix<Item> along(
 {
     kernel::strided_matrix<Item> const matrix = across(from, d, first_row, first_column);
     return {matrix.items, matrix.column_step, matrix.depth_step};
-}
-
-/// Allocates panels, which are initially zeros.
-template <class T>
-kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
-{
-    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
 }
 
 /// Loads `count` items of a tensor of rank 2: to = from[d, first ..].

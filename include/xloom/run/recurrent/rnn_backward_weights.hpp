@@ -14,11 +14,11 @@ struct rnn_backward_family : rnn_family {
     /// Packs direction d. The functions are f of each direction.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(step, I, memory), R = take_panels(step, H, memory);
+        auto const W = take_panels(packing, step, I, memory), R = take_panels(packing, step, H, memory);
         if (!memory.only_counts()) {
             pack_panels(along(in.W, d, 0), H, I, W);
             pack_panels(along(in.R, d, 0), H, H, R);

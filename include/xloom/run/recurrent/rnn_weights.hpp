@@ -55,17 +55,17 @@ struct rnn_family {
     }
 
     /// Packs direction d. The functions are f of each direction.
-    template <class T, class Constants, class Options>
+    template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+        auto const W = take_panels(packing, I, step, memory), R = take_panels(packing, H, step, memory);
         T* const bias = memory.take(step);
         if (!memory.only_counts()) {
-            pack_panels(across(in.W, d, 0, 0), I, H, W);
-            pack_panels(across(in.R, d, 0, 0), H, H, R);
+            pack_columns(across(in.W, d, 0, 0), H, W);
+            pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
         return {.I = I,

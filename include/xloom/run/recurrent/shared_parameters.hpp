@@ -37,6 +37,7 @@ public:
     shared_parameters& operator=(shared_parameters const&) = default;
 
     Parameters const& operator[](std::size_t d) const { return all_[d]; }
+    std::size_t bytes() const noexcept { return numbers_->size() * sizeof(T); }
 
 private:
     std::array<Parameters, 2> all_{};

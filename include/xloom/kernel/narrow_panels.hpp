@@ -1,0 +1,137 @@
+#pragma once
+// A constant matrix of floats, packed in a narrow type.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include <xloom/core/small_float.hpp>
+#include <xloom/kernel/arena.hpp>
+#include <xloom/kernel/multiply.hpp>
+
+namespace xloom::kernel {
+
+namespace detail {
+
+template <class Stored, class Rows>
+void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, rows_of<float const> start,
+    rows_of<float> sums, panel_order order) noexcept
+{
+    multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
+}
+
+template <weight_storage Storage, class Stored>
+inline constexpr narrow_type<float> narrow_type_of{Storage, sizeof(Stored),
+    &multiply_narrow<Stored, rows_of<float const>>, &multiply_narrow<Stored, interleaved_rows<float>>};
+
+/// Returns the scale that maps the largest magnitude of a column to 127.
+template <class Item>
+float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    float largest = 0;
+    for (std::size_t k = 0; k < depth; ++k)
+        largest = (std::max)(largest,
+            std::abs(
+                static_cast<float>(from.items[at(k) * from.depth_step + at(column) * from.column_step])));
+    return largest / 127;
+}
+
+/// Returns the multiple of a scale that is nearest to an item, ties to even.
+///
+/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
+template <class Item>
+std::int8_t round_to_scale(Item const& item, float scale) noexcept
+{
+    if (scale == 0)
+        return 0;
+    double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
+    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+}
+
+} // namespace detail
+
+/// Mutable panels of a narrow type, the destination of pack_narrow_panels.
+struct unpacked_narrow_panels {
+    void* items;
+    std::size_t depth;
+    std::size_t columns;
+    float* scales; ///< int8 only
+    narrow_type<float> const* type;
+
+    stored_panels<float> packed() const noexcept
+    {
+        return {
+            panels<float, unsigned char>{static_cast<unsigned char*>(items), depth, columns, scales}, *type};
+    }
+};
+
+namespace detail {
+
+/// Allocates panels of Stored, which are initially zeros.
+template <weight_storage Storage, class Stored>
+unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    std::size_t const items = panel_items<float>(depth, columns);
+    float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
+    Stored* const first = reinterpret_cast<Stored*>(numbers);
+    if (!memory.only_counts())
+        std::uninitialized_value_construct_n(first, items);
+    float* const scales = std::is_integral_v<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
+    return {first, depth, columns, scales, &narrow_type_of<Storage, Stored>};
+}
+
+template <class Stored>
+unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexcept
+{
+    return {static_cast<Stored*>(to.items), to.depth, to.columns};
+}
+
+template <class Stored, class Item>
+void pack_rounded(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
+        [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+}
+
+template <class Item>
+void pack_scaled(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    float* const scales = to.scales + first_column;
+    for (std::size_t j = 0; j < columns; ++j)
+        scales[j] = scale_of_column(from, to.depth, j);
+    pack_converted(from, to.depth, columns, panels_of<std::int8_t>(to), 0, first_column,
+        [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
+}
+
+} // namespace detail
+
+/// Allocates panels of a narrow type, which are initially zeros.
+inline unpacked_narrow_panels take_narrow_panels(
+    weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    if (storage == weight_storage::float16)
+        return detail::take_narrow_panels<weight_storage::float16, float16>(depth, columns, memory);
+    if (storage == weight_storage::bfloat16)
+        return detail::take_narrow_panels<weight_storage::bfloat16, bfloat16>(depth, columns, memory);
+    return detail::take_narrow_panels<weight_storage::int8, std::int8_t>(depth, columns, memory);
+}
+
+/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+template <class Item>
+void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    if (to.type->storage == weight_storage::float16)
+        detail::pack_rounded<float16>(from, columns, to, first_column);
+    else if (to.type->storage == weight_storage::bfloat16)
+        detail::pack_rounded<bfloat16>(from, columns, to, first_column);
+    else
+        detail::pack_scaled(from, columns, to, first_column);
+}
+
+} // namespace xloom::kernel
