@@ -191,7 +191,8 @@ public:
 
     kernel::index_tuples<std::size_t> tuples(strides const& steps) const
     {
-        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0, false};
+        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0,
+            kernel::index_signs::nonnegative};
     }
 
 private:
