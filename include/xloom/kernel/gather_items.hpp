@@ -42,16 +42,20 @@ void gather_row(Index const* indices, std::size_t count, T const* row, std::size
 
 } // namespace detail
 
-/// Copies the items at the offsets of a block to their positions in `output`.
-template <class T, bool MayDrop>
-void copy_items(offset_block<T const, MayDrop> const& block, T const* data, T* output)
+/// Copies single items. `slices.for_each(f)` calls f(offset of the item in data, its position in the output).
+template <class Slices, class T>
+void copy_items(Slices const& slices, T const* data, T* output)
 {
-    if constexpr (MayDrop)
-        block.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
-    else
-        detail::write_items(
-            block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
-            output + block.first);
+    slices.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
+}
+
+/// Copies the items at the offsets of a block from which none is dropped.
+template <class T>
+void copy_items(offset_block<T const, false> const& block, T const* data, T* output)
+{
+    detail::write_items(
+        block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
+        output + block.first);
 }
 
 /// True if gather_items can read the items at these indices and positions.
