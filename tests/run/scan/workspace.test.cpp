@@ -99,6 +99,7 @@ TEST_CASE("copies of a workspace are independent")
     xloom::scan_workspace workspace;
     check_sums<float>(3, 20, 1, workspace);
     xloom::scan_workspace copy = workspace;
+    CHECK(copy.bytes() == 0);
     check_sums<double>(30, 20, 1, copy);
     check_sums<float>(3, 20, 1, workspace);
 }

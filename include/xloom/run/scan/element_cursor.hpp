@@ -125,6 +125,9 @@ public:
         buffer_ = std::allocate_shared<element_buffer<T>>(allocator, data, time, length, when, allocator);
     }
 
+    buffered_cursor(buffered_cursor&&) = default; // and no copy: a buffer has one cursor
+    buffered_cursor& operator=(buffered_cursor&&) = default;
+
     void seek(std::size_t t)
     {
         if (buffer_)

@@ -2,9 +2,11 @@
 // The memory that calls of scan_into use again.
 
 #include <cstddef>
+#include <new>
 #include <vector>
 
 #include <xloom/core/aligned_vector.hpp>
+#include <xloom/core/raise.hpp>
 
 namespace xloom {
 
@@ -16,10 +18,19 @@ class buffer_allocator;
 } // namespace detail
 
 /// Reusable memory of scan_into, for the buffers of elements that are not contiguous. It grows to the size
-/// that a call needs; a call with the same operands as an earlier one allocates nothing. One call may use it
-/// at a time.
+/// that a call needs; a call with the same operands as an earlier one allocates nothing. Calls of one thread
+/// may use it, also a call in the body of another; calls of several threads at once must not. It must live,
+/// and not be assigned to, until a call ends. A copy is empty.
 class scan_workspace {
 public:
+    scan_workspace() = default;
+    scan_workspace(scan_workspace const&) noexcept {}
+    scan_workspace& operator=(scan_workspace const&) noexcept
+    {
+        blocks_.clear();
+        return *this;
+    }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
@@ -86,6 +97,8 @@ public:
     {
         if (!uses_workspace())
             return cache_aligned_allocator<T>().allocate(count);
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw_or_abort(std::bad_array_new_length());
         return static_cast<T*>(workspace_->take(count * sizeof(T)));
     }
     void deallocate(T* items, std::size_t count) noexcept
