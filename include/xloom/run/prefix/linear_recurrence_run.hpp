@@ -122,7 +122,7 @@ void run_recurrences(
     whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(lane_recurrences<T>{of, all}, run);
+        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 

@@ -105,9 +105,9 @@ struct lane_functions {
 };
 
 template <class Scan, class... Arguments>
-std::size_t scan_lanes(Scan const& scan, Arguments const&... arguments)
+std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments const&... arguments)
 {
-    return vector_level().template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+    return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
@@ -187,7 +187,7 @@ struct item_scan {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+            done = detail::scan_lanes(vector_level(), lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
         run_items(done, run);
     }
 

@@ -129,6 +129,7 @@ template <class T, class Op>
 struct item_reduction {
     segment_operands<T> of;
     Op& op;
+    [[no_unique_address]] vector_level level{}; ///< of the call: the same for all parts
 
     /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
     void operator()(std::size_t i, segment_range<T> const& segments) const
@@ -136,7 +137,7 @@ struct item_reduction {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(lane_segments<T, reduce>{of}, i, segments);
+            done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);
