@@ -216,8 +216,8 @@ TEST_CASE("packed_matrix: numbers that a narrow type cannot hold are an option_e
 {
     xt::xtensor<float, 2> const B = {{1, -1e6f}};
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(B, {}, weight_storage::float16),
-        "xloom::packed_matrix: storage float16 requires weights of at most 65504, but one of B is "
-        "-1000000.000000. Use weight_storage::full or bfloat16.",
+        "xloom::packed_matrix: storage float16 requires weights whose magnitude rounds to at most 65504, but "
+        "one of B is -1000000.000000. Use weight_storage::full or bfloat16.",
         xloom::option_error);
     CHECK(xloom::packed_matrix<float>(B, {}, weight_storage::full).storage() == weight_storage::full);
 }

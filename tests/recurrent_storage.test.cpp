@@ -12,7 +12,9 @@
 
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gru_cell.hpp>
+#include <xloom/lstm_backward.hpp>
 #include <xloom/lstm_cell.hpp>
+#include <xloom/rnn_backward.hpp>
 #include <xloom/rnn_cell.hpp>
 #include <xloom/tbb.hpp>
 
@@ -328,10 +330,12 @@ TEST_CASE_TEMPLATE(
 {
     std::string const op = std::string("xloom::") + Family::name + "_weights: storage ";
     CHECK(error_of<Family>(weight_storage::float16, 65520) ==
-          op + "float16 requires weights of at most 65504, but one of R is 65520.000000. Use "
+          op + "float16 requires weights whose magnitude rounds to at most 65504, but one of R is "
+               "65520.000000. Use "
                "weight_storage::full or bfloat16.");
     CHECK(error_of<Family>(weight_storage::float16, -65520, true) ==
-          op + "float16 requires weights of at most 65504, but one of W is -65520.000000. Use "
+          op + "float16 requires weights whose magnitude rounds to at most 65504, but one of W is "
+               "-65520.000000. Use "
                "weight_storage::full or bfloat16.");
     CHECK(error_of<Family>(weight_storage::float16, 65519).empty());
     CHECK_FALSE(error_of<Family>(weight_storage::bfloat16, std::numeric_limits<float>::max()).empty());
@@ -347,6 +351,25 @@ TEST_CASE_TEMPLATE(
         for (float const weight :
             {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
             CHECK(error_of<Family>(storage, weight).empty());
+}
+
+TEST_CASE("a forward pass that keeps residuals requires weights that are stored in full")
+{
+    xt::xtensor<float, 3> const X = xt::ones<float>({1, 1, 1}), four = xt::ones<float>({1, 4, 1}),
+                                one = xt::ones<float>({1, 1, 1});
+    std::string const law = "weights must be stored as weight_storage::full, as those of the backward pass "
+                            "are, but their storage is int8. Construct them without a storage.";
+    recurrent_workspace<float> workspace;
+    CHECK(option_error_of([&] {
+        lstm_weights<float> const stored({.W = four, .R = four}, {}, weight_storage::int8);
+        lstm_residuals<float> residuals;
+        lstm_forward_into(X, stored, {}, {}, residuals, workspace);
+    }) == "xloom::lstm_forward_into: " + law);
+    CHECK(option_error_of([&] {
+        rnn_weights<float> const stored({.W = one, .R = one}, {}, weight_storage::int8);
+        rnn_residuals<float> residuals;
+        rnn_forward_into(X, stored, {}, {}, residuals, workspace);
+    }) == "xloom::rnn_forward_into: " + law);
 }
 
 } // namespace recurrent_storage_test

@@ -146,7 +146,7 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
 /// Computes com.microsoft's AttnLSTM as attn_lstm_into does, with the default score and the same bits, and
 /// keeps what its backward pass needs.
 ///
-/// Errors    as attn_lstm_into.
+/// Errors    as attn_lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of attn_lstm_into with Y_attention, and writing residuals of T N D (5H + C + A + S)
 ///           numbers, with AW E more, fewer for shorter rows, and of N D S A keys.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
@@ -157,6 +157,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 {
     static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
     detail::input_ref<Item> const input = X;
+    detail::check_recorded_weights(op, weights);
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     bahdanau const score;

@@ -117,7 +117,7 @@ void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as lstm_into.
+/// Errors    as lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
@@ -127,6 +127,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::lstm_forward_into";
     detail::input_ref<Item> const input = X;
+    detail::check_recorded_weights(op, weights);
     detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     std::int64_t const layout = weights.layout();

@@ -147,7 +147,7 @@ private:
 
     static constexpr std::string_view op = "xloom::packed_matrix";
 
-    static void check(matrix_ref const& B, bias_ref const& bias)
+    static void check_operands(matrix_ref const& B, bias_ref const& bias)
     {
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
@@ -164,7 +164,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack(
         matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
-        check(B, bias);
+        check_operands(B, bias);
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
                         B, bias, packing, memory);
@@ -174,7 +174,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
         matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
-        check(B, bias);
+        check_operands(B, bias);
         detail::check_is_storage(op, storage);
         detail::check_stored(op, storage, B);
         return storage == weight_storage::full ? pack(B, bias, detail::full_packing())

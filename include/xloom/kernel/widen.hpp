@@ -7,6 +7,13 @@
 #include <xloom/core/small_float.hpp>
 #include <xloom/kernel/simd.hpp>
 
+// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 namespace xloom::kernel {
 
 namespace detail {
@@ -127,3 +134,7 @@ inline batch_t<float> load_widened(std::int8_t const* from)
 }
 
 } // namespace xloom::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -38,6 +38,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     Start const& start, Outputs const& outputs, Residuals& residuals, recurrent_workspace<Item>& workspace,
     Policy const& policy)
 {
+    check_recorded_weights(op, weights);
     batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
     check_hidden_outputs<Item>(op, weights, batch, X, start, outputs);
     std::int64_t const layout = weights.layout();

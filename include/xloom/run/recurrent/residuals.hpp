@@ -145,6 +145,17 @@ private:
     bool is_filled_ = false;
 };
 
+/// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.
+template <class Weights>
+void check_recorded_weights(std::string_view op, Weights const& weights)
+{
+    if (weights.storage() != weight_storage::full)
+        fail<option_error>(op,
+            ": weights must be stored as weight_storage::full, as those of the backward "
+            "pass are, but their storage is ",
+            name_of(weights.storage()), ". Construct them without a storage.");
+}
+
 /// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch, and,
 /// as far as a sample of its items tells, with this X.
 template <class Item, class Residuals, class Weights>

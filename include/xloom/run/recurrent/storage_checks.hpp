@@ -50,8 +50,8 @@ void check_stored(
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
-                storage == weight_storage::float16    ? "weights of at most 65504"
-                : storage == weight_storage::bfloat16 ? "weights of at most 3.3895e38"
+                storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
+                : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
                                                       : "finite weights",
                 ", but one of ", matrix.name, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
