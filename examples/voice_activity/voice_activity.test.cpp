@@ -185,11 +185,11 @@ TEST_CASE("every probability equals ONNX Runtime's to 1e-5")
     CHECK(differences(actual, wrong) == strings{"something.raw"});
 }
 
-TEST_CASE("narrow weights of the LSTM: every probability is within 2e-3 of ONNX Runtime's with float16")
+TEST_CASE("probabilities of narrow weights are near ONNX Runtime's: within 5e-4, 5e-3 and 3e-2")
 {
     json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED));
     for (auto const& [type, bound] :
-        {std::pair("float16", 2e-3), std::pair("bfloat16", 5e-3), std::pair("int8", 3e-2)}) {
+        {std::pair("float16", 5e-4), std::pair("bfloat16", 5e-3), std::pair("int8", 3e-2)}) {
         json const actual = probabilities_of(all_recordings(), type);
         REQUIRE(actual.size() == expected.size());
         double largest = 0;

@@ -6270,9 +6270,9 @@ struct lane_functions {
 };
 
 template <class Scan, class... Arguments>
-std::size_t scan_lanes(Scan const& scan, Arguments const&... arguments)
+std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments const&... arguments)
 {
-    return vector_level().template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+    return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
@@ -6352,7 +6352,7 @@ struct item_scan {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+            done = detail::scan_lanes(vector_level(), lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
         run_items(done, run);
     }
 
@@ -8294,13 +8294,14 @@ interleaved_rows<T> interleave(
 
 namespace xloom {
 
-/// The type in which packed weights are stored. Activations, sums and biases are floats with every type.
+/// The type in which packed weights are stored (weight-only quantization). Activations, sums and biases are
+/// of the type that computes.
 ///
 /// full       the type that computes: float, or double for weights of double
 /// float16    half the memory, 11 significant bits, up to 65504
 /// bfloat16   half the memory, 8 significant bits, the range of float
-/// int8       a quarter of the memory: integers from -127 to 127, with a scale for each output of each matrix
-///            (a row of ONNX's W and R), max|w| / 127
+/// int8       a quarter of the memory, and a float for each output: integers from -127 to 127, with a scale
+///            for each output of each matrix (a row of ONNX's W and R), max|w| / 127
 ///
 /// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
 /// core's cache, where the time of a row is the time to read them.
@@ -8392,6 +8393,13 @@ struct stored_panels {
 
 // ==== xloom/kernel/widen.hpp ====
 // Vectors of stored numbers, widened to float.
+
+// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 namespace xloom::kernel {
 
@@ -8513,6 +8521,10 @@ inline batch_t<float> load_widened(std::int8_t const* from)
 }
 
 } // namespace xloom::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 namespace xloom::kernel {
 
@@ -10473,8 +10485,8 @@ void check_stored(
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
-                storage == weight_storage::float16    ? "weights of at most 65504"
-                : storage == weight_storage::bfloat16 ? "weights of at most 3.3895e38"
+                storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
+                : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
                                                       : "finite weights",
                 ", but one of ", matrix.name, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
@@ -12957,6 +12969,17 @@ private:
     bool is_filled_ = false;
 };
 
+/// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.
+template <class Weights>
+void check_recorded_weights(std::string_view op, Weights const& weights)
+{
+    if (weights.storage() != weight_storage::full)
+        fail<option_error>(op,
+            ": weights must be stored as weight_storage::full, as those of the backward "
+            "pass are, but their storage is ",
+            name_of(weights.storage()), ". Construct them without a storage.");
+}
+
 /// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch, and,
 /// as far as a sample of its items tells, with this X.
 template <class Item, class Residuals, class Weights>
@@ -14162,7 +14185,7 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
 /// Computes com.microsoft's AttnLSTM as attn_lstm_into does, with the default score and the same bits, and
 /// keeps what its backward pass needs.
 ///
-/// Errors    as attn_lstm_into.
+/// Errors    as attn_lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of attn_lstm_into with Y_attention, and writing residuals of T N D (5H + C + A + S)
 ///           numbers, with AW E more, fewer for shorter rows, and of N D S A keys.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
@@ -14173,6 +14196,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 {
     static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
     detail::input_ref<Item> const input = X;
+    detail::check_recorded_weights(op, weights);
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     bahdanau const score;
@@ -14998,10 +15022,19 @@ class buffer_allocator;
 } // namespace detail
 
 /// Reusable memory of scan_into, for the buffers of elements that are not contiguous. It grows to the size
-/// that a call needs; a call with the same operands as an earlier one allocates nothing. One call may use it
-/// at a time.
+/// that a call needs; a call with the same operands as an earlier one allocates nothing. Calls of one thread
+/// may use it, also a call in the body of another; calls of several threads at once must not. It must live,
+/// and not be assigned to, until a call ends. A copy is empty.
 class scan_workspace {
 public:
+    scan_workspace() = default;
+    scan_workspace(scan_workspace const&) noexcept {}
+    scan_workspace& operator=(scan_workspace const&) noexcept
+    {
+        blocks_.clear();
+        return *this;
+    }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
@@ -15068,6 +15101,8 @@ public:
     {
         if (!uses_workspace())
             return cache_aligned_allocator<T>().allocate(count);
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw_or_abort(std::bad_array_new_length());
         return static_cast<T*>(workspace_->take(count * sizeof(T)));
     }
     void deallocate(T* items, std::size_t count) noexcept
@@ -15449,6 +15484,9 @@ public:
         buffer_allocator<item> const allocator(workspace);
         buffer_ = std::allocate_shared<element_buffer<T>>(allocator, data, time, length, when, allocator);
     }
+
+    buffered_cursor(buffered_cursor&&) = default; // and no copy: a buffer has one cursor
+    buffered_cursor& operator=(buffered_cursor&&) = default;
 
     void seek(std::size_t t)
     {
@@ -18601,7 +18639,7 @@ namespace xloom::detail {
 
 namespace xloom::kernel {
 
-/// The knowledge of some indices: one is out of range, none is negative, or any may be negative.
+/// The result of a check of indices: one is out of range, none is negative, or any may be negative.
 enum class index_signs : unsigned char { out_of_range, nonnegative, any };
 
 /// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
@@ -19299,16 +19337,20 @@ void gather_row(Index const* indices, std::size_t count, T const* row, std::size
 
 } // namespace detail
 
-/// Copies the items at the offsets of a block to their positions in `output`.
-template <class T, bool MayDrop>
-void copy_items(offset_block<T const, MayDrop> const& block, T const* data, T* output)
+/// Copies single items. `slices.for_each(f)` calls f(offset of the item in data, its position in the output).
+template <class Slices, class T>
+void copy_items(Slices const& slices, T const* data, T* output)
 {
-    if constexpr (MayDrop)
-        block.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
-    else
-        detail::write_items(
-            block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
-            output + block.first);
+    slices.for_each([=](std::ptrdiff_t offset, std::size_t number) { output[number] = data[offset]; });
+}
+
+/// Copies the items at the offsets of a block from which none is dropped.
+template <class T>
+void copy_items(offset_block<T const, false> const& block, T const* data, T* output)
+{
+    detail::write_items(
+        block.size, [=, offsets = block.offsets](std::size_t i) -> T const& { return data[offsets[i]]; },
+        output + block.first);
 }
 
 /// True if gather_items can read the items at these indices and positions.
@@ -20012,7 +20054,8 @@ public:
 
     kernel::index_tuples<std::size_t> tuples(strides const& steps) const
     {
-        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0, false};
+        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0,
+            kernel::index_signs::nonnegative};
     }
 
 private:
@@ -20435,7 +20478,7 @@ void run_recurrences(
     whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(lane_recurrences<T>{of, all}, run);
+        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 
@@ -24251,6 +24294,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     Start const& start, Outputs const& outputs, Residuals& residuals, recurrent_workspace<Item>& workspace,
     Policy const& policy)
 {
+    check_recorded_weights(op, weights);
     batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
     check_hidden_outputs<Item>(op, weights, batch, X, start, outputs);
     std::int64_t const layout = weights.layout();
@@ -27331,8 +27375,7 @@ constexpr selective_operand const* find_ranked(std::span<selective_operand const
 /// Errors    type_error: u is not a tensor, or its element type is undefined; another operand is not a tensor
 ///           of u's element type; kind or element type of a declared output. shape_error: a rank, or two
 ///           values of one dimension.
-/// Differs   from the inference of ONNX's operators, which have no selective scan: all operands are read.
-/// Source    the shapes that selective_scan requires. Element types are not checked.
+/// Source    the shapes that selective_scan requires; whether it has the element type is not checked.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
@@ -30266,7 +30309,7 @@ void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as lstm_into.
+/// Errors    as lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
@@ -30276,6 +30319,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::lstm_forward_into";
     detail::input_ref<Item> const input = X;
+    detail::check_recorded_weights(op, weights);
     detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     std::int64_t const layout = weights.layout();
@@ -31906,7 +31950,7 @@ private:
 
     static constexpr std::string_view op = "xloom::packed_matrix";
 
-    static void check(matrix_ref const& B, bias_ref const& bias)
+    static void check_operands(matrix_ref const& B, bias_ref const& bias)
     {
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
@@ -31923,7 +31967,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack(
         matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
-        check(B, bias);
+        check_operands(B, bias);
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
                         B, bias, packing, memory);
@@ -31933,7 +31977,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
         matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
-        check(B, bias);
+        check_operands(B, bias);
         detail::check_is_storage(op, storage);
         detail::check_stored(op, storage, B);
         return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
@@ -36879,6 +36923,7 @@ template <class T, class Op>
 struct item_reduction {
     segment_operands<T> of;
     Op& op;
+    [[no_unique_address]] vector_level level{}; ///< of the call: the same for all parts
 
     /// Reduces sequence i and its neighbours: in vectors where the operator and the layout permit it.
     void operator()(std::size_t i, segment_range<T> const& segments) const
@@ -36886,7 +36931,7 @@ struct item_reduction {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(lane_segments<T, reduce>{of}, i, segments);
+            done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);

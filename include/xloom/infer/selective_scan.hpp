@@ -108,8 +108,7 @@ constexpr selective_operand const* find_ranked(std::span<selective_operand const
 /// Errors    type_error: u is not a tensor, or its element type is undefined; another operand is not a tensor
 ///           of u's element type; kind or element type of a declared output. shape_error: a rank, or two
 ///           values of one dimension.
-/// Differs   from the inference of ONNX's operators, which have no selective scan: all operands are read.
-/// Source    the shapes that selective_scan requires. Element types are not checked.
+/// Source    the shapes that selective_scan requires; whether it has the element type is not checked.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;

@@ -13,7 +13,7 @@
 
 namespace xloom::kernel {
 
-/// The knowledge of some indices: one is out of range, none is negative, or any may be negative.
+/// The result of a check of indices: one is out of range, none is negative, or any may be negative.
 enum class index_signs : unsigned char { out_of_range, nonnegative, any };
 
 /// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end

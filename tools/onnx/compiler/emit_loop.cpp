@@ -56,7 +56,7 @@ public:
         if (body_.inputs.size() < 2)
             return;
         variable& condition = *body_.inputs[1];
-        std::size_t const uses = condition.uses - (body_.outputs[0] == &condition); // that is not computed
+        std::size_t const uses = condition.uses - (body_.outputs[0] == &condition); // it returns true then
         if (uses != 0)
             define(out, condition, "true");
     }

@@ -41,7 +41,7 @@ struct stored<xloom::small_int<Element>> {
 template <class T>
 tensor read(std::istream& file)
 {
-    auto [dims, is_column_major] = xloom_onnx::read_npy_head<T>(file);
+    auto [dims, is_column_major] = xloom_onnx::read_npy_header<T>(file);
     std::vector<std::size_t> order(dims.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (is_column_major) {

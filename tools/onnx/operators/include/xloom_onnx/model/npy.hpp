@@ -1,5 +1,5 @@
 #pragma once
-// Reads NumPy's .npy files of versions 1 to 3, which need not be what they say.
+// Reads NumPy's .npy files of versions 1 to 3, which may be malformed.
 
 #include <algorithm>
 #include <charconv>
@@ -46,7 +46,7 @@ inline std::string read_npy_bytes(std::istream& file, std::size_t count)
 {
     std::string bytes(count, '\0');
     if (!file.read(bytes.data(), static_cast<std::streamsize>(count)))
-        fail_npy("it ends within its head");
+        fail_npy("it ends within its header");
     return bytes;
 }
 
@@ -62,7 +62,7 @@ inline std::string read_npy_text(std::istream& file)
     for (std::size_t i = 0; i < length_bytes.size(); ++i)
         length |= std::size_t{static_cast<unsigned char>(length_bytes[i])} << 8 * i;
     if (length > most)
-        fail_npy("its head has " + std::to_string(length) + " bytes, more than " + std::to_string(most));
+        fail_npy("its header has " + std::to_string(length) + " bytes, more than " + std::to_string(most));
     std::string text = read_npy_bytes(file, length);
     std::erase(text, ' ');
     return text;
@@ -72,7 +72,7 @@ inline std::string_view behind_npy_key(std::string_view text, std::string_view k
 {
     std::size_t const at = text.find(key);
     if (at == std::string_view::npos)
-        fail_npy("its head has no " + std::string(key));
+        fail_npy("its header has no " + std::string(key));
     return text.substr(at + key.size());
 }
 
@@ -111,7 +111,7 @@ inline std::size_t bytes_left(std::istream& file)
 /// Errors    std::runtime_error: the file is no .npy file, has other items or a rank above max_rank, or ends
 ///           before its last item.
 template <class T>
-npy_array read_npy_head(std::istream& file)
+npy_array read_npy_header(std::istream& file)
 {
     std::string const text = detail::read_npy_text(file), wanted = "'" + detail::npy_type<T>() + "'";
     std::string_view const rest = detail::behind_npy_key(text, "'descr':");
@@ -126,7 +126,7 @@ npy_array read_npy_head(std::istream& file)
     return array;
 }
 
-/// Reads items in the order of the file, after read_npy_head.
+/// Reads items in the order of the file, after read_npy_header.
 ///
 /// Errors    std::runtime_error: the file cannot be read, or a bool is a byte other than 0 and 1.
 template <class T>

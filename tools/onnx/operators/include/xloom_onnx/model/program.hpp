@@ -103,7 +103,7 @@ private:
         std::ifstream file(path, std::ios::binary);
         if (!file)
             throw std::runtime_error("it cannot be opened");
-        auto const [dims, is_column_major] = read_npy_head<item_t<X>>(file);
+        auto const [dims, is_column_major] = read_npy_header<item_t<X>>(file);
         if constexpr (detail::scalar<X>) {
             if (xloom::element_count(dims) != 1)
                 xloom::detail::fail<xloom::shape_error>(
