@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/vector_level.hpp>
@@ -165,6 +166,8 @@ private:
         matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
+        if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
+            detail::check_stored(op, packing.storage, B);
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
                         B, bias, packing, memory);
@@ -174,9 +177,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
         matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
-        check_operands(B, bias);
         detail::check_is_storage(op, storage);
-        detail::check_stored(op, storage, B);
         return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
                                                : pack(B, bias, detail::narrow_packing{storage});
     }

@@ -10249,9 +10249,27 @@ void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, ro
     multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
 }
 
-template <weight_storage Storage, class Stored>
-inline constexpr narrow_type<float> narrow_type_of{Storage, sizeof(Stored),
+template <class Stored>
+inline constexpr weight_storage storage_of = weight_storage::int8;
+template <>
+inline constexpr weight_storage storage_of<float16> = weight_storage::float16;
+template <>
+inline constexpr weight_storage storage_of<bfloat16> = weight_storage::bfloat16;
+
+template <class Stored>
+inline constexpr narrow_type<float> narrow_type_of{storage_of<Stored>, sizeof(Stored),
     &multiply_narrow<Stored, rows_of<float const>>, &multiply_narrow<Stored, interleaved_rows<float>>};
+
+/// Returns f(std::type_identity) of the narrow type of a storage.
+template <class F>
+auto with_narrow_type(weight_storage storage, F const& f)
+{
+    if (storage == weight_storage::float16)
+        return f(std::type_identity<float16>());
+    if (storage == weight_storage::bfloat16)
+        return f(std::type_identity<bfloat16>());
+    return f(std::type_identity<std::int8_t>());
+}
 
 /// Returns the scale that maps the largest magnitude of a column to 127.
 template <class Item>
@@ -10298,7 +10316,7 @@ struct unpacked_narrow_panels {
 namespace detail {
 
 /// Allocates panels of Stored, which are initially zeros.
-template <weight_storage Storage, class Stored>
+template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
     std::size_t const items = panel_items<float>(depth, columns);
@@ -10307,7 +10325,7 @@ unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);
     float* const scales = std::is_integral_v<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
-    return {first, depth, columns, scales, &narrow_type_of<Storage, Stored>};
+    return {first, depth, columns, scales, &narrow_type_of<Stored>};
 }
 
 template <class Stored>
@@ -10317,22 +10335,19 @@ unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexc
 }
 
 template <class Stored, class Item>
-void pack_rounded(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
     std::size_t first_column) noexcept
 {
-    pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
-        [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
-}
-
-template <class Item>
-void pack_scaled(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
-    std::size_t first_column) noexcept
-{
-    float* const scales = to.scales + first_column;
-    for (std::size_t j = 0; j < columns; ++j)
-        scales[j] = scale_of_column(from, to.depth, j);
-    pack_converted(from, to.depth, columns, panels_of<std::int8_t>(to), 0, first_column,
-        [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
+    if constexpr (std::is_integral_v<Stored>) {
+        float* const scales = to.scales + first_column;
+        for (std::size_t j = 0; j < columns; ++j)
+            scales[j] = scale_of_column(from, to.depth, j);
+        pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
+            [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
+    } else {
+        pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
+            [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+    }
 }
 
 } // namespace detail
@@ -10341,11 +10356,9 @@ void pack_scaled(strided_matrix<Item> from, std::size_t columns, unpacked_narrow
 inline unpacked_narrow_panels take_narrow_panels(
     weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    if (storage == weight_storage::float16)
-        return detail::take_narrow_panels<weight_storage::float16, float16>(depth, columns, memory);
-    if (storage == weight_storage::bfloat16)
-        return detail::take_narrow_panels<weight_storage::bfloat16, bfloat16>(depth, columns, memory);
-    return detail::take_narrow_panels<weight_storage::int8, std::int8_t>(depth, columns, memory);
+    return detail::with_narrow_type(storage, [&]<class Stored>(std::type_identity<Stored>) {
+        return detail::take_narrow_panels<Stored>(depth, columns, memory);
+    });
 }
 
 /// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
@@ -10353,12 +10366,9 @@ template <class Item>
 void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
     std::size_t first_column) noexcept
 {
-    if (to.type->storage == weight_storage::float16)
-        detail::pack_rounded<float16>(from, columns, to, first_column);
-    else if (to.type->storage == weight_storage::bfloat16)
-        detail::pack_rounded<bfloat16>(from, columns, to, first_column);
-    else
-        detail::pack_scaled(from, columns, to, first_column);
+    detail::with_narrow_type(to.type->storage, [&]<class Stored>(std::type_identity<Stored>) {
+        detail::pack<Stored>(from, columns, to, first_column);
+    });
 }
 
 } // namespace xloom::kernel
@@ -18811,8 +18821,10 @@ public:
     {
         for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
             append(positions.dims[axis], positions.strides[axis]);
-        if (dims_.size() == 1 && strides_[0] == 0)
-            dims_ = {}, strides_ = {};
+        if (dims_.size() == 1 && strides_[0] == 0) {
+            dims_ = {};
+            strides_ = {};
+        }
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -31968,6 +31980,8 @@ private:
         matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
+        if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
+            detail::check_stored(op, packing.storage, B);
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
                         B, bias, packing, memory);
@@ -31977,9 +31991,7 @@ private:
     detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
         matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
-        check_operands(B, bias);
         detail::check_is_storage(op, storage);
-        detail::check_stored(op, storage, B);
         return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
                                                : pack(B, bias, detail::narrow_packing{storage});
     }

@@ -19,8 +19,10 @@ public:
     {
         for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
             append(positions.dims[axis], positions.strides[axis]);
-        if (dims_.size() == 1 && strides_[0] == 0)
-            dims_ = {}, strides_ = {};
+        if (dims_.size() == 1 && strides_[0] == 0) {
+            dims_ = {};
+            strides_ = {};
+        }
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
