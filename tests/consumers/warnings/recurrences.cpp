@@ -30,6 +30,16 @@ float recurrences()
     return lstm.Y_h(0) + gru.Y_h(0) + rnn.Y_h(0) + attended.Y_h(0) + h(0);
 }
 
+float narrow_weights()
+{
+    xt::xtensor<float, 3> const X = {{{1}}, {{3}}}, W = {{{1}, {2}, {3}, {4}}};
+    float sum = 0;
+    for (auto const storage :
+        {xloom::weight_storage::float16, xloom::weight_storage::bfloat16, xloom::weight_storage::int8})
+        sum += xloom::lstm(X, xloom::lstm_weights<float>({.W = W, .R = W}, {}, storage)).Y_h(0);
+    return sum;
+}
+
 float numbers()
 {
     std::vector<float> x = {-1, 0, 2};
@@ -45,4 +55,8 @@ float numbers()
 
 } // namespace
 
-int main() { std::printf("%g %g\n", static_cast<double>(recurrences()), static_cast<double>(numbers())); }
+int main()
+{
+    std::printf("%g %g %g\n", static_cast<double>(recurrences()), static_cast<double>(narrow_weights()),
+        static_cast<double>(numbers()));
+}
