@@ -13,17 +13,22 @@ namespace {
 
 using table = xt::xtensor<std::int64_t, 2>;
 
-/// Scatters T rows of H items into N rows.
-template <xloom::reduction Kind>
-struct scatter {
+/// T rows of H updates for N rows, with `width` indices for each.
+struct scattered {
     table indices;
     matrix updates, y;
 
-    explicit scatter(dispatch_work const& work)
-        : indices(indices_below<table>(work.N, {work.T, 1})),
+    scattered(dispatch_work const& work, std::size_t width)
+        : indices(indices_below<table>(work.N, {work.T, width})),
           updates(uniform<matrix>({work.T, work.H}, 1, 1)),
           y(uniform<matrix>({work.N, work.H}, 1, 2))
     {}
+};
+
+/// Scatters whole rows.
+template <xloom::reduction Kind>
+struct scatter : scattered {
+    explicit scatter(dispatch_work const& work) : scattered(work, 1) {}
 
     void operator()() { xloom::scatter_nd_into(y, indices, updates, {.reduction = Kind}); }
 };
@@ -41,17 +46,10 @@ struct gather {
     void operator()() { xloom::gather_nd_into(data, indices, y); }
 };
 
-/// Along the first axis.
+/// Scatters items along the first axis.
 template <xloom::reduction Kind>
-struct scatter_items {
-    table indices;
-    matrix updates, y;
-
-    explicit scatter_items(dispatch_work const& work)
-        : indices(indices_below<table>(work.N, {work.T, work.H})),
-          updates(uniform<matrix>({work.T, work.H}, 1, 1)),
-          y(uniform<matrix>({work.N, work.H}, 1, 2))
-    {}
+struct scatter_items : scattered {
+    explicit scatter_items(dispatch_work const& work) : scattered(work, work.H) {}
 
     void operator()() { xloom::scatter_elements_into(y, indices, updates, {.reduction = Kind}); }
 };

@@ -60,14 +60,20 @@ struct lstm : network {
     }
 };
 
-struct gru : network {
+/// A network of `gates` gates without biases.
+template <class Weights>
+struct unbiased : network {
     cube W, R;
-    xloom::gru_weights<float> packed;
+    Weights packed;
     xloom::recurrent_workspace<float> workspace{};
 
-    explicit gru(dispatch_work const& work)
-        : network(work), W(weights(3 * size.H, 2)), R(weights(3 * size.H, 3)), packed({W, R, {}})
+    unbiased(dispatch_work const& work, std::size_t gates)
+        : network(work), W(weights(gates * size.H, 2)), R(weights(gates * size.H, 3)), packed({W, R, {}})
     {}
+};
+
+struct gru : unbiased<xloom::gru_weights<float>> {
+    explicit gru(dispatch_work const& work) : unbiased(work, 3) {}
 
     void operator()()
     {
@@ -76,14 +82,8 @@ struct gru : network {
     }
 };
 
-struct rnn : network {
-    cube W, R;
-    xloom::rnn_weights<float> packed;
-    xloom::recurrent_workspace<float> workspace{};
-
-    explicit rnn(dispatch_work const& work)
-        : network(work), W(weights(size.H, 2)), R(weights(size.H, 3)), packed({W, R, {}})
-    {}
+struct rnn : unbiased<xloom::rnn_weights<float>> {
+    explicit rnn(dispatch_work const& work) : unbiased(work, 1) {}
 
     void operator()()
     {
