@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <complex>
 #include <cstddef>
 #include <istream>
 #include <stdexcept>
@@ -11,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/core/shape.hpp>
+#include <xloom_onnx/view.hpp>
 
 namespace xloom_onnx {
 
@@ -25,17 +24,12 @@ namespace detail {
 
 [[noreturn]] inline void fail_npy(std::string const& what) { throw std::runtime_error(what); }
 
-template <class T>
-inline constexpr bool is_npy_complex = false;
-template <class T>
-inline constexpr bool is_npy_complex<std::complex<T>> = true;
-
 /// Returns the item type's name in a file's header: "<f4".
 template <class T>
 std::string npy_type()
 {
     char const kind = std::is_same_v<T, bool>       ? 'b'
-                      : is_npy_complex<T>           ? 'c'
+                      : is_complex<T>               ? 'c'
                       : std::is_floating_point_v<T> ? 'f'
                       : std::is_signed_v<T>         ? 'i'
                                                     : 'u';
