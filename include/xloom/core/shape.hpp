@@ -127,7 +127,7 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
     return position;
 }
 
-/// Returns the strides of a contiguous row-major tensor.
+/// Returns the strides of a contiguous row-major tensor. Requires has_strides(dims).
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);

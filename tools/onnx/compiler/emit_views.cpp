@@ -130,8 +130,9 @@ bool is_leading_slice(xloom::partial_shape const& x, slice_lists const& lists)
 bool is_contiguous(partial_type const& x, slice_lists const& lists)
 {
     auto const dims = static_shape(x);
-    if (!dims || !std::all_of(lists.constants.begin(), lists.constants.end(),
-                     [](auto const& numbers) { return numbers.has_value(); }))
+    if (!dims || !xloom::has_strides(*dims) ||
+        !std::all_of(lists.constants.begin(), lists.constants.end(),
+            [](auto const& numbers) { return numbers.has_value(); }))
         return false;
     auto const& numbers = lists.constants;
     xloom_onnx::slice_layout const slice =

@@ -156,6 +156,10 @@ TEST_CASE("rank 0, no items, and shapes that do not fit")
     float sum = 0;
     ops::reduce_into(ops::reduce_sum, xt::xtensor<float, 1>({3}, 2.0f), sum, {.keepdims = false});
     CHECK(sum == 6);
+    xt::xtensor<float, 1> sums;
+    ops::reduce_into(
+        ops::reduce_sum, xt::xtensor<float, 2>::from_shape({5, 0}), sums, {.axes = {1}, .keepdims = false});
+    CHECK(sums == xt::xtensor<float, 1>({5}, 0.0f));
     xt::xtensor<float, 2> y;
     ops::map_into(ops::add, xt::xtensor<float, 2>::from_shape({0, 3}), xt::xtensor<float, 1>({3}, 1.0f), y);
     CHECK(y.shape(0) == 0);

@@ -249,7 +249,11 @@ void reduce(T const* from, T* to, xloom::shape const& dims, axis_set const& set)
 {
     reduced_layout const layout(dims, set);
     std::size_t const count = xloom::element_count(layout.reduced);
-    if (layout.ends_reduced || count == 0) {
+    if (count == 0) {
+        std::fill_n(to, xloom::element_count(layout.kept), F::template finish<T>(F::template start<T>(), 0));
+        return;
+    }
+    if (layout.ends_reduced) {
         for (row_walk<1> walk(layout.kept, {layout.kept_steps}); !walk.done(); walk.next())
             for (std::size_t i = 0; i < walk.length(); ++i)
                 *to++ = F::template finish<T>(

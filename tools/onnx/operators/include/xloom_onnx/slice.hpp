@@ -50,15 +50,11 @@ inline axis_slice slice_of(std::size_t dim, std::int64_t start, std::int64_t end
     return {start, count, count > 1 ? step : 0};
 }
 
-/// A slice of a tensor: its shape, and where its items are.
-struct slice_layout {
-    xloom::shape dims{};
-    xloom::strides strides{};
-    std::ptrdiff_t first = 0;
-};
-
+/// Returns the positions along each axis of a tensor of the shape x.
+///
 /// Errors    option_error: an axis that is none or is given twice, a step of 0, lists of different lengths.
-inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& options)
+inline xloom::static_vector<axis_slice, xloom::max_rank> slices_of(
+    xloom::shape const& x, slice_options const& options)
 {
     static constexpr std::string_view op = "xloom_onnx::slice";
     auto const& [starts, ends, axes, steps] = options;
@@ -67,7 +63,9 @@ inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& 
         (!steps.empty() && steps.size() != count))
         xloom::detail::fail<xloom::option_error>(op, ": starts, ends, axes and steps have ", count, ", ",
             ends.size(), ", ", axes.size(), " and ", steps.size(), " items");
-    slice_layout result{x, xloom::row_major_strides(x), 0};
+    xloom::static_vector<axis_slice, xloom::max_rank> slices;
+    for (std::size_t const dim : x)
+        slices.push_back({0, dim, 1});
     axis_set seen;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const axis =
@@ -75,22 +73,45 @@ inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& 
         if (seen[axis])
             xloom::detail::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
         seen[axis] = true;
-        axis_slice const slice = slice_of(x[axis], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
-        result.dims[axis] = slice.count;
+        slices[axis] = slice_of(x[axis], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
+    }
+    return slices;
+}
+
+/// Errors    as slices_of.
+inline xloom::shape slice_shape(xloom::shape const& x, slice_options const& options)
+{
+    xloom::shape dims;
+    for (axis_slice const& slice : slices_of(x, options))
+        dims.push_back(slice.count);
+    return dims;
+}
+
+/// A slice of a tensor: its shape, and where its items are.
+struct slice_layout {
+    xloom::shape dims{};
+    xloom::strides strides{};
+    std::ptrdiff_t first = 0;
+};
+
+/// Requires  that a tensor of the shape x has strides (xloom::has_strides).
+/// Errors    as slices_of.
+inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& options)
+{
+    slice_layout result{{}, xloom::row_major_strides(x), 0};
+    std::size_t axis = 0;
+    for (axis_slice const& slice : slices_of(x, options)) {
+        result.dims.push_back(slice.count);
         result.first += slice.count == 0 ? 0 : slice.first * result.strides[axis];
         result.strides[axis] *= slice.step;
+        ++axis;
     }
     return result;
 }
 
-inline xloom::shape slice_shape(xloom::shape const& x, slice_options const& options)
-{
-    return layout_of_slice(x, options).dims;
-}
-
 /// Copies a slice of x, as NumPy's start:end:step, to y.
 ///
-/// Errors    as layout_of_slice; shape_error.
+/// Errors    as slices_of; shape_error.
 /// Cost      each item is read and written once. Allocates nothing if y has as many items already.
 template <operand X, class Y>
 void slice_into(X const& x, Y&& y, slice_options const& options)
