@@ -105,6 +105,31 @@ TEST_CASE("packed_matrix: rows of A may overlap, and a row's bits do not depend 
     }
 }
 
+TEST_CASE("packed_matrix: an assigned matrix replaces the old one, but not in its copies")
+{
+    xt::xtensor<float, 2> const first = {{1, 2}, {3, 4}}, same_size = {{5, 6}, {7, 8}}, wider = {{9, 10, 11}};
+    xt::xtensor<float, 1> const bias = {100, 200}, ones = {1, 1, 1}, one = {1};
+    std::vector<float> const A = {1, 10};
+    auto const product_of = [&](xloom::packed_matrix<float> const& matrix) {
+        std::vector<float> C(matrix.columns());
+        matrix(1, A.data(), 2, C.data(), C.size());
+        return C;
+    };
+    xloom::packed_matrix<float> matrix(first, bias);
+    auto const copy = matrix;
+    matrix.assign(same_size);
+    CHECK(product_of(matrix) == std::vector<float>{75, 86});
+    CHECK(product_of(copy) == std::vector<float>{131, 242});
+    matrix.assign(wider, ones);
+    CHECK(product_of(matrix) == std::vector<float>{10, 11, 12});
+    CHECK_THROWS_AS(matrix.assign(first, one), xloom::shape_error);
+    CHECK(product_of(matrix) == std::vector<float>{10, 11, 12});
+    xloom::packed_matrix<float> narrow(first, {}, weight_storage::bfloat16);
+    narrow.assign(same_size);
+    CHECK(narrow.storage() == weight_storage::bfloat16);
+    CHECK(product_of(narrow) == std::vector<float>{75, 86});
+}
+
 TEST_CASE("packed_matrix says what is wrong")
 {
     xt::xtensor<float, 2> const B = xt::xtensor<float, 2>::from_shape({2, 3});

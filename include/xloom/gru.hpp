@@ -81,6 +81,15 @@ public:
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
         : gru_weights::packed_weights(op, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
+    {
+        gru_weights::packed_weights::assign_stored({"xloom::gru_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's GRU.

@@ -44,6 +44,15 @@ public:
     gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
+    {
+        gru_backward_weights::packed_weights::assign({"xloom::gru_backward_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.

@@ -118,7 +118,7 @@ class packed_matrix {
 public:
     explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
-        : packed_(pack(B, bias, detail::full_packing()))
+        : packed_(1, packer(B, bias, detail::full_packing()))
     {}
     /// Packs B in a narrow type (docs/weights.md).
     ///
@@ -128,6 +128,19 @@ public:
         requires kernel::has_narrow_storage<T>
         : packed_(pack_stored(B, bias, storage))
     {}
+
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is that of the old one and no
+    /// copy shares the memory; copies keep the old one.
+    ///
+    /// Errors    as the constructor's; the matrix is then as before.
+    void assign(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            if (storage() != weight_storage::full)
+                return packed_.assign(1, packer(B, bias, detail::narrow_packing{storage()}));
+        packed_.assign(1, packer(B, bias, detail::full_packing()));
+    }
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
@@ -143,6 +156,7 @@ public:
     }
 
 private:
+    using parameters = detail::shared_parameters<detail::matrix_parameters<T>>;
     using matrix_ref = detail::named_ref<tensor_ref<T const>, detail::names::B>;
     using bias_ref = detail::named_ref<tensor_ref<T const>, detail::names::bias>;
 
@@ -161,31 +175,31 @@ private:
             [&] { return detail::concat("K = ", K, " and J = ", J); });
     }
 
+    /// Checks B and bias, and returns what packs them.
     template <class Packing>
-    detail::shared_parameters<detail::matrix_parameters<T>> pack(
-        matrix_ref const& B, bias_ref const& bias, Packing packing) const
+    auto packer(matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
         if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
             detail::check_stored(op, packing.storage, B);
-        return {1, [&](std::size_t, kernel::arena<T>& memory) {
-                    return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
-                        B, bias, packing, memory);
-                }};
+        return [&B, &bias, packing, this](std::size_t, kernel::arena<T>& memory) {
+            return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
+                B, bias, packing, memory);
+        };
     }
 
-    detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
-        matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    parameters pack_stored(matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
         detail::check_is_storage(op, storage);
-        return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
-                                               : pack(B, bias, detail::narrow_packing{storage});
+        return storage == weight_storage::full
+                   ? parameters(1, packer(B, bias, detail::full_packing()))
+                   : parameters(1, packer(B, bias, detail::narrow_packing{storage}));
     }
 
     kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
-    detail::shared_parameters<detail::matrix_parameters<T>> packed_;
+    parameters packed_;
 };
 
 } // namespace xloom

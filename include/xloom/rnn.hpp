@@ -79,6 +79,15 @@ public:
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights::packed_weights(op, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
+    {
+        rnn_weights::packed_weights::assign_stored({"xloom::rnn_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's RNN.

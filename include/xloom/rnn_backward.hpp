@@ -44,6 +44,15 @@ public:
     rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
+    {
+        rnn_backward_weights::packed_weights::assign({"xloom::rnn_backward_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.

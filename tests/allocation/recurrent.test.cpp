@@ -203,6 +203,26 @@ TEST_CASE("packed weights and matrices allocate nothing when they are copied, mo
     use(matrix);
 }
 
+TEST_CASE(
+    "weights that are assigned constants of the same sizes allocate nothing, unless a copy has the memory")
+{
+    constants const of_lstm(4, 5);
+    lstm_constants<float> const given{of_lstm.W, of_lstm.R, of_lstm.B};
+    lstm_options const options{.direction = direction::bidirectional};
+    lstm_weights<float> weights(given, options);
+    lstm_backward_weights<float> backward(given, options);
+    xt::xtensor<float, 2> const B = xt::ones<float>({70, 70});
+    packed_matrix<float> matrix(B);
+    std::size_t const before = allocations();
+    weights.assign(given, options);
+    backward.assign(given, options);
+    matrix.assign(B);
+    CHECK(allocations() == before);
+    auto const copy = weights;
+    weights.assign(given, options);
+    CHECK(allocations() > before);
+}
+
 TEST_CASE("lstm_forward_into and lstm_backward_into: nothing in memory that was large enough before")
 {
     constants const of(4, 5);

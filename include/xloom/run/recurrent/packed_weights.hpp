@@ -71,11 +71,25 @@ protected:
     packed_weights(
         operator_name const& op, Constants const& constants, Options const& options, weight_storage storage)
         : packed_weights(check_stored(op.text, storage, constants, options), constants, options, storage,
-              [storage](auto const& pack) {
-                  return storage == weight_storage::full ? pack(full_packing())
-                                                         : pack(narrow_packing{storage});
-              })
+              any_packing{storage})
     {}
+
+    /// Packs other constants as a constructor does, in the memory of the old ones if it can.
+    template <class Constants, class Options>
+    void assign(operator_name const& op, Constants const& constants, Options const& options)
+    {
+        assign(Family::check_constants(op.text, constants, options), constants, options,
+            [&](auto const& pack) { return pack(full_packing()); });
+    }
+    template <class Constants, class Options>
+    void assign_stored(operator_name const& op, Constants const& constants, Options const& options)
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            assign(check_stored(op.text, storage_, constants, options), constants, options,
+                any_packing{storage_});
+        else
+            assign(op, constants, options);
+    }
 
     auto const& checked() const noexcept { return checked_; }
 
@@ -83,6 +97,15 @@ private:
     template <class F, class U>
     friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
+
+    struct any_packing {
+        weight_storage storage;
+
+        auto operator()(auto const& pack) const
+        {
+            return storage == weight_storage::full ? pack(full_packing()) : pack(narrow_packing{storage});
+        }
+    };
 
     /// Calls choose(pack) for each direction, which calls pack with a packing and returns its result.
     template <class Constants, class Options, class Choose>
@@ -92,13 +115,31 @@ private:
           layout_(layout_of_options(options)),
           storage_(storage),
           checked_(checked),
-          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return choose([&]<class Packing>(Packing packing) {
-                  return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
-                      constants, checked_, options, d, packing, memory);
-              });
-          })
+          parameters_(checked.sizes.D, packer(checked, constants, options, choose))
     {}
+
+    template <class Constants, class Options, class Choose>
+    void assign(typename Family::checked const& checked, Constants const& constants, Options const& options,
+        Choose const& choose)
+    {
+        parameters_.assign(checked.sizes.D, packer(checked, constants, options, choose));
+        direction_ = options.direction;
+        layout_ = layout_of_options(options);
+        checked_ = checked;
+    }
+
+    /// Returns what packs one direction.
+    template <class Constants, class Options, class Choose>
+    auto packer(typename Family::checked const& checked, Constants const& constants, Options const& options,
+        Choose const& choose) const
+    {
+        return [&, this](std::size_t d, kernel::arena<T>& memory) {
+            return choose([&]<class Packing>(Packing packing) {
+                return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
+                    constants, checked, options, d, packing, memory);
+            });
+        };
+    }
 
     template <class Constants, class Options>
     static typename Family::checked check_stored(

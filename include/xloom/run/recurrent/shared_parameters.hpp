@@ -1,18 +1,19 @@
 #pragma once
 // Parameters that are packed once, and the memory of the numbers that they point to.
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/kernel/arena.hpp>
 
 namespace xloom::detail {
 
-/// The parameters of each direction, with the numbers that they point to: written once, then shared by all
-/// copies. A move is a copy, because a copy is cheap: a moved-from object can be used as before.
+/// The parameters of each direction, with the numbers that they point to, which all copies share. A move is a
+/// copy, because a copy is cheap: a moved-from object can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;
@@ -23,25 +24,45 @@ public:
     template <class Pack>
     shared_parameters(std::size_t D, Pack const& pack)
     {
-        kernel::arena<T> size;
-        for (std::size_t d = 0; d < D; ++d)
-            pack(d, size);
-        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
-        kernel::arena<T> memory(numbers->data());
-        for (std::size_t d = 0; d < D; ++d)
-            all_[d] = pack(d, memory);
-        numbers_ = std::move(numbers);
+        assign(D, pack);
     }
 
     shared_parameters(shared_parameters const&) = default;
     shared_parameters& operator=(shared_parameters const&) = default;
 
+    /// Packs anew, as the constructor does. Allocates nothing if as much memory is needed as before and no
+    /// copy shares it.
+    template <class Pack>
+    void assign(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < D; ++d)
+            pack(d, size);
+        auto const numbers = zeros(size.used() + 1);
+        kernel::arena<T> memory(numbers->data());
+        std::array<Parameters, 2> all{};
+        for (std::size_t d = 0; d < D; ++d)
+            all[d] = pack(d, memory);
+        all_ = all;
+        numbers_ = numbers;
+    }
+
     Parameters const& operator[](std::size_t d) const { return all_[d]; }
     std::size_t bytes() const noexcept { return numbers_->size() * sizeof(T); }
 
 private:
+    std::shared_ptr<aligned_vector<T>> zeros(std::size_t count) const
+    {
+        if (numbers_.use_count() != 1 || numbers_->size() != count)
+            return std::make_shared<aligned_vector<T>>(count, T(0));
+        // What another thread has read through a copy, it read before it destroyed the copy.
+        std::atomic_thread_fence(std::memory_order_acquire);
+        std::fill(numbers_->begin(), numbers_->end(), T(0));
+        return numbers_;
+    }
+
     std::array<Parameters, 2> all_{};
-    std::shared_ptr<aligned_vector<T> const> numbers_;
+    std::shared_ptr<aligned_vector<T>> numbers_{};
 };
 
 } // namespace xloom::detail
