@@ -118,14 +118,18 @@ void emit(emission& out, node& each, recurrent const& op)
     std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);
     bool const is_packed_once = has_constant_weights(each, op);
     std::string const weights = out.unique(label + "_weights");
+    std::string const packed = fmt::format("xloom::{}_weights<{}>", op.name, type);
     // The types are spelled: g++ 12 fails with an internal error for plain braces in a member's initialiser.
-    std::string const packing = fmt::format(
-        "xloom::{0}_weights<{1}> const {2}{{xloom::{0}_constants<{1}>{3}, xloom::{0}_options{4}}};", op.name,
-        type, weights, initialisers(out, each, op.constants, is_packed_once), options_of(each));
-    if (is_packed_once)
-        out.add_member(packing);
-    else
-        out.write(packing);
+    std::string const constants = fmt::format("xloom::{0}_constants<{1}>{2}, xloom::{0}_options{3}", op.name,
+        type, initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    if (is_packed_once) {
+        out.add_member(fmt::format("{} const {}{{{}}};", packed, weights, constants));
+    } else {
+        out.include("xloom_onnx/model/assigned.hpp");
+        std::string const memory = out.unique(weights + "_memory");
+        out.add_memory(fmt::format("std::optional<{}> {}{{}};", packed, memory));
+        out.write(fmt::format("auto const& {} = xloom_onnx::assigned({}, {});", weights, memory, constants));
+    }
     std::string const workspace = out.unique(label + "_workspace");
     bool const has_attention = each.name == "com.microsoft.AttnLSTM";
     out.add_memory(fmt::format(
