@@ -3177,7 +3177,7 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
     return position;
 }
 
-/// Returns the strides of a contiguous row-major tensor.
+/// Returns the strides of a contiguous row-major tensor. Requires has_strides(dims).
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);
@@ -10417,8 +10417,8 @@ void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
 
 namespace xloom::detail {
 
-/// The parameters of each direction, with the numbers that they point to: written once, then shared by all
-/// copies. A move is a copy, because a copy is cheap: a moved-from object can be used as before.
+/// The parameters of each direction, with the numbers that they point to, which all copies share. A move is a
+/// copy, because a copy is cheap: a moved-from object can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;
@@ -10429,25 +10429,45 @@ public:
     template <class Pack>
     shared_parameters(std::size_t D, Pack const& pack)
     {
-        kernel::arena<T> size;
-        for (std::size_t d = 0; d < D; ++d)
-            pack(d, size);
-        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
-        kernel::arena<T> memory(numbers->data());
-        for (std::size_t d = 0; d < D; ++d)
-            all_[d] = pack(d, memory);
-        numbers_ = std::move(numbers);
+        assign(D, pack);
     }
 
     shared_parameters(shared_parameters const&) = default;
     shared_parameters& operator=(shared_parameters const&) = default;
 
+    /// Packs anew, as the constructor does. Allocates nothing if as much memory is needed as before and no
+    /// copy shares it.
+    template <class Pack>
+    void assign(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < D; ++d)
+            pack(d, size);
+        auto const numbers = zeros(size.used() + 1);
+        kernel::arena<T> memory(numbers->data());
+        std::array<Parameters, 2> all{};
+        for (std::size_t d = 0; d < D; ++d)
+            all[d] = pack(d, memory);
+        all_ = all;
+        numbers_ = numbers;
+    }
+
     Parameters const& operator[](std::size_t d) const { return all_[d]; }
     std::size_t bytes() const noexcept { return numbers_->size() * sizeof(T); }
 
 private:
+    std::shared_ptr<aligned_vector<T>> zeros(std::size_t count) const
+    {
+        if (numbers_.use_count() != 1 || numbers_->size() != count)
+            return std::make_shared<aligned_vector<T>>(count, T(0));
+        // What another thread has read through a copy, it read before it destroyed the copy.
+        std::atomic_thread_fence(std::memory_order_acquire);
+        std::fill(numbers_->begin(), numbers_->end(), T(0));
+        return numbers_;
+    }
+
     std::array<Parameters, 2> all_{};
-    std::shared_ptr<aligned_vector<T> const> numbers_;
+    std::shared_ptr<aligned_vector<T>> numbers_{};
 };
 
 } // namespace xloom::detail
@@ -10581,11 +10601,25 @@ protected:
     packed_weights(
         operator_name const& op, Constants const& constants, Options const& options, weight_storage storage)
         : packed_weights(check_stored(op.text, storage, constants, options), constants, options, storage,
-              [storage](auto const& pack) {
-                  return storage == weight_storage::full ? pack(full_packing())
-                                                         : pack(narrow_packing{storage});
-              })
+              any_packing{storage})
     {}
+
+    /// Packs other constants as a constructor does, in the memory of the old ones if it can.
+    template <class Constants, class Options>
+    void assign(operator_name const& op, Constants const& constants, Options const& options)
+    {
+        assign(Family::check_constants(op.text, constants, options), constants, options,
+            [&](auto const& pack) { return pack(full_packing()); });
+    }
+    template <class Constants, class Options>
+    void assign_stored(operator_name const& op, Constants const& constants, Options const& options)
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            assign(check_stored(op.text, storage_, constants, options), constants, options,
+                any_packing{storage_});
+        else
+            assign(op, constants, options);
+    }
 
     auto const& checked() const noexcept { return checked_; }
 
@@ -10593,6 +10627,15 @@ private:
     template <class F, class U>
     friend typename F::template parameters<compute_t<U>> const& parameters_of(
         packed_weights<F, U> const& weights, std::size_t d) noexcept;
+
+    struct any_packing {
+        weight_storage storage;
+
+        auto operator()(auto const& pack) const
+        {
+            return storage == weight_storage::full ? pack(full_packing()) : pack(narrow_packing{storage});
+        }
+    };
 
     /// Calls choose(pack) for each direction, which calls pack with a packing and returns its result.
     template <class Constants, class Options, class Choose>
@@ -10602,13 +10645,31 @@ private:
           layout_(layout_of_options(options)),
           storage_(storage),
           checked_(checked),
-          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
-              return choose([&]<class Packing>(Packing packing) {
-                  return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
-                      constants, checked_, options, d, packing, memory);
-              });
-          })
+          parameters_(checked.sizes.D, packer(checked, constants, options, choose))
     {}
+
+    template <class Constants, class Options, class Choose>
+    void assign(typename Family::checked const& checked, Constants const& constants, Options const& options,
+        Choose const& choose)
+    {
+        parameters_.assign(checked.sizes.D, packer(checked, constants, options, choose));
+        direction_ = options.direction;
+        layout_ = layout_of_options(options);
+        checked_ = checked;
+    }
+
+    /// Returns what packs one direction.
+    template <class Constants, class Options, class Choose>
+    auto packer(typename Family::checked const& checked, Constants const& constants, Options const& options,
+        Choose const& choose) const
+    {
+        return [&, this](std::size_t d, kernel::arena<T>& memory) {
+            return choose([&]<class Packing>(Packing packing) {
+                return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
+                    constants, checked, options, d, packing, memory);
+            });
+        };
+    }
 
     template <class Constants, class Options>
     static typename Family::checked check_stored(
@@ -11741,6 +11802,15 @@ public:
     {}
 
     detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+    {
+        attn_lstm_weights::packed_weights::assign_stored({"xloom::attn_lstm_weights"}, constants, options);
+    }
 };
 
 namespace detail {
@@ -14113,6 +14183,16 @@ public:
     {}
 
     detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+    {
+        attn_lstm_backward_weights::packed_weights::assign(
+            {"xloom::attn_lstm_backward_weights"}, constants, options);
+    }
 };
 
 namespace detail {
@@ -23860,6 +23940,15 @@ public:
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
         : gru_weights::packed_weights(op, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
+    {
+        gru_weights::packed_weights::assign_stored({"xloom::gru_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's GRU.
@@ -24398,6 +24487,15 @@ public:
     gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
         : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
+    {
+        gru_backward_weights::packed_weights::assign({"xloom::gru_backward_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.
@@ -30005,6 +30103,15 @@ public:
         detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
         : lstm_weights::packed_weights(op, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
+    {
+        lstm_weights::packed_weights::assign_stored({"xloom::lstm_weights"}, constants, options);
+    }
 };
 
 namespace detail {
@@ -30252,6 +30359,15 @@ public:
     lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
         : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
+    {
+        lstm_backward_weights::packed_weights::assign({"xloom::lstm_backward_weights"}, constants, options);
+    }
 };
 
 namespace detail {
@@ -31932,7 +32048,7 @@ class packed_matrix {
 public:
     explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
-        : packed_(pack(B, bias, detail::full_packing()))
+        : packed_(1, packer(B, bias, detail::full_packing()))
     {}
     /// Packs B in a narrow type (docs/weights.md).
     ///
@@ -31942,6 +32058,19 @@ public:
         requires kernel::has_narrow_storage<T>
         : packed_(pack_stored(B, bias, storage))
     {}
+
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is that of the old one and no
+    /// copy shares the memory; copies keep the old one.
+    ///
+    /// Errors    as the constructor's; the matrix is then as before.
+    void assign(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            if (storage() != weight_storage::full)
+                return packed_.assign(1, packer(B, bias, detail::narrow_packing{storage()}));
+        packed_.assign(1, packer(B, bias, detail::full_packing()));
+    }
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
@@ -31957,6 +32086,7 @@ public:
     }
 
 private:
+    using parameters = detail::shared_parameters<detail::matrix_parameters<T>>;
     using matrix_ref = detail::named_ref<tensor_ref<T const>, detail::names::B>;
     using bias_ref = detail::named_ref<tensor_ref<T const>, detail::names::bias>;
 
@@ -31975,31 +32105,31 @@ private:
             [&] { return detail::concat("K = ", K, " and J = ", J); });
     }
 
+    /// Checks B and bias, and returns what packs them.
     template <class Packing>
-    detail::shared_parameters<detail::matrix_parameters<T>> pack(
-        matrix_ref const& B, bias_ref const& bias, Packing packing) const
+    auto packer(matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
         if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
             detail::check_stored(op, packing.storage, B);
-        return {1, [&](std::size_t, kernel::arena<T>& memory) {
-                    return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
-                        B, bias, packing, memory);
-                }};
+        return [&B, &bias, packing, this](std::size_t, kernel::arena<T>& memory) {
+            return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
+                B, bias, packing, memory);
+        };
     }
 
-    detail::shared_parameters<detail::matrix_parameters<T>> pack_stored(
-        matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    parameters pack_stored(matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
     {
         detail::check_is_storage(op, storage);
-        return storage == weight_storage::full ? pack(B, bias, detail::full_packing())
-                                               : pack(B, bias, detail::narrow_packing{storage});
+        return storage == weight_storage::full
+                   ? parameters(1, packer(B, bias, detail::full_packing()))
+                   : parameters(1, packer(B, bias, detail::narrow_packing{storage}));
     }
 
     kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
-    detail::shared_parameters<detail::matrix_parameters<T>> packed_;
+    parameters packed_;
 };
 
 } // namespace xloom
@@ -32158,6 +32288,15 @@ public:
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights::packed_weights(op, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
+    {
+        rnn_weights::packed_weights::assign_stored({"xloom::rnn_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's RNN.
@@ -32493,6 +32632,15 @@ public:
     rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
     {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
+    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
+    {
+        rnn_backward_weights::packed_weights::assign({"xloom::rnn_backward_weights"}, constants, options);
+    }
 };
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.

@@ -2,8 +2,6 @@
 //
 //   onnx_compile_folders OUTPUT FOLDER...
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
