@@ -353,8 +353,7 @@ void emit_elementwise(emission& out, node& each, std::set<node const*> const& fu
     std::string const target = out.target(each.output());
     std::string const lambda = fmt::format("[]({}) {{ return {}; }}", whole.parameters(), text);
     std::string const arguments = fmt::format("{}, {}", joined(operands), target);
-    constexpr std::size_t columns = 110;
-    if (lambda.size() + arguments.size() + 28 < columns) {
+    if (lambda.size() + arguments.size() + 28 < line_length) {
         out.line("xloom_onnx::map_into({}, {});", lambda, arguments);
         return;
     }

@@ -8,8 +8,6 @@ namespace compiler {
 
 namespace {
 
-constexpr std::size_t columns = 110;
-
 /// The dimensions of a tensor between braces.
 std::string dims_of(xloom::shape const& dims) { return fmt::format("{{{}}}", fmt::join(dims, ", ")); }
 
@@ -121,7 +119,7 @@ std::string emission::constant_view(variable& value)
     } else {
         std::string const array = unique(name + "_items");
         std::string const list = item_list(t);
-        bool const is_short = list.size() + array.size() + type.size() + 40 < columns;
+        bool const is_short = list.size() + array.size() + type.size() + 40 < line_length;
         arrays_.push_back(fmt::format("{}static constexpr {} {}[]{{{}{}{}}};",
             t.size() * t.item_size() >= 64 ? "alignas(64) " : "", type, array, is_short ? "" : "\n", list,
             is_short ? "" : "\n"));

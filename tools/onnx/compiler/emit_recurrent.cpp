@@ -12,12 +12,12 @@ namespace compiler {
 
 namespace {
 
-using operands = std::vector<std::pair<std::size_t, char const*>>;
+using input_names = std::vector<std::pair<std::size_t, char const*>>;
 
 struct recurrent {
-    char const* name;   ///< of xloom's function
-    operands constants; ///< the inputs that are packed
-    operands start;     ///< the others, without X
+    char const* name;      ///< of xloom's function
+    input_names constants; ///< the inputs that are packed
+    input_names start;     ///< the others, without X
     std::vector<char const*> outputs;
 };
 
@@ -65,7 +65,7 @@ std::string options_of(node const& each)
 }
 
 /// The given inputs as designated initialisers.
-std::string initialisers(emission& out, node& each, operands const& which, bool as_views)
+std::string initialisers(emission& out, node& each, input_names const& which, bool as_views)
 {
     std::vector<std::string> given;
     for (auto const& [i, name] : which)
@@ -149,10 +149,10 @@ void emit(emission& out, node& each, recurrent const& op)
 
 void add_recurrent_emitters(emitter_table& table)
 {
-    operands const start{{4, "sequence_lens"}, {5, "initial_h"}};
-    operands lstm_start = start;
+    input_names const start{{4, "sequence_lens"}, {5, "initial_h"}};
+    input_names lstm_start = start;
     lstm_start.emplace_back(6, "initial_c");
-    operands attention_start = lstm_start;
+    input_names attention_start = lstm_start;
     attention_start.insert(attention_start.end(), {{11, "M"}, {12, "memory_seq_lens"}});
     recurrent const lstm{"lstm", {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}}, lstm_start, {"Y", "Y_h", "Y_c"}};
     recurrent const gru{"gru", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};

@@ -7,7 +7,7 @@ namespace compiler {
 
 namespace {
 
-constexpr char const* header = "xloom_onnx/sequence.hpp";
+constexpr char const* sequence_header = "xloom_onnx/sequence.hpp";
 
 bool is_optional(variable const& value) { return value.type.kind() == xloom::type_kind::optional; }
 
@@ -29,14 +29,14 @@ void sequence_construct(emission& out, node& each)
 
 void sequence_at(emission& out, node& each)
 {
-    out.include(header);
+    out.include(sequence_header);
     out.define(each.output(), fmt::format("xloom_onnx::sequence_at({}, {})", out.operand(each.input(0)),
                                   only_item(out, each.input(1))));
 }
 
 void sequence_insert(emission& out, node& each)
 {
-    out.include(header);
+    out.include(sequence_header);
     std::string const sequence = out.operand(each.input(0)), item = owned(out, each.input(1));
     std::string const position = each.has(2) ? ", " + only_item(out, each.input(2)) : "";
     std::string const target = out.target(each.output());
@@ -46,7 +46,7 @@ void sequence_insert(emission& out, node& each)
 
 void sequence_erase(emission& out, node& each)
 {
-    out.include(header);
+    out.include(sequence_header);
     std::string const sequence = out.operand(each.input(0));
     std::string const position = each.has(1) ? ", " + only_item(out, each.input(1)) : "";
     std::string const target = out.target(each.output());
@@ -62,7 +62,7 @@ void sequence_length(emission& out, node& each)
 
 void concat_from_sequence(emission& out, node& each)
 {
-    out.include(header);
+    out.include(sequence_header);
     auto const view = each.view();
     std::string const sequence = out.operand(each.input(0));
     out.line("xloom_onnx::concat_from_sequence_into({}, {}, {{.axis = {}{}}});", sequence,
@@ -72,7 +72,7 @@ void concat_from_sequence(emission& out, node& each)
 
 void split_to_sequence(emission& out, node& each)
 {
-    out.include(header);
+    out.include(sequence_header);
     auto const view = each.view();
     std::string const x = out.operand(each.input(0));
     std::string lengths;
@@ -109,7 +109,7 @@ void optional_get_element(emission& out, node& each)
 {
     std::string value = out.operand(each.input(0));
     if (is_optional(each.input(0))) {
-        out.include(header);
+        out.include(sequence_header);
         value = fmt::format("xloom_onnx::optional_get_element({})", value);
     }
     out.define(each.output(), value);

@@ -152,11 +152,10 @@ std::string item_literal(runner::tensor const& t, std::size_t i)
 
 std::string item_list(runner::tensor const& t)
 {
-    constexpr std::size_t columns = 110;
     std::string text, line;
     for (std::size_t i = 0; i < t.size(); ++i) {
         std::string const item = item_literal(t, i) + (i + 1 == t.size() ? "" : ",");
-        if (!line.empty() && line.size() + item.size() + 1 > columns) {
+        if (!line.empty() && line.size() + item.size() + 1 > line_length) {
             text += line + "\n";
             line.clear();
         }

@@ -13,6 +13,9 @@ namespace compiler {
 using xloom::element_type;
 using xloom::partial_type;
 
+/// The columns of a line of generated code.
+inline constexpr std::size_t line_length = 110;
+
 /// Returns the C++ type of an item: float, std::int64_t, xloom::float16.
 std::string item_type(element_type element);
 
