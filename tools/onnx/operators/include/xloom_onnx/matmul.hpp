@@ -104,8 +104,7 @@ void matmul(tensor_view<T const> const& a, tensor_view<T const> const& b, tensor
         multiply_stacks<P>(dims, as_product_items(a.data()), as_product_items(b.data()),
             as_product_items(y.data()), memory, pause);
     } else {
-        workspace own;
-        P* const items = own.take<P>(a.size() + b.size() + y.size());
+        P* const items = memory.take<P>(a.size() + b.size() + y.size(), scratch::converted);
         P* const right = std::transform(a.begin(), a.end(), items, [](T x) { return static_cast<P>(x); });
         P* const to = std::transform(b.begin(), b.end(), right, [](T x) { return static_cast<P>(x); });
         multiply_stacks<P>(dims, items, right, to, memory, pause);
@@ -125,8 +124,7 @@ inline xloom::shape matmul_shape(xloom::shape const& a, xloom::shape const& b)
 ///
 /// Types     numbers: integers wrap around, 16-bit floating-point numbers are computed in float.
 /// Errors    shape_error.
-/// Cost      M K N multiply-adds each. Allocates nothing if y and the workspace are large enough, except
-///           copies of 16-bit numbers.
+/// Cost      M K N multiply-adds each. Allocates nothing if y and the workspace are large enough.
 /// Aliasing  y overlaps no operand.
 template <operand A, operand B, class Y>
 void matmul_into(A const& a, B const& b, Y&& y, workspace& memory)
@@ -202,9 +200,8 @@ void gemm(tensor_view<T const> const& a, tensor_view<T const> const& b, tensor_v
     P const* left = as_product_items(a.data());
     if (y.size() == 0)
         return;
-    workspace own;
     if (options.transA) {
-        P* const copy = own.take<P>(M * K);
+        P* const copy = memory.take<P>(M * K, scratch::transposed);
         kernel::copy_transposed(
             left, static_cast<std::ptrdiff_t>(M), copy, static_cast<std::ptrdiff_t>(K), K, M);
         left = copy;
@@ -245,9 +242,9 @@ void gemm_into(A const& a, B const& b, C const* c, Y& y, gemm_options const& opt
         gemm<T>(left, right, added ? &*added : nullptr, to, options, memory, pause);
     } else {
         using P = std::remove_cvref_t<product_t<T>>;
-        workspace own;
         std::size_t const added_size = added ? added->size() : 0;
-        P* const items = own.take<P>(left.size() + right.size() + added_size + to.size());
+        P* const items =
+            memory.take<P>(left.size() + right.size() + added_size + to.size(), scratch::converted);
         auto const widen = [](T x) { return static_cast<P>(x); };
         P* const b_items = std::transform(left.begin(), left.end(), items, widen);
         P* const c_items = std::transform(right.begin(), right.end(), b_items, widen);
