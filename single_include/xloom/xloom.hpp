@@ -8433,28 +8433,24 @@ inline __m128 widen_float16(__m128i pattern)
 }
 #endif
 
-} // namespace detail
+// Templates, so that only the branch for Batch must compile.
 
-/// Loads as many numbers as a batch has lanes, and widens them exactly.
-template <class T>
-batch_t<T> load_widened(T const* from)
-{
-    return load_batch(from);
-}
-
-inline batch_t<float> load_widened(bfloat16 const* from)
+template <class Batch>
+Batch widen(bfloat16 const* from)
 {
 #ifndef XLOOM_NO_SIMD
-    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
 #if defined(__AVX512F__)
     if constexpr (bytes == 64)
         return _mm512_castsi512_ps(_mm512_slli_epi32(
             _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from))), 16));
-#elif defined(__AVX2__)
+#endif
+#if defined(__AVX2__)
     if constexpr (bytes == 32)
         return _mm256_castsi256_ps(_mm256_slli_epi32(
             _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from))), 16));
-#elif defined(__SSE2__)
+#endif
+#if defined(__SSE2__)
     if constexpr (bytes == 16)
         return _mm_castsi128_ps(
             _mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(reinterpret_cast<__m128i const*>(from))));
@@ -8463,44 +8459,57 @@ inline batch_t<float> load_widened(bfloat16 const* from)
         return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<std::uint16_t const*>(from)), 16));
 #endif
 #endif
-    return detail::load_one_by_one(from);
+    return load_one_by_one(from);
 }
 
-inline batch_t<float> load_widened(float16 const* from)
+template <class Batch>
+Batch widen(float16 const* from)
 {
 #ifndef XLOOM_NO_SIMD
-    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
 #if defined(__AVX512F__)
     if constexpr (bytes == 64)
         return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from)));
-#elif defined(__F16C__)
+#endif
+#if defined(__F16C__)
     if constexpr (bytes == 32)
         return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from)));
-#elif defined(__SSE2__)
+#elif defined(__AVX__)
+    if constexpr (bytes == 32) {
+        __m128i const patterns = _mm_loadu_si128(reinterpret_cast<__m128i const*>(from)),
+                      zero = _mm_setzero_si128();
+        return _mm256_set_m128(widen_float16(_mm_unpackhi_epi16(patterns, zero)),
+            widen_float16(_mm_unpacklo_epi16(patterns, zero)));
+    }
+#endif
+#if defined(__SSE2__)
     if constexpr (bytes == 16)
-        return detail::widen_float16(
+        return widen_float16(
             _mm_unpacklo_epi16(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from)), _mm_setzero_si128()));
 #elif defined(__aarch64__)
     if constexpr (bytes == 16)
         return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(reinterpret_cast<std::uint16_t const*>(from))));
 #endif
 #endif
-    return detail::load_one_by_one(from);
+    return load_one_by_one(from);
 }
 
-inline batch_t<float> load_widened(std::int8_t const* from)
+template <class Batch>
+Batch widen(std::int8_t const* from)
 {
 #ifndef XLOOM_NO_SIMD
-    [[maybe_unused]] constexpr std::size_t bytes = sizeof(batch_t<float>);
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
 #if defined(__AVX512F__)
     if constexpr (bytes == 64)
         return _mm512_cvtepi32_ps(
             _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from))));
-#elif defined(__AVX2__)
+#endif
+#if defined(__AVX2__)
     if constexpr (bytes == 32)
         return _mm256_cvtepi32_ps(
             _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from))));
-#elif defined(__SSE2__)
+#endif
+#if defined(__SSE2__)
     if constexpr (bytes == 16) {
         std::int32_t four;
         std::memcpy(&four, from, sizeof four);
@@ -8517,8 +8526,20 @@ inline batch_t<float> load_widened(std::int8_t const* from)
     }
 #endif
 #endif
-    return detail::load_one_by_one(from);
+    return load_one_by_one(from);
 }
+
+} // namespace detail
+
+/// Loads as many numbers as a batch has lanes, and widens them exactly.
+template <class T>
+batch_t<T> load_widened(T const* from)
+{
+    return load_batch(from);
+}
+inline batch_t<float> load_widened(bfloat16 const* from) { return detail::widen<batch_t<float>>(from); }
+inline batch_t<float> load_widened(float16 const* from) { return detail::widen<batch_t<float>>(from); }
+inline batch_t<float> load_widened(std::int8_t const* from) { return detail::widen<batch_t<float>>(from); }
 
 } // namespace xloom::kernel
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include <xloom/activations.hpp>
@@ -19,6 +20,9 @@ namespace {
 
 using namespace levels;
 
+constexpr xloom::weight_storage narrow[] = {
+    xloom::weight_storage::float16, xloom::weight_storage::bfloat16, xloom::weight_storage::int8};
+
 template <class T, class Weights, class Into, class Step>
 void print_network(
     char const* name, std::size_t gates, std::size_t H, std::size_t N, Into const& into, Step const& step)
@@ -28,16 +32,21 @@ void print_network(
     cube const X = numbers<cube>({steps, N, I}, 1), W = numbers<cube>({2, gates * H, I}, 2),
                R = numbers<cube>({2, gates * H, H}, 3);
     auto const B = numbers<xt::xtensor<T, 2>>({2, 2 * gates * H}, 4);
-    Weights const weights({W, R, B}, {.direction = xloom::direction::bidirectional});
-    auto Y = xt::xtensor<T, 4>::from_shape({steps, 2, N, H}), Y_threads = Y;
-    into(X, weights, Y, xloom::serial);
-    into(X, weights, Y_threads, xloom::tbb_policy(2));
-    print(name, H, N, Y);
-    print(name, H, N, Y_threads);
-    std::vector<T> h(N * H, T(0)), c = h;
-    for (std::size_t t = 0; t < steps; ++t)
-        step(weights, N, h, c, std::span<T const>(X.data() + t * N * I, N * I));
-    print(name, H, N, h);
+    auto const print_with = [&](Weights const& weights) {
+        auto Y = xt::xtensor<T, 4>::from_shape({steps, 2, N, H}), Y_threads = Y;
+        into(X, weights, Y, xloom::serial);
+        into(X, weights, Y_threads, xloom::tbb_policy(2));
+        print(name, H, N, Y);
+        print(name, H, N, Y_threads);
+        std::vector<T> h(N * H, T(0)), c = h;
+        for (std::size_t t = 0; t < steps; ++t)
+            step(weights, N, h, c, std::span<T const>(X.data() + t * N * I, N * I));
+        print(name, H, N, h);
+    };
+    print_with(Weights({W, R, B}, {.direction = xloom::direction::bidirectional}));
+    if constexpr (std::is_same_v<T, float>)
+        for (auto const storage : narrow)
+            print_with(Weights({W, R, B}, {.direction = xloom::direction::bidirectional}, storage));
 }
 
 /// Prints AttnLSTM with Bahdanau's score or one of the program's own, and the steps of its cell.
@@ -110,8 +119,7 @@ void print_all(std::size_t H, std::size_t N)
     product(N, A.data(), H, C.data(), H + 1);
     print("packed_matrix", H, N, C);
     if constexpr (std::is_same_v<T, float>)
-        for (auto const storage :
-            {xloom::weight_storage::float16, xloom::weight_storage::bfloat16, xloom::weight_storage::int8}) {
+        for (auto const storage : narrow) {
             xloom::packed_matrix<T>(M, {}, storage)(N, A.data(), H, C.data(), H + 1);
             print("narrow packed_matrix", H, N, C);
         }
@@ -122,11 +130,33 @@ void print_all(std::size_t H, std::size_t N)
     }
 }
 
+/// Prints the products of all numbers of a 16-bit type, which must be those of the same numbers as floats.
+///
+/// Errors    std::logic_error: they are not.
+template <class Small>
+void print_every_number(xloom::weight_storage storage)
+{
+    constexpr std::size_t count = 65536;
+    auto B = xt::xtensor<float, 2>::from_shape({1, count});
+    for (unsigned bits = 0; bits < count; ++bits)
+        B(0, bits) = static_cast<float>(Small::from_bits(bits));
+    std::vector<float> const A{1, -0.75f, 3};
+    std::vector<float> full(A.size() * count), stored(full);
+    xloom::packed_matrix<float> const floats(B), narrow_floats(B, {}, storage);
+    floats(A.size(), A.data(), 1, full.data(), count);
+    narrow_floats(A.size(), A.data(), 1, stored.data(), count);
+    print("every 16-bit number", 1, A.size(), stored);
+    if (std::memcmp(full.data(), stored.data(), full.size() * sizeof(float)) != 0)
+        throw std::logic_error("a number of 16 bits has another value as a float");
+}
+
 } // namespace
 
 int main()
 {
     try {
+        print_every_number<xloom::float16>(xloom::weight_storage::float16);
+        print_every_number<xloom::bfloat16>(xloom::weight_storage::bfloat16);
         levels::print_scans();
         levels::print_derivatives();
         for (std::size_t const H : {1, 7, 8, 16, 33, 100})
