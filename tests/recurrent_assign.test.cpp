@@ -1,4 +1,4 @@
-// Packed weights that are assigned other constants: the results of those, in any storage, and copies that keep the old ones.
+// Packed weights that are assigned other constants: their results, in any storage; copies keep the old ones.
 
 #include <doctest/doctest.h>
 

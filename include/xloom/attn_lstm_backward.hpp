@@ -65,8 +65,8 @@ public:
 
     detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})

@@ -129,8 +129,8 @@ public:
         : packed_(pack_stored(B, bias, storage))
     {}
 
-    /// Packs another matrix, in the same storage. Allocates nothing if its shape is that of the old one and no
-    /// copy shares the memory; copies keep the old one.
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one and no copy
+    /// shares the memory; copies keep the old matrix.
     ///
     /// Errors    as the constructor's; the matrix is then as before.
     void assign(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,

@@ -45,8 +45,8 @@ public:
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})

@@ -11824,8 +11824,8 @@ public:
 
     detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
@@ -14205,8 +14205,8 @@ public:
 
     detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
@@ -23962,8 +23962,8 @@ public:
         : gru_weights::packed_weights(op, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(gru_constants<Item> const& constants, gru_options const& options = {})
@@ -24509,8 +24509,8 @@ public:
         : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(gru_constants<Item> const& constants, gru_options const& options = {})
@@ -30125,8 +30125,8 @@ public:
         : lstm_weights::packed_weights(op, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
@@ -30381,8 +30381,8 @@ public:
         : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
@@ -32080,8 +32080,8 @@ public:
         : packed_(pack_stored(B, bias, storage))
     {}
 
-    /// Packs another matrix, in the same storage. Allocates nothing if its shape is that of the old one and no
-    /// copy shares the memory; copies keep the old one.
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one and no copy
+    /// shares the memory; copies keep the old matrix.
     ///
     /// Errors    as the constructor's; the matrix is then as before.
     void assign(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
@@ -32310,8 +32310,8 @@ public:
         : rnn_weights::packed_weights(op, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
@@ -32654,8 +32654,8 @@ public:
         : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
     {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are those of the old ones and
-    /// no copy shares the memory; copies, and cells made of these weights, keep the old ones.
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})

@@ -5,8 +5,8 @@
 
 namespace xloom_onnx {
 
-/// Packs constants: assigned(weights, constants, options). Allocates nothing if they have the same sizes as those
-/// before.
+/// Packs constants: assigned(weights, constants, options). Allocates nothing if they have the same sizes as
+/// those before.
 ///
 /// Errors    as the constructor of Weights.
 template <class Weights, class Constants, class Options>
