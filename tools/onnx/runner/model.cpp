@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto.hpp"
+#include "rewrite_quantized.hpp"
 #include "text.hpp"
 
 namespace runner {
@@ -21,6 +22,7 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
         throw runner_error("the model has no graph");
     if (proto.functions_size() != 0)
         throw not_implemented("functions of a model's own are not implemented");
+    rewrite_quantized(proto);
     return proto;
 }
 

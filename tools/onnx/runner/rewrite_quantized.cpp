@@ -1,0 +1,190 @@
+#include "rewrite_quantized.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "check_node.hpp"
+#include "model.hpp"
+#include "text.hpp"
+
+namespace runner {
+
+namespace {
+
+bool is_quantized(onnx::NodeProto const& node)
+{
+    return node.domain() == "com.microsoft" && node.op_type() == "DynamicQuantizeLSTM";
+}
+
+/// The names that values of a model have. New ones are none of them.
+class unused_names {
+public:
+    explicit unused_names(onnx::GraphProto const& graph) { add(graph); }
+
+    std::string make(std::string const& base)
+    {
+        std::string name = base;
+        for (std::size_t i = 1; !used_.insert(name).second; ++i)
+            name = base + "_" + std::to_string(i);
+        return name;
+    }
+
+private:
+    void add(onnx::GraphProto const& graph)
+    {
+        for (auto const& each : graph.input())
+            used_.insert(each.name());
+        for (auto const& each : graph.initializer())
+            used_.insert(each.name());
+        for (auto const& node : graph.node()) {
+            used_.insert(node.input().begin(), node.input().end());
+            used_.insert(node.output().begin(), node.output().end());
+            for (auto const& attribute : node.attribute())
+                if (attribute.type() == onnx::AttributeProto::GRAPH)
+                    add(attribute.g());
+        }
+    }
+
+    std::unordered_set<std::string> used_{};
+};
+
+/// Throws if the node is not valid, or the type of an 8-bit input is known in the graph and is another.
+void check(onnx::GraphProto const& graph, onnx::NodeProto const& node)
+try {
+    check_node(node, 1);
+    std::unordered_map<std::string, int> types;
+    for (auto const& each : graph.initializer())
+        types.emplace(each.name(), each.data_type());
+    for (auto const* const list : {&graph.input(), &graph.value_info()})
+        for (auto const& each : *list)
+            types.emplace(each.name(), each.type().tensor_type().elem_type());
+    for (int const i : {1, 2, 9, 11})
+        if (auto const found = types.find(node.input(i)); found != types.end() && found->second != 0 &&
+                                                          found->second != onnx::TensorProto::INT8 &&
+                                                          found->second != onnx::TensorProto::UINT8)
+            throw runner_error(fmt::format("its input {} must be int8 or uint8", in_quotes(node.input(i))));
+} catch (runner_error const& error) {
+    throw runner_error(describe(node) + ": " + error.what());
+}
+
+/// Appends the nodes of one DynamicQuantizeLSTM to a graph.
+class rewriter {
+public:
+    rewriter(onnx::GraphProto& graph, unused_names& names, onnx::NodeProto const& node)
+        : graph_(graph), names_(names), node_(node)
+    {}
+
+    void run()
+    {
+        std::string const W = weights(1, 8), R = weights(2, 10);
+        onnx::NodeProto& lstm = *graph_.add_node();
+        lstm = node_;
+        lstm.set_domain("");
+        lstm.set_op_type("LSTM");
+        lstm.set_input(1, W);
+        lstm.set_input(2, R);
+        lstm.mutable_input()->DeleteSubrange(8, 4);
+    }
+
+private:
+    /// Dequantizes [D, I, 4H], whose scale and zero point are [D] or [D, 4H], and transposes it.
+    std::string weights(int quantized, int scale)
+    {
+        std::string const difference =
+            add("Sub", {as_float(node_.input(quantized)), for_columns(as_float(node_.input(scale + 1)))});
+        std::string const product = add("Mul", {difference, for_columns(node_.input(scale))});
+        std::string const transposed = add("Transpose", {product});
+        auto& perm = attribute("perm", onnx::AttributeProto::INTS);
+        for (int const axis : {0, 2, 1})
+            perm.add_ints(axis);
+        return transposed;
+    }
+
+    std::string as_float(std::string const& name)
+    {
+        std::string const cast = add("Cast", {name});
+        attribute("to", onnx::AttributeProto::INT).set_i(onnx::TensorProto::FLOAT);
+        return cast;
+    }
+
+    /// Reshapes [D] or [D, 4H] to [D, 1, 1 or 4H].
+    std::string for_columns(std::string const& name)
+    {
+        bool const is_bidirectional = std::any_of(node_.attribute().begin(), node_.attribute().end(),
+            [](auto const& each) { return each.name() == "direction" && each.s() == "bidirectional"; });
+        onnx::TensorProto& shape = *graph_.add_initializer();
+        shape.set_name(names_.make(name + "_shape"));
+        shape.set_data_type(onnx::TensorProto::INT64);
+        shape.add_dims(3);
+        for (int const dim : {is_bidirectional ? 2 : 1, 1, -1})
+            shape.add_int64_data(dim);
+        return add("Reshape", {name, shape.name()});
+    }
+
+    std::string add(char const* type, std::initializer_list<std::string> inputs)
+    {
+        onnx::NodeProto& added = *graph_.add_node();
+        added.set_op_type(type);
+        for (std::string const& input : inputs)
+            added.add_input(input);
+        added.add_output(names_.make(*inputs.begin() + "_" + type));
+        return added.output(0);
+    }
+
+    /// Adds an attribute to the last node.
+    onnx::AttributeProto& attribute(char const* name, onnx::AttributeProto::AttributeType type)
+    {
+        onnx::AttributeProto& added = *graph_.mutable_node(graph_.node_size() - 1)->add_attribute();
+        added.set_name(name);
+        added.set_type(type);
+        return added;
+    }
+
+    onnx::GraphProto& graph_;
+    unused_names& names_;
+    onnx::NodeProto const& node_;
+};
+
+bool has_quantized(onnx::GraphProto const& graph)
+{
+    return std::any_of(graph.node().begin(), graph.node().end(), [](onnx::NodeProto const& node) {
+        return is_quantized(node) ||
+               std::any_of(node.attribute().begin(), node.attribute().end(), [](auto const& each) {
+                   return each.type() == onnx::AttributeProto::GRAPH && has_quantized(each.g());
+               });
+    });
+}
+
+void rewrite(onnx::GraphProto& graph, unused_names& names)
+{
+    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+    nodes.Swap(graph.mutable_node());
+    for (onnx::NodeProto& node : nodes)
+        if (is_quantized(node)) {
+            check(graph, node);
+            rewriter(graph, names, node).run();
+        } else {
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.type() == onnx::AttributeProto::GRAPH)
+                    rewrite(*attribute.mutable_g(), names);
+            graph.add_node()->Swap(&node);
+        }
+}
+
+} // namespace
+
+void rewrite_quantized(onnx::ModelProto& model)
+{
+    opsets const versions = opsets_of(model);
+    auto const own = versions.find(""), contributed = versions.find("com.microsoft");
+    if (own == versions.end() || own->second < 7 || contributed == versions.end() ||
+        !has_quantized(model.graph()))
+        return;
+    unused_names names(model.graph());
+    rewrite(*model.mutable_graph(), names);
+}
+
+} // namespace runner
