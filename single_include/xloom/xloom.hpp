@@ -1529,6 +1529,8 @@ public:
 // serves both. With XLOOM_NO_SIMD defined, which must be the same in all translation units of a program,
 // xsimd is not included. It is defined here for targets whose vector units xsimd does not support.
 
+// This goes first, so that the linker name of the namespace does not depend on the order of includes.
+
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
 #ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
@@ -3177,7 +3179,7 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
     return position;
 }
 
-/// Returns the strides of a contiguous row-major tensor.
+/// Returns the strides of a contiguous row-major tensor. Requires has_strides(dims).
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);

@@ -10,14 +10,15 @@
 #include <iterator>
 #include <type_traits>
 
+// This goes first, so that the linker name of the namespace does not depend on the order of includes.
+#include <xloom/core/exceptions.hpp>
+
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
 #ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
 #define XLOOM_NO_SIMD
 #endif
 #endif
-
-#include <xloom/core/exceptions.hpp>
 
 // g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)
