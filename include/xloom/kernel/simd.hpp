@@ -14,6 +14,13 @@
 #include <xloom/core/exceptions.hpp>
 
 #ifndef XLOOM_NO_SIMD
+#include <xsimd/config/xsimd_config.hpp>
+// xsimd has vector units of WebAssembly from version 10 on, but takes those of Emscripten only.
+#if defined(__wasm_simd128__) && XSIMD_VERSION_MAJOR >= 10 && !XSIMD_WITH_WASM
+#undef XSIMD_WITH_WASM
+#define XSIMD_WITH_WASM 1
+#undef XSIMD_NO_SUPPORTED_ARCHITECTURE
+#endif
 #include <xsimd/xsimd.hpp>
 #ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
 #define XLOOM_NO_SIMD
