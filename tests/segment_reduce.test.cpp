@@ -230,6 +230,10 @@ TEST_CASE("segment_reduce: errors")
         reduce({0, -1, 3}), (rule + "row_splits[2] is 3 after -1" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_AS(
         xloom::segment_reduce(reduction::add, x, xt::xtensor<std::int8_t, 1>{0, -1, 3}), xloom::index_error);
+    // The low 32 bits are the splits 0, 1, 3.
+    CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x,
+                             xt::xtensor<std::int64_t, 1>{0, (std::int64_t{1} << 32) + 1, 3}),
+        (rule + "row_splits[2] is 3 after 4294967297" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x, xt::xtensor<int, 2>{{0, 3}}),
         "xloom::segment_reduce: row_splits must have the shape [S + 1] for S segments, but it is [1, 2]. "
         "Begin "

@@ -1529,7 +1529,16 @@ public:
 // serves both. With XLOOM_NO_SIMD defined, which must be the same in all translation units of a program,
 // xsimd is not included. It is defined here for targets whose vector units xsimd does not support.
 
+// This goes first, so that the linker name of the namespace does not depend on the order of includes.
+
 #ifndef XLOOM_NO_SIMD
+#include <xsimd/config/xsimd_config.hpp>
+// xsimd has vector units of WebAssembly from version 10 on, but takes those of Emscripten only.
+#if defined(__wasm_simd128__) && XSIMD_VERSION_MAJOR >= 10 && !XSIMD_WITH_WASM
+#undef XSIMD_WITH_WASM
+#define XSIMD_WITH_WASM 1
+#undef XSIMD_NO_SUPPORTED_ARCHITECTURE
+#endif
 #include <xsimd/xsimd.hpp>
 #ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
 #define XLOOM_NO_SIMD
@@ -3918,7 +3927,9 @@ struct element_geometry {
         xt::resize_container(dims_, dims.size());
         xt::resize_container(strides_, dims.size());
         xt::resize_container(backstrides_, dims.size());
-        std::copy(dims.begin(), dims.end(), dims_.begin());
+        auto dim = dims.begin(); // std::copy to an array without items: a warning of g++ -O1
+        for (auto& each : dims_)
+            each = *dim++;
         size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
     }
 
@@ -32950,8 +32961,9 @@ public:
                 splits_ = {reinterpret_cast<std::size_t const*>(items), count};
         if (splits_.empty()) {
             copy_.resize(count);
-            for (std::size_t s = 0; s < count; ++s)
-                copy_[s] = static_cast<std::size_t>(at(s));
+            for (std::size_t s = 0; s < count; ++s) // a negative one is larger than any number of rows
+                copy_[s] = static_cast<std::size_t>(
+                    (std::min<std::uintmax_t>)(static_cast<std::uintmax_t>(at(s)), ~std::size_t{0}));
             splits_ = copy_;
         }
         if (!are_row_splits(splits_, rows))

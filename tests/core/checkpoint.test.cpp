@@ -68,9 +68,10 @@ TEST_CASE("ceil_sqrt: the smallest root, at every square and beside it")
         CHECK(ceil_sqrt(root * root - root + 1) == root);
         CHECK(ceil_sqrt(root * root + 1) == root + 1);
     }
-    constexpr std::size_t large = std::size_t{1} << 62;
-    CHECK(ceil_sqrt(large) == std::size_t{1} << 31);
-    CHECK(ceil_sqrt(std::numeric_limits<std::size_t>::max()) == std::size_t{1} << 32);
+    constexpr int bits = std::numeric_limits<std::size_t>::digits;
+    constexpr std::size_t large = std::size_t{1} << (bits - 2);
+    CHECK(ceil_sqrt(large) == std::size_t{1} << (bits / 2 - 1));
+    CHECK(ceil_sqrt(std::numeric_limits<std::size_t>::max()) == std::size_t{1} << (bits / 2));
 }
 
 TEST_CASE("checkpoint: what it is, and no states at all")

@@ -10,14 +10,22 @@
 #include <iterator>
 #include <type_traits>
 
+// This goes first, so that the linker name of the namespace does not depend on the order of includes.
+#include <xloom/core/exceptions.hpp>
+
 #ifndef XLOOM_NO_SIMD
+#include <xsimd/config/xsimd_config.hpp>
+// xsimd has vector units of WebAssembly from version 10 on, but takes those of Emscripten only.
+#if defined(__wasm_simd128__) && XSIMD_VERSION_MAJOR >= 10 && !XSIMD_WITH_WASM
+#undef XSIMD_WITH_WASM
+#define XSIMD_WITH_WASM 1
+#undef XSIMD_NO_SUPPORTED_ARCHITECTURE
+#endif
 #include <xsimd/xsimd.hpp>
 #ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
 #define XLOOM_NO_SIMD
 #endif
 #endif
-
-#include <xloom/core/exceptions.hpp>
 
 // g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)

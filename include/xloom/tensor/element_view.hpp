@@ -43,7 +43,9 @@ struct element_geometry {
         xt::resize_container(dims_, dims.size());
         xt::resize_container(strides_, dims.size());
         xt::resize_container(backstrides_, dims.size());
-        std::copy(dims.begin(), dims.end(), dims_.begin());
+        auto dim = dims.begin(); // std::copy to an array without items: a warning of g++ -O1
+        for (auto& each : dims_)
+            each = *dim++;
         size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
     }
 

@@ -45,8 +45,9 @@ public:
                 splits_ = {reinterpret_cast<std::size_t const*>(items), count};
         if (splits_.empty()) {
             copy_.resize(count);
-            for (std::size_t s = 0; s < count; ++s)
-                copy_[s] = static_cast<std::size_t>(at(s));
+            for (std::size_t s = 0; s < count; ++s) // a negative one is larger than any number of rows
+                copy_[s] = static_cast<std::size_t>(
+                    (std::min<std::uintmax_t>)(static_cast<std::uintmax_t>(at(s)), ~std::size_t{0}));
             splits_ = copy_;
         }
         if (!are_row_splits(splits_, rows))
