@@ -1,0 +1,25 @@
+// libFuzzer on traineddata files: a file must give a traineddata_error, or a network that reads a small image.
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include "character_set.hpp"
+#include "decode.hpp"
+#include "network.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(unsigned char const* data, std::size_t size)
+{
+    try {
+        reader::traineddata const file({data, data + size});
+        reader::network_file const read = reader::read_network(file);
+        auto const characters = reader::read_characters(file, read.code_count);
+        auto image = reader::line_image::from_shape({read.height, 2 * read.height});
+        for (std::size_t i = 0; i < image.size(); ++i)
+            image.storage()[i] = static_cast<std::uint8_t>(i * 37);
+        reader::decode_best_path(reader::network(read)(image), characters, read.blank);
+    } catch (reader::traineddata_error const&) {
+    } catch (std::length_error const&) { // the image is too narrow or too wide for the network
+    }
+    return 0;
+}
