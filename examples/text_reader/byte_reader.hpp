@@ -15,8 +15,8 @@
 
 namespace reader {
 
-/// A position in the bytes of a component. Numbers are little-endian. No member reads beyond the last byte, and
-/// no member allocates more than the bytes that remain.
+/// A position in the bytes of a component. Numbers are little-endian. No member reads beyond the last byte,
+/// and no member allocates more than the bytes that remain.
 class byte_reader {
 public:
     byte_reader(std::string component, std::span<char const> bytes)

@@ -43,7 +43,8 @@ std::vector<std::string> read_unicharset(byte_reader from)
     for (std::size_t i = 0; i < count; ++i) {
         std::string const character = character_of(next_line(text));
         if (character.empty())
-            from.fail(join("the text must have a line for each of ", count, " characters, but has none for ", i));
+            from.fail(
+                join("the text must have a line for each of ", count, " characters, but has none for ", i));
         characters.push_back(character);
     }
     return characters;

@@ -25,7 +25,8 @@ float quantile(histogram counts, double part, std::size_t otherwise)
     std::size_t value = 0;
     for (; below + static_cast<double>(counts[value]) < target; ++value)
         below += static_cast<double>(counts[value]);
-    return static_cast<float>(static_cast<double>(value) + (target - below) / static_cast<double>(counts[value]));
+    return static_cast<float>(
+        static_cast<double>(value) + (target - below) / static_cast<double>(counts[value]));
 }
 
 } // namespace

@@ -8,11 +8,11 @@
 
 namespace reader {
 
-/// Decodes the best path of connectionist temporal classification (CTC): the most probable code of each column,
-/// without repetitions and blanks. Spaces at the ends are dropped, and repeated spaces are one.
+/// Decodes the best path of connectionist temporal classification (CTC): the most probable code of each
+/// column, without repetitions and blanks. Spaces at the ends are dropped, and repeated spaces are one.
 ///
 /// Shapes    probabilities [columns, codes]; characters [codes].
-std::string decode_best_path(
-    xt::xtensor<float, 2> const& probabilities, std::vector<std::string> const& characters, std::size_t blank);
+std::string decode_best_path(xt::xtensor<float, 2> const& probabilities,
+    std::vector<std::string> const& characters, std::size_t blank);
 
 } // namespace reader

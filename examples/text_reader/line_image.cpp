@@ -1,11 +1,12 @@
 #include "line_image.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include <leptonica/allheaders.h>
+#include <png.h>
 
 namespace reader {
 
@@ -18,36 +19,52 @@ struct pix_deleter {
 };
 using pix_ptr = std::unique_ptr<Pix, pix_deleter>;
 
-void require(bool holds, char const* text)
+struct png_deleter {
+    void operator()(png_image* png) const noexcept { png_image_free(png); }
+};
+
+void require(bool holds, std::string const& text)
 {
     if (!holds)
         throw std::runtime_error(text);
 }
 
-/// Checks what the image's header says, before its pixels take memory.
-void check_header(std::string const& path, std::size_t height)
+/// Reads a PNG as grey pixels on white; the header is checked before the pixels take memory.
+line_image read_png(std::string const& path, std::size_t height)
 {
     require(std::filesystem::is_regular_file(path), "the file cannot be opened");
-    l_int32 format = 0, columns = 0, rows = 0;
-    require(pixReadHeader(path.c_str(), &format, &columns, &rows, nullptr, nullptr, nullptr) == 0 &&
-                format == IFF_PNG && columns > 0 && rows > 0,
-        "the file must be a PNG");
-    require(static_cast<double>(columns) * rows <= most_pixels, "the image must have at most 2^26 pixels");
-    double const width = static_cast<double>(columns) * static_cast<double>(height) / rows;
+    png_image png{};
+    png.version = PNG_IMAGE_VERSION;
+    std::unique_ptr<png_image, png_deleter> const owner(&png);
+    require(png_image_begin_read_from_file(&png, path.c_str()) != 0,
+        std::string("the file must be a PNG, but libpng says: ") + png.message);
+    double const columns = png.width, rows = png.height;
+    require(columns * rows <= most_pixels, "the image must have at most 2^26 pixels");
+    double const width = columns * static_cast<double>(height) / rows;
     require(width <= most_columns && width >= fewest_columns,
         "the image, scaled to the network's height, must be 3 to 16384 pixels wide");
+    png.format = PNG_FORMAT_GRAY;
+    auto image = line_image::from_shape({png.height, png.width});
+    png_color const white{255, 255, 255};
+    require(
+        png_image_finish_read(&png, &white, image.data(), static_cast<png_int_32>(png.width), nullptr) != 0,
+        std::string("the PNG is damaged, libpng says: ") + png.message);
+    return image;
 }
 
 } // namespace
 
 line_image read_line_image(std::string const& path, std::size_t height)
 {
+    line_image const page = read_png(path, height);
+    auto const rows = static_cast<l_int32>(page.shape(0)), columns = static_cast<l_int32>(page.shape(1));
     setMsgSeverity(L_SEVERITY_NONE); // errors are reported by exceptions only
-    check_header(path, height);
-    pix_ptr const pix(pixRead(path.c_str()));
-    pix_ptr const grey(pix ? pixConvertTo8(pix.get(), 0) : nullptr);
-    require(grey != nullptr, "the PNG is damaged");
-    float const factor = static_cast<float>(height) / static_cast<float>(pixGetHeight(grey.get()));
+    pix_ptr const grey(pixCreate(columns, rows, 8));
+    require(grey != nullptr, "the image does not fit in memory");
+    for (l_int32 y = 0; y < rows; ++y)
+        for (l_int32 x = 0; x < columns; ++x)
+            pixSetPixel(grey.get(), x, y, page(static_cast<std::size_t>(y), static_cast<std::size_t>(x)));
+    float const factor = static_cast<float>(height) / static_cast<float>(rows);
     pix_ptr const scaled(pixScale(grey.get(), factor, factor));
     require(scaled && static_cast<std::size_t>(pixGetHeight(scaled.get())) == height,
         "the image cannot be scaled to the network's height");

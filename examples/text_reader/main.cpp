@@ -3,8 +3,8 @@
 //   read_traineddata -> read_network, read_characters    the file
 //   read_line_image -> network -> decode_best_path       a line
 //
-// The network is in network.cpp: convolution as packed_matrix, LSTMs along columns and rows as lstm. It prints a
-// line for each image: its path, milliseconds, and the text, between tabulators.
+// The network is in network.cpp: convolution as packed_matrix, LSTMs along columns and rows as lstm. It
+// prints a line for each image: its path, milliseconds, and the text, between tabulators.
 
 #include <algorithm>
 #include <chrono>

@@ -34,7 +34,7 @@ activations make_activations(std::size_t width, std::size_t height, std::size_t 
     return activations::from_shape({width, 1, height, channels});
 }
 
-/// The sequence of Tesseract's random numbers, from Knuth's MMIX.
+/// The sequence of random numbers of Tesseract 5.3.
 class noise {
 public:
     explicit noise(std::uint64_t seed) : engine_(seed) { engine_(); }
@@ -42,12 +42,12 @@ public:
     /// Returns a number in [-1, 1]; if `is_integer`, a multiple of 1/127.
     float operator()(bool is_integer)
     {
-        double const number = 2.0 * static_cast<double>(engine_() >> 33) / 0x7fffffff - 1;
+        double const number = 2.0 * static_cast<double>(engine_()) / 0x7fffffff - 1;
         return static_cast<float>(is_integer ? std::round(127 * number) / 127 : number);
     }
 
 private:
-    std::linear_congruential_engine<std::uint64_t, 6364136223846793005u, 1442695040888963407u, 0> engine_;
+    std::minstd_rand engine_;
 };
 
 /// Rows are the outer loop, for the order of the random numbers.
@@ -98,10 +98,17 @@ activations run(packed_dense const& dense, activations const& x)
     dense.matrix(rows, x.data(), channels_of(x), y.data(), channels);
     std::span<float> const all(y.data(), y.size());
     switch (dense.activation) {
-    case linear: break;
-    case tanh: xloom::activate(xloom::activation::tanh, all, all); break;
-    case relu: xloom::activate(xloom::activation::relu, all, all); break;
-    case sigmoid: xloom::activate(xloom::activation::sigmoid, all, all); break;
+    case linear:
+        break;
+    case tanh:
+        xloom::activate(xloom::activation::tanh, all, all);
+        break;
+    case relu:
+        xloom::activate(xloom::activation::relu, all, all);
+        break;
+    case sigmoid:
+        xloom::activate(xloom::activation::sigmoid, all, all);
+        break;
     case softmax:
         for (std::size_t row = 0; row < rows; ++row) {
             auto const scores = all.subspan(row * channels, channels);
@@ -144,7 +151,8 @@ xloom::lstm_weights<float> pack(lstm_layer const& lstm, xloom::weight_storage st
 xloom::packed_matrix<float> pack(dense_layer const& dense, xloom::weight_storage storage)
 {
     std::size_t const inputs = dense.weights.shape(1) - 1;
-    xt::xtensor<float, 2> const matrix = xt::transpose(xt::view(dense.weights, xt::all(), xt::range(0, inputs)));
+    xt::xtensor<float, 2> const matrix =
+        xt::transpose(xt::view(dense.weights, xt::all(), xt::range(0, inputs)));
     xt::xtensor<float, 1> const bias = xt::view(dense.weights, xt::all(), inputs);
     return xloom::packed_matrix<float>(matrix, bias, storage);
 }

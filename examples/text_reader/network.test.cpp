@@ -20,7 +20,8 @@ struct picture {
     std::size_t width, height, channels;
     std::vector<double> items;
 
-    picture(std::size_t w, std::size_t h, std::size_t c) : width(w), height(h), channels(c), items(w * h * c) {}
+    picture(std::size_t w, std::size_t h, std::size_t c) : width(w), height(h), channels(c), items(w * h * c)
+    {}
     double& at(std::size_t x, std::size_t y, std::size_t c) { return items[(y * width + x) * channels + c]; }
 };
 
@@ -35,7 +36,8 @@ double dot(small_matrix const& matrix, std::size_t row, std::vector<double> cons
 }
 
 /// The states of an LSTM after each of its inputs.
-std::vector<std::vector<double>> lstm(std::array<small_matrix, 4> const& gates, std::vector<std::vector<double>> const& xs)
+std::vector<std::vector<double>> lstm(
+    std::array<small_matrix, 4> const& gates, std::vector<std::vector<double>> const& xs)
 {
     std::size_t const H = gates[0].rows;
     std::vector<double> h(H), c(H);
@@ -43,7 +45,8 @@ std::vector<std::vector<double>> lstm(std::array<small_matrix, 4> const& gates, 
     for (std::vector<double> x : xs) {
         x.insert(x.end(), h.begin(), h.end());
         for (std::size_t unit = 0; unit < H; ++unit) {
-            c[unit] = c[unit] * sigmoid(dot(gates[2], unit, x)) + std::tanh(dot(gates[0], unit, x)) * sigmoid(dot(gates[1], unit, x));
+            c[unit] = c[unit] * sigmoid(dot(gates[2], unit, x)) +
+                      std::tanh(dot(gates[0], unit, x)) * sigmoid(dot(gates[1], unit, x));
             h[unit] = std::tanh(c[unit]) * sigmoid(dot(gates[3], unit, x));
         }
         states.push_back(h);
@@ -55,12 +58,12 @@ std::vector<std::vector<double>> lstm(std::array<small_matrix, 4> const& gates, 
 std::vector<std::vector<double>> expected(picture pixels)
 {
     small_network const network;
-    std::uint64_t state = std::uint64_t{network.samples} * 0x10000001u;
-    auto const step = [&] { state = state * 6364136223846793005u + 1442695040888963407u; };
+    std::uint64_t state = std::uint64_t{network.samples} * 0x10000001u % 2147483647u;
+    auto const step = [&] { state = state * 48271u % 2147483647u; };
     step();
     auto const noise = [&] {
         step();
-        return std::round(127 * (2.0 * static_cast<double>(state >> 33) / 2147483647.0 - 1)) / 127;
+        return std::round(127 * (2.0 * static_cast<double>(state) / 2147483647.0 - 1)) / 127;
     };
     picture convolved(pixels.width, pixels.height, 2);
     for (int y = 0; y < static_cast<int>(pixels.height); ++y)
@@ -68,12 +71,15 @@ std::vector<std::vector<double>> expected(picture pixels)
             std::vector<double> window;
             for (int dx = -1; dx <= 1; ++dx)
                 for (int dy = -1; dy <= 1; ++dy) {
-                    bool const inside = x + dx >= 0 && x + dx < static_cast<int>(pixels.width) && y + dy >= 0 &&
-                                        y + dy < static_cast<int>(pixels.height);
-                    window.push_back(inside ? pixels.at(static_cast<std::size_t>(x + dx), static_cast<std::size_t>(y + dy), 0) : noise());
+                    bool const inside = x + dx >= 0 && x + dx < static_cast<int>(pixels.width) &&
+                                        y + dy >= 0 && y + dy < static_cast<int>(pixels.height);
+                    window.push_back(inside ? pixels.at(static_cast<std::size_t>(x + dx),
+                                                  static_cast<std::size_t>(y + dy), 0)
+                                            : noise());
                 }
             for (std::size_t c = 0; c < 2; ++c)
-                convolved.at(static_cast<std::size_t>(x), static_cast<std::size_t>(y), c) = std::tanh(dot(network.convolution, c, window));
+                convolved.at(static_cast<std::size_t>(x), static_cast<std::size_t>(y), c) =
+                    std::tanh(dot(network.convolution, c, window));
         }
     std::vector<std::vector<double>> columns;
     for (std::size_t x = 0; x < pixels.width / 3; ++x) {

@@ -38,8 +38,9 @@ public:
     {
         read_layer(0);
         if (channels_ == 0 || rows_ != 1 || !is_distribution_)
-            from_.fail(join("the network must end with one row of distributions, but ends with ", rows_,
-                " rows of ", channels_, " channels, which are ", is_distribution_ ? "" : "not ", "normalized"));
+            from_.fail(
+                join("the network must end with one row of distributions, but ends with ", rows_, " rows of ",
+                    channels_, " channels, which are ", is_distribution_ ? "" : "not ", "normalized"));
         from_.read_text("the description");
         auto const flags = from_.read<std::int32_t>("the flags of the training");
         if ((flags & recoding_flag) == 0)
@@ -172,11 +173,13 @@ private:
         using enum dense_layer::kind;
         static constexpr std::pair<std::string_view, dense_layer::kind> kinds[] = {
             {"Linear", linear}, {"Tanh", tanh}, {"Relu", relu}, {"Logistic", sigmoid}, {"Softmax", softmax}};
-        auto const* const kind = std::ranges::find(kinds, header.type, &std::pair<std::string_view, dense_layer::kind>::first);
+        auto const* const kind =
+            std::ranges::find(kinds, header.type, &std::pair<std::string_view, dense_layer::kind>::first);
         if (kind == std::end(kinds))
-            from_.fail(join("a layer must be Series, Input, Convolve, Maxpool, RTLReversed with LSTM, XYTranspose "
-                            "with SummLSTM, LSTM, Linear, Tanh, Relu, Logistic or Softmax, but is ",
-                header.type));
+            from_.fail(
+                join("a layer must be Series, Input, Convolve, Maxpool, RTLReversed with LSTM, XYTranspose "
+                     "with SummLSTM, LSTM, Linear, Tanh, Relu, Logistic or Softmax, but is ",
+                    header.type));
         network_.layers.emplace_back(
             dense_layer{kind->second, read_matrix(header, header.outputs, header.inputs + 1)});
         channels_ = header.outputs;
@@ -186,7 +189,8 @@ private:
     void read_lstm(layer_header const& header, xloom::direction direction, bool summarises)
     {
         std::size_t const all = header.inputs + header.outputs;
-        from_.read_in<std::int32_t>(join("the inputs and states of ", header.type, " ", header.name), all, all);
+        from_.read_in<std::int32_t>(
+            join("the inputs and states of ", header.type, " ", header.name), all, all);
         lstm_layer lstm{direction, summarises, header.inputs, {}};
         for (auto& gate : lstm.gates)
             gate = read_matrix(header, header.outputs, all + 1);
@@ -210,16 +214,18 @@ private:
         auto const is_int8 = (mode & int8_flag) != 0;
         from_.take("the default of the weights" + of, is_int8 ? sizeof(std::int8_t) : sizeof(double));
         std::string const field = "the weights" + of;
-        auto const bytes = from_.take(field, rows * columns * (is_int8 ? sizeof(std::int8_t) : sizeof(double)));
+        auto const bytes =
+            from_.take(field, rows * columns * (is_int8 ? sizeof(std::int8_t) : sizeof(double)));
         auto weights = xt::xtensor<float, 2>::from_shape({rows, columns});
         if (is_int8) {
             // Files that were written after a run have scales of 0 behind those of the rows.
-            std::size_t const count = from_.read_in<std::uint32_t>("the number of scales" + of, rows, rows + 63);
+            std::size_t const count =
+                from_.read_in<std::uint32_t>("the number of scales" + of, rows, rows + 63);
             for (std::size_t row = 0; row < rows; ++row) {
                 auto const scale = read_finite<double>("a scale" + of);
                 for (std::size_t column = 0; column < columns; ++column)
-                    weights(row, column) = static_cast<float>(
-                        scale * static_cast<signed char>(bytes[row * columns + column]));
+                    weights(row, column) =
+                        static_cast<float>(scale * static_cast<signed char>(bytes[row * columns + column]));
             }
             from_.take("the scales" + of, (count - rows) * sizeof(double));
         } else {

@@ -50,8 +50,8 @@ using layer = std::variant<window_layer, max_pool_layer, dense_layer, lstm_layer
 /// A network in the order of computation. The input is a grey image, the output a distribution over codes for
 /// each column.
 struct network_file {
-    std::size_t height;       ///< of the image
-    bool is_integer;          ///< pixels are rounded to multiples of 1/127, as the weights were
+    std::size_t height; ///< of the image
+    bool is_integer;    ///< pixels are rounded to multiples of 1/127, as the weights were
     std::vector<layer> layers;
     std::size_t code_count;   ///< the channels of the last layer
     std::size_t blank;        ///< the code of CTC's blank
@@ -60,8 +60,8 @@ struct network_file {
 
 /// Reads a network. Dimensions are checked from layer to layer, so that each matrix fits its input.
 ///
-/// Errors    traineddata_error: a damaged component, a checkpoint of a training, or a network with a layer that
-///           is not in `layer` (2-D LSTMs, parallel layers).
+/// Errors    traineddata_error: a damaged component, a checkpoint of a training, or a network with a layer
+///           that is not in `layer` (2-D LSTMs, parallel layers).
 network_file read_network(traineddata const& file);
 
 } // namespace reader

@@ -45,7 +45,9 @@ struct small_matrix {
     signed char integer(std::size_t row, std::size_t column) const
     {
         return static_cast<signed char>(
-            static_cast<int>((static_cast<std::size_t>(seed) * 31 + row * 57 + column * 91 + row * column * 13) % 255) - 127);
+            static_cast<int>(
+                (static_cast<std::size_t>(seed) * 31 + row * 57 + column * 91 + row * column * 13) % 255) -
+            127);
     }
     double scale(std::size_t row) const { return 0.004 + 0.002 * static_cast<double>(row % 5); }
     double weight(std::size_t row, std::size_t column) const { return scale(row) * integer(row, column); }
@@ -66,7 +68,9 @@ struct small_network {
 inline void write_header(byte_writer& to, std::string_view type, std::size_t inputs, std::size_t outputs)
 {
     to.number(std::int8_t{0}).text(type).number(std::int8_t{0}).number(std::int8_t{0});
-    to.number(std::int32_t{192}).number(static_cast<std::int32_t>(inputs)).number(static_cast<std::int32_t>(outputs));
+    to.number(std::int32_t{192})
+        .number(static_cast<std::int32_t>(inputs))
+        .number(static_cast<std::int32_t>(outputs));
     to.number(std::int32_t{0}).text(type);
 }
 
@@ -99,8 +103,8 @@ inline void write_lstm(byte_writer& to, std::string_view type, std::array<small_
 }
 
 /// A layer that holds another one.
-inline void write_outer(byte_writer& to, std::string_view type, std::size_t inputs, std::size_t outputs,
-    std::uint32_t count)
+inline void write_outer(
+    byte_writer& to, std::string_view type, std::size_t inputs, std::size_t outputs, std::uint32_t count)
 {
     write_header(to, type, inputs, outputs);
     to.number(count);
@@ -140,7 +144,8 @@ inline std::string small_lstm(small_network const& network = {})
 /// Returns the component lstm-unicharset: a space, "a" and "é"; the blank is a character, too.
 inline std::string small_unicharset()
 {
-    return "4\nNULL 0 Common 0\na 3 0,255,0,255,0,0,0,0,0,0 Latin 1 0 1 a\n\xc3\xa9 3 Latin\n|Broken|0|1 f Common\n";
+    return "4\nNULL 0 Common 0\na 3 0,255,0,255,0,0,0,0,0,0 Latin 1 0 1 a\n\xc3\xa9 3 Latin\n|Broken|0|1 f "
+           "Common\n";
 }
 
 /// Returns the component lstm-recoder: each character is the code of its number.

@@ -1,6 +1,6 @@
 // Reads lines of text from PNG images with Tesseract itself, and prints what text_reader prints:
 //
-//   tesseract_lines [--no-dictionary] REPEAT PNG...
+//   tesseract_lines FOLDER LANGUAGE REPEAT PNG...
 //
 // The time is that of the recogniser alone: the image is set and its layout is found before.
 
@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <leptonica/allheaders.h>
@@ -19,27 +18,18 @@
 
 int main(int argc, char** argv)
 {
-    std::vector<std::string> arguments(argv + 1, argv + argc);
-    bool const dictionary = arguments.empty() || arguments[0] != "--no-dictionary";
-    if (!dictionary)
-        arguments.erase(arguments.begin());
-    int const repeat = arguments.size() < 2 ? 0 : std::atoi(arguments[0].c_str());
+    std::vector<std::string> const arguments(argv + 1, argv + argc);
+    int const repeat = arguments.size() < 4 ? 0 : std::atoi(arguments[2].c_str());
     if (repeat < 1) {
-        std::fprintf(stderr, "usage: tesseract_lines [--no-dictionary] REPEAT PNG...\n");
+        std::fprintf(stderr, "usage: tesseract_lines FOLDER LANGUAGE REPEAT PNG...\n");
         return 2;
     }
-
-    std::vector<std::string> names, values;
-    if (!dictionary) {
-        names = {"load_system_dawg", "load_punc_dawg", "load_number_dawg"};
-        values.assign(names.size(), "0");
-    }
     tesseract::TessBaseAPI api;
-    if (api.Init(nullptr, "eng", tesseract::OEM_LSTM_ONLY, nullptr, 0, &names, &values, false) != 0)
+    if (api.Init(arguments[0].c_str(), arguments[1].c_str(), tesseract::OEM_LSTM_ONLY) != 0)
         return 1;
     api.SetPageSegMode(tesseract::PSM_RAW_LINE);
 
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
+    for (std::size_t i = 3; i < arguments.size(); ++i) {
         Pix* image = pixRead(arguments[i].c_str());
         std::vector<double> milliseconds;
         std::string text;
@@ -58,7 +48,8 @@ int main(int argc, char** argv)
             return 1;
         std::sort(milliseconds.begin(), milliseconds.end());
         text.erase(text.find_last_not_of('\n') + 1);
-        std::printf("%s\t%.3f\t%s\n", arguments[i].c_str(), milliseconds[milliseconds.size() / 2], text.c_str());
+        std::printf(
+            "%s\t%.3f\t%s\n", arguments[i].c_str(), milliseconds[milliseconds.size() / 2], text.c_str());
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

@@ -32,11 +32,11 @@ std::string read(std::string const& name, std::string const& weights)
     return done.out.substr(tab + 1, done.out.size() - tab - 2);
 }
 
-/// What Tesseract 5.3.0 reads without its dictionary (tesseract_lines --no-dictionary 1 FILE).
+/// The texts that Tesseract 5.3.0 reads without its dictionaries (scripts/text-reader).
 std::map<std::string, std::string> const tesseract_reads = {
     {"sans", "The quick brown fox jumps over the lazy dog, 0123456789."},
-    {"scanned", "These markers are pixels that we can label"},
-    {"serif", "\"Sphinx of black quartz, judge my vow!\" (37 % of $1,024)"},
+    {"scanned", "Wackground. These markers are pixels that we can label"},
+    {"serif", "“\"Sphinx of black quartz, judge my vow!\" (37 % of $1,024)"},
 };
 
 } // namespace
@@ -62,16 +62,14 @@ TEST_CASE("an image that cannot be used")
     };
     std::string const png = read_file(image("sans"));
     CHECK(says(program() / "nowhere.png") == "the file cannot be opened");
-    CHECK(says(program().write("text.png", "hello\n")) == "the file must be a PNG");
-    CHECK(says(program().write("cut.png", png.substr(0, 20))) == "the file must be a PNG");
-    CHECK(says(program().write("cut.png", png.substr(0, png.size() / 2))) == "the PNG is damaged");
-    std::string narrow = png; // the width in the header: 1
-    narrow.replace(16, 4, std::string("\0\0\0\1", 4));
-    CHECK(says(program().write("narrow.png", narrow)) ==
-          "the image, scaled to the network's height, must be 3 to 16384 pixels wide");
-    std::string large = png;
-    large.replace(16, 8, std::string("\0\1\0\0\0\1\0\0", 8));
-    CHECK(says(program().write("large.png", large)) == "the image must have at most 2^26 pixels");
+    CHECK(says(program().write("text.png", "hello\n"))
+              .starts_with("the file must be a PNG, but libpng says: "));
+    CHECK(says(program().write("cut.png", png.substr(0, 20))).starts_with("the file must be a PNG, but "));
+    CHECK(
+        says(program().write("cut.png", png.substr(0, png.size() / 2))).starts_with("the PNG is damaged, "));
+    CHECK(
+        says(image("narrow")) == "the image, scaled to the network's height, must be 3 to 16384 pixels wide");
+    CHECK(says(image("large")) == "the image must have at most 2^26 pixels");
 }
 
 TEST_CASE("a model that cannot be used")
@@ -85,8 +83,8 @@ TEST_CASE("a model that cannot be used")
     CHECK(says(program() / "nowhere.traineddata") == "the file cannot be opened");
     CHECK(says(program().write("empty.traineddata", "")) ==
           "traineddata, byte 0: the number of components must be 4 bytes, but 0 remain");
-    CHECK(says(program().write("cut.traineddata", english.substr(0, 100000))).find("the offset of component 18") !=
-          std::string::npos);
+    CHECK(says(program().write("cut.traineddata", english.substr(0, 100000)))
+              .find("the offset of component 18") != std::string::npos);
     CHECK(says(TEXT_READER_LINES) == "the file cannot be opened");
 }
 

@@ -16,9 +16,12 @@ constexpr std::size_t most_components = 1000;
 std::string_view name_of(component which)
 {
     switch (which) {
-    case component::lstm: return "lstm";
-    case component::lstm_unicharset: return "lstm-unicharset";
-    case component::lstm_recoder: return "lstm-recoder";
+    case component::lstm:
+        return "lstm";
+    case component::lstm_unicharset:
+        return "lstm-unicharset";
+    case component::lstm_recoder:
+        return "lstm-recoder";
     }
     return "unknown";
 }

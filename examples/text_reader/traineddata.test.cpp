@@ -86,7 +86,8 @@ TEST_CASE("a component that ends early, anywhere, is an error")
     for (std::size_t size = 1; size < lstm.size(); ++size)
         CHECK_THROWS_AS(read_all(traineddata_bytes(lstm.substr(0, size))), traineddata_error);
     for (std::size_t size = 1; size < recoder.size(); ++size)
-        CHECK_THROWS_AS(read_all(traineddata_bytes(lstm, unicharset, recoder.substr(0, size))), traineddata_error);
+        CHECK_THROWS_AS(
+            read_all(traineddata_bytes(lstm, unicharset, recoder.substr(0, size))), traineddata_error);
     for (std::size_t size = 1; size < unicharset.find("|Broken"); ++size)
         CHECK_THROWS_AS(read_all(traineddata_bytes(lstm, unicharset.substr(0, size))), traineddata_error);
     CHECK_THROWS_AS(read_all(traineddata_bytes(lstm + "x")), traineddata_error);
@@ -110,11 +111,12 @@ TEST_CASE("a file with a changed byte is read and runs, or is an error")
             bytes[at] = static_cast<char>(bytes[at] ^ change);
             try {
                 traineddata const file(bytes);
-                network_file const read = read_network(file);
-                read_characters(file, read.code_count);
+                network_file const layers = read_network(file);
+                read_characters(file, layers.code_count);
                 ++runs;
-                if (read.height == 6)
-                    network(read)(image);
+                network const run(layers);
+                if (layers.height == 6)
+                    run(image);
             } catch (traineddata_error const&) {
                 ++errors;
             } catch (std::length_error const&) {
@@ -152,8 +154,9 @@ TEST_CASE("an error names the component, the byte, the field, what must hold, an
           "the inputs of Tanh Tanh must be the outputs of the layer before, 15, but are 9");
     CHECK(says(bytes_of("Input", {1, 6, 0, 1}), bytes_of("Input", {1, 6, 0, 3})) ==
           "the channels of the input must be from 1 to 1, but is 3");
-    CHECK(says(bytes_of("Input", {1, 6, 0, 1}), bytes_of("Input", {1, 9, 0, 1})) ==
-          "the network must end with one row of distributions, but ends with 1 rows of 4 channels, which are normalized");
+    CHECK(says(byte_writer().text("Softmax").bytes(), byte_writer().text("Relu").bytes()) ==
+          "the network must end with one row of distributions, but ends with 1 rows of 4 channels, which are "
+          "not normalized");
     CHECK(says(bytes_of("SummLSTM", {4}), bytes_of("SummLSTM", {6})) ==
           "the inputs and states of SummLSTM SummLSTM must be from 4 to 4, but is 6");
     CHECK(says("LSTM", "LSTX").find("the layer in XYTranspose must be SummLSTM, but is SummLSTX") == 0);
@@ -167,22 +170,28 @@ TEST_CASE("weights must be finite floats")
     std::size_t const at = lstm.rfind(scale.bytes());
     REQUIRE(at != std::string::npos);
     lstm.replace(at, 8, byte_writer().number(std::nan("")).bytes());
-    CHECK(complaint(traineddata_bytes(lstm)).find("a scale of Softmax Softmax must be finite, but is nan") != std::string::npos);
-    lstm.replace(at, 8, byte_writer().number(1e300).bytes());
-    CHECK(complaint(traineddata_bytes(lstm)).find("the weights of Softmax Softmax must be finite floats, but are not") !=
+    CHECK(complaint(traineddata_bytes(lstm)).find("a scale of Softmax Softmax must be finite, but is nan") !=
           std::string::npos);
+    lstm.replace(at, 8, byte_writer().number(1e300).bytes());
+    CHECK(
+        complaint(traineddata_bytes(lstm))
+            .find("the weights of Softmax Softmax must be finite floats, but are not") != std::string::npos);
 }
 
 TEST_CASE("a set of characters that does not fit its codes is an error")
 {
     std::string const lstm = small_lstm(), recoder = small_recoder();
-    auto const says = [&](std::string const& unicharset) { return complaint(traineddata_bytes(lstm, unicharset)); };
+    auto const says = [&](std::string const& unicharset) {
+        return complaint(traineddata_bytes(lstm, unicharset));
+    };
     CHECK(says("x\n") == "lstm-unicharset, byte 2: the first line must be the number of characters");
-    CHECK(says("99999\na\n") ==
-          "lstm-unicharset, byte 8: the number of characters must be at most that of the bytes, 8, but is 99999");
-    CHECK(says("3\na\n\nb\n").find("the text must have a line for each of 3 characters, but has none for 1") !=
-          std::string::npos);
-    CHECK(says("2\na\nb\n") == "lstm-recoder, byte 4: the number of characters must be from 2 to 2, but is 4");
+    CHECK(says("99999\na\n") == "lstm-unicharset, byte 8: the number of characters must be at most that of "
+                                "the bytes, 8, but is 99999");
+    CHECK(
+        says("3\na\n\nb\n").find("the text must have a line for each of 3 characters, but has none for 1") !=
+        std::string::npos);
+    CHECK(
+        says("2\na\nb\n") == "lstm-recoder, byte 4: the number of characters must be from 2 to 2, but is 4");
 
     std::string two_codes = recoder;
     two_codes[5] = 2;
