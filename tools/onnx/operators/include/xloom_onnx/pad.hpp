@@ -74,8 +74,8 @@ inline std::array<axis_padding, xloom::max_rank> axis_paddings(
             if (items > each.length)
                 xloom::detail::fail<xloom::shape_error>(
                     op, ": the pads ", pads, " cut off more than there is of the shape ", x);
-            each.length -= items;
-            return items;
+            each.length -= static_cast<std::size_t>(items);
+            return static_cast<std::size_t>(items);
         };
         each.start = cut(before);
         cut(after);
