@@ -6,16 +6,9 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
-namespace {
+#include "../weights_option.hpp"
 
-xloom::weight_storage read_storage(std::string const& text)
-{
-    using enum xloom::weight_storage;
-    for (auto const storage : {full, float16, bfloat16, int8})
-        if (text == name_of(storage))
-            return storage;
-    throw std::runtime_error("--weights must be full, float16, bfloat16 or int8, but is " + text);
-}
+namespace {
 
 std::size_t read_repeat(std::string const& text)
 {

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <sys/resource.h>
-
+#include "../peak_memory.hpp"
 #include "character_set.hpp"
 #include "command_line.hpp"
 #include "decode.hpp"
@@ -74,14 +73,6 @@ try {
     std::printf("%s\t%.3f\t%s\n", path.c_str(), milliseconds[repeat / 2], text.c_str());
 } catch (std::exception const& error) {
     throw std::runtime_error("the image " + path + ": " + error.what());
-}
-
-/// In 10^6 bytes.
-double peak_megabytes()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
 } // namespace

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include <leptonica/allheaders.h>
-#include <sys/resource.h>
 #include <tesseract/baseapi.h>
+
+#include "../peak_memory.hpp"
 
 int main(int argc, char** argv)
 {
@@ -51,7 +52,5 @@ int main(int argc, char** argv)
         std::printf(
             "%s\t%.3f\t%s\n", arguments[i].c_str(), milliseconds[milliseconds.size() / 2], text.c_str());
     }
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    std::fprintf(stderr, "peak memory: %.1f MB\n", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6);
+    std::fprintf(stderr, "peak memory: %.1f MB\n", peak_megabytes());
 }

@@ -6,6 +6,8 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
+#include "../weights_option.hpp"
+
 namespace {
 
 float read_threshold(std::string const& text)
@@ -15,15 +17,6 @@ float read_threshold(std::string const& text)
     if (error != std::errc{} || end != text.data() + text.size() || !(threshold >= 0 && threshold <= 1))
         throw std::runtime_error("--threshold must be a number from 0 to 1, but is " + text);
     return threshold;
-}
-
-xloom::weight_storage read_storage(std::string const& text)
-{
-    using enum xloom::weight_storage;
-    for (auto const storage : {full, float16, bfloat16, int8})
-        if (text == name_of(storage))
-            return storage;
-    throw std::runtime_error("--weights must be full, float16, bfloat16 or int8, but is " + text);
 }
 
 } // namespace

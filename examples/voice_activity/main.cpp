@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <sys/resource.h>
-
+#include "../peak_memory.hpp"
 #include "command_line.hpp"
 #include "load_detector.hpp"
 #include "report.hpp"
@@ -31,14 +30,6 @@ finding examine(detector_function const& detect, std::string const& path, float 
     auto speech = speech_segments({probability.data(), probability.size()}, threshold);
     double const microseconds_per_chunk = taken.count() / static_cast<double>(probability.size());
     return {std::move(heard), std::move(probability), std::move(speech), microseconds_per_chunk};
-}
-
-/// In 10^6 bytes.
-double peak_megabytes()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
 } // namespace

@@ -1,0 +1,17 @@
+#pragma once
+// The option --weights of programs that store weights in a narrow type.
+
+#include <stdexcept>
+#include <string>
+
+#include <xloom/core/weight_storage.hpp>
+
+/// Errors    std::runtime_error: no name of a storage.
+inline xloom::weight_storage read_storage(std::string const& text)
+{
+    using enum xloom::weight_storage;
+    for (auto const storage : {full, float16, bfloat16, int8})
+        if (text == name_of(storage))
+            return storage;
+    throw std::runtime_error("--weights must be full, float16, bfloat16 or int8, but is " + text);
+}
