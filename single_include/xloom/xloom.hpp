@@ -10472,14 +10472,17 @@ public:
     template <class Pack>
     void assign(std::size_t D, Pack const& pack)
     {
-        kernel::arena<T> size;
-        for (std::size_t d = 0; d < D; ++d)
-            pack(d, size);
-        auto const numbers = zeros(size.used() + 1);
-        kernel::arena<T> memory(numbers->data());
+        kernel::arena<T> memory;
+        std::shared_ptr<aligned_vector<T>> numbers;
         std::array<Parameters, 2> all{};
-        for (std::size_t d = 0; d < D; ++d)
-            all[d] = pack(d, memory);
+        for (bool const only_counts : {true, false}) { // one call of pack in the program's code
+            if (!only_counts) {
+                numbers = zeros(memory.used() + 1);
+                memory = kernel::arena<T>(numbers->data());
+            }
+            for (std::size_t d = 0; d < D; ++d)
+                all[d] = pack(d, memory);
+        }
         all_ = all;
         numbers_ = numbers;
     }
