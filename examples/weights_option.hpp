@@ -1,17 +1,19 @@
 #pragma once
-// The option --weights of programs that store weights in a narrow type.
+// The option of programs that store weights in a narrow type.
 
 #include <stdexcept>
 #include <string>
 
 #include <xloom/core/weight_storage.hpp>
 
+/// Returns the storage that the option `name` gives.
+///
 /// Errors    std::runtime_error: no name of a storage.
-inline xloom::weight_storage read_storage(std::string const& text)
+inline xloom::weight_storage read_storage(std::string const& name, std::string const& text)
 {
     using enum xloom::weight_storage;
     for (auto const storage : {full, float16, bfloat16, int8})
         if (text == name_of(storage))
             return storage;
-    throw std::runtime_error("--weights must be full, float16, bfloat16 or int8, but is " + text);
+    throw std::runtime_error("--" + name + " must be full, float16, bfloat16 or int8, but is " + text);
 }

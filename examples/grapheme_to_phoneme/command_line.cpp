@@ -6,6 +6,8 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
+#include "../weights_option.hpp"
+
 namespace g2p {
 
 namespace {
@@ -47,6 +49,7 @@ command_line read_command_line(int argc, char const* const* argv)
     cxxopts::Options options("grapheme_to_phoneme",
         "Learns how words are pronounced, and pronounces words.\n\n"
         "  grapheme_to_phoneme train [DICTIONARY]\n"
+        "  grapheme_to_phoneme evaluate [DICTIONARY]\n"
         "  grapheme_to_phoneme pronounce WORD...\n");
     auto const text = [](std::string const& otherwise) {
         return cxxopts::value<std::string>()->default_value(otherwise);
@@ -54,6 +57,8 @@ command_line read_command_line(int argc, char const* const* argv)
     training_options const usual;
     auto add = options.add_options();
     add("weights", "the file that is written, or read", text("build/data/grapheme_to_phoneme.h5"), "FILE");
+    add("storage", "how weights are stored that pronounce: full, float16, bfloat16 or int8", text("full"),
+        "TYPE");
     add("threads", "threads to work on; the results are the same", text("2"), "N");
     add("epochs", "how often the dictionary is learnt", text(std::to_string(usual.epochs)), "N");
     add("words", "how many words of the dictionary are taken; 0: all", text("0"), "N");
@@ -63,7 +68,7 @@ command_line read_command_line(int argc, char const* const* argv)
     add("help", "print this");
     add("arguments", "", cxxopts::value<std::vector<std::string>>());
     options.parse_positional("arguments");
-    options.positional_help("[train | pronounce] ...");
+    options.positional_help("[train | evaluate | pronounce] ...");
 
     auto const given = options.parse(argc, argv);
     command_line asked;
@@ -77,15 +82,18 @@ command_line read_command_line(int argc, char const* const* argv)
         arguments = given["arguments"].as<std::vector<std::string>>();
     std::string const task = arguments.empty() ? "train" : arguments[0];
     asked.weights = given["weights"].as<std::string>();
+    asked.storage = read_storage("storage", given["storage"].as<std::string>());
     asked.plot = given["plot"].as<std::string>();
     asked.threads = read_count(given, "threads", 1);
     asked.most = read_count(given, "words", 0);
     asked.beam = read_count(given, "beam", 1);
     asked.training.epochs = read_count(given, "epochs", 1);
     asked.training.seed = read_count(given, "seed", 0);
-    if (task == "train") {
+    if (task == "train" || task == "evaluate") {
+        if (task == "evaluate")
+            asked.asked = command_line::task::evaluate;
         if (arguments.size() > 2)
-            throw std::runtime_error("train takes one dictionary, but there is also " + arguments[2]);
+            throw std::runtime_error(task + " takes one dictionary, but there is also " + arguments[2]);
         asked.dictionary = arguments.size() == 2 ? arguments[1] : "build/data/cmudict.txt";
     } else if (task == "pronounce") {
         asked.asked = command_line::task::pronounce;
@@ -94,7 +102,7 @@ command_line read_command_line(int argc, char const* const* argv)
         if (asked.words.empty())
             throw std::runtime_error("no word is given to pronounce (see --help)");
     } else {
-        throw std::runtime_error("the task must be train or pronounce, but is " + task);
+        throw std::runtime_error("the task must be train, evaluate or pronounce, but is " + task);
     }
     return asked;
 }

@@ -71,6 +71,16 @@ TEST_CASE("it learns a language and pronounces words that it has not seen")
     CHECK(losses.front() > 3);
     CHECK(losses.back() < 0.1);
 
+    outcome const again = program().run({"evaluate", dictionary, "--weights", weights});
+    REQUIRE_MESSAGE(again.succeeded, again.err);
+    CHECK(errors_of(again.out) == errors_of(done.out));
+    for (std::string const storage : {"float16", "bfloat16", "int8"}) {
+        outcome const narrow =
+            program().run({"evaluate", dictionary, "--weights", weights, "--storage", storage});
+        REQUIRE_MESSAGE(narrow.succeeded, narrow.err);
+        CHECK_MESSAGE(errors_of(narrow.out).first <= phonemes + 0.7, storage); // one of 150 phonemes
+    }
+
     outcome const said =
         program().run({"pronounce", "Bathuche", "--weights", weights, "--beam", "4", "--plot", folder});
     REQUIRE_MESSAGE(said.succeeded, said.err);
@@ -124,7 +134,11 @@ TEST_CASE("bad input is refused in one line")
     CHECK(program().complaint({"pronounce", ""}) == "a word must have letters, but is empty");
     CHECK(program().complaint({"pronounce", std::string(101, 'a')}) ==
           "a word must have at most 100 letters, but one has 101");
-    CHECK(program().complaint({"sing"}) == "the task must be train or pronounce, but is sing");
+    CHECK(program().complaint({"sing"}) == "the task must be train, evaluate or pronounce, but is sing");
+    CHECK(
+        program().complaint({"evaluate", "a", "b"}) == "evaluate takes one dictionary, but there is also b");
+    CHECK(program().complaint({"evaluate", "--storage", "int4"}) ==
+          "--storage must be full, float16, bfloat16 or int8, but is int4");
     CHECK(program().complaint({"train", "a", "b"}) == "train takes one dictionary, but there is also b");
     for (std::string const number : {"0", "-1", "two", "2.5", "", "1000001"})
         CHECK(program().complaint({"train", "--epochs=" + number}) ==

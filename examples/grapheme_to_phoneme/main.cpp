@@ -9,6 +9,7 @@
 //
 //   scripts/fetch-data                                       # build/data/cmudict.txt
 //   grapheme_to_phoneme                  # trains on it; build/data/grapheme_to_phoneme.h5
+//   grapheme_to_phoneme evaluate --storage int8       # the errors with weights of 8 bits
 //   grapheme_to_phoneme pronounce scatter gather
 //   grapheme_to_phoneme pronounce recurrences --plot .       # alignments.dat, letters.dat, phonemes.dat
 //   gnuplot -e "folder='.'" examples/grapheme_to_phoneme/alignments.gnuplot      # alignments.svg
@@ -30,9 +31,20 @@ namespace {
 
 using namespace g2p;
 
+using clock = std::chrono::steady_clock;
+
+void print_errors(pronouncer const& model, std::vector<entry> const& words, xloom::tbb_policy const& threads,
+    clock::time_point begin)
+{
+    error_counts const errors = evaluate(model, words, threads);
+    double const seconds = std::chrono::duration<double>(clock::now() - begin).count();
+    std::printf("phoneme error %.2f %%, word error %.1f %%, %.0f s\n", errors.phoneme_error(),
+        errors.word_error(), seconds);
+}
+
 void run_training(command_line const& asked)
 {
-    auto const begin = std::chrono::steady_clock::now();
+    auto const begin = clock::now();
     xloom::tbb_policy const threads(asked.threads);
     split_dictionary const words = split(read_dictionary(asked.dictionary), asked.most);
     std::printf("%zu words to learn, %zu to choose the weights, %zu held out\n", words.training.size(),
@@ -51,16 +63,21 @@ void run_training(command_line const& asked)
     save_weights(asked.weights, best.weights);
     if (!asked.plot.empty())
         write_learning_curve(asked.plot, best.curve);
-    error_counts const errors = evaluate(pronouncer(best.weights), words.test, threads);
-    double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::printf("weights: %s\n", asked.weights.c_str());
-    std::printf("phoneme error %.2f %%, word error %.1f %%, %.0f s\n", errors.phoneme_error(),
-        errors.word_error(), seconds);
+    print_errors(pronouncer(best.weights, asked.storage), words.test, threads, begin);
+}
+
+void run_evaluation(command_line const& asked)
+{
+    auto const begin = clock::now();
+    pronouncer const model(load_weights(asked.weights), asked.storage);
+    print_errors(model, split(read_dictionary(asked.dictionary), asked.most).test,
+        xloom::tbb_policy(asked.threads), begin);
 }
 
 void run_pronouncing(command_line const& asked)
 {
-    pronouncer const model(load_weights(asked.weights));
+    pronouncer const model(load_weights(asked.weights), asked.storage);
     for (std::string const& word : asked.words) {
         transcription const greedy = model.greedy({word})[0];
         std::printf("%s: %s\n", word.c_str(), to_text(greedy.sounds).c_str());
@@ -84,6 +101,9 @@ try {
         break;
     case command_line::task::train:
         run_training(asked);
+        break;
+    case command_line::task::evaluate:
+        run_evaluation(asked);
         break;
     case command_line::task::pronounce:
         run_pronouncing(asked);

@@ -29,13 +29,13 @@ std::size_t column_of_largest(xt::xtensor<float, 2> const& rows, std::size_t row
 
 } // namespace
 
-pronouncer::pronouncer(parameters<float> const& weights)
+pronouncer::pronouncer(parameters<float> const& weights, xloom::weight_storage storage)
     : context_(weights.sizes().context),
       letters_(weights.letters),
       phonemes_(weights.phonemes),
-      encoder_(encoder_constants(weights), encoder_options()),
-      decoder_(decoder_constants(weights)),
-      output_(weights.output_W, weights.output_B)
+      encoder_(encoder_constants(weights), encoder_options(), storage),
+      decoder_(decoder_constants(weights), {}, storage),
+      output_(weights.output_W, weights.output_B, storage)
 {}
 
 pronouncer::encoded pronouncer::encode(std::vector<std::string_view> const& words) const

@@ -25,7 +25,8 @@ struct transcription {
 /// Weights, packed to say words. Const members are thread-safe.
 class pronouncer {
 public:
-    explicit pronouncer(parameters<float> const& weights);
+    explicit pronouncer(
+        parameters<float> const& weights, xloom::weight_storage storage = xloom::weight_storage::full);
 
     /// Says each word by taking the most probable symbol at each step. A word is said as if it were alone.
     std::vector<transcription> greedy(std::vector<std::string_view> const& words) const;

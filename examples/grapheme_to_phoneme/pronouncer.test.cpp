@@ -1,6 +1,7 @@
 // Greedy and beam search against the probabilities of the model that is trained.
 
 #include <cmath>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -41,6 +42,19 @@ bool has_end(std::string_view word, transcription const& said)
 }
 
 } // namespace
+
+TEST_CASE("narrow weights say the same with about the same probability")
+{
+    auto const weights = some_weights();
+    transcription const full = pronouncer(weights).greedy({"hello"})[0];
+    for (auto const& [storage, error] : {std::pair{xloom::weight_storage::float16, 0.01},
+             std::pair{xloom::weight_storage::bfloat16, 0.1}, std::pair{xloom::weight_storage::int8, 0.1}}) {
+        transcription const narrow = pronouncer(weights, storage).greedy({"hello"})[0];
+        CHECK(narrow.sounds == full.sounds);
+        CHECK(std::abs(narrow.log_probability - full.log_probability) < error);
+        CHECK(narrow.log_probability != full.log_probability);
+    }
+}
 
 TEST_CASE("what the greedy search says has the probability that the training gives it")
 {

@@ -46,7 +46,7 @@ command_line read_command_line(int argc, char const* const* argv)
     if (given.count("images") == 0)
         throw std::runtime_error("no image is given (see --help)");
     asked.model = given["model"].as<std::string>();
-    asked.storage = read_storage(given["weights"].as<std::string>());
+    asked.storage = read_storage("weights", given["weights"].as<std::string>());
     asked.repeat = read_repeat(given["repeat"].as<std::string>());
     asked.images = given["images"].as<std::vector<std::string>>();
     return asked;

@@ -49,7 +49,7 @@ command_line read_command_line(int argc, char const* const* argv)
         throw std::runtime_error("no recording is given (see --help)");
     asked.model = given["model"].as<std::string>();
     asked.threshold = read_threshold(given["threshold"].as<std::string>());
-    asked.storage = read_storage(given["weights"].as<std::string>());
+    asked.storage = read_storage("weights", given["weights"].as<std::string>());
     asked.json = given.count("json") != 0 ? given["json"].as<std::string>() : "";
     asked.plot = given.count("plot") != 0 ? given["plot"].as<std::string>() : "";
     asked.recordings = given["recordings"].as<std::vector<std::string>>();
