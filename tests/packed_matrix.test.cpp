@@ -12,6 +12,8 @@
 #include <xloom/packed_matrix.hpp>
 #include <xloom/storage_types.hpp>
 
+#include "support/textbook_quantized.hpp"
+
 namespace packed_matrix_test {
 
 using xloom::weight_storage;
@@ -58,7 +60,7 @@ void check_sizes(double tolerance)
                 double largest = 0;
                 bool is_untouched = C.back() == T(-9);
                 for (std::size_t m = 0; m < M; ++m) {
-                    for (std::size_t j = 0; j < J; ++j)
+                    for (std::size_t j = 0; j < J && K > 0; ++j)
                         largest = std::max(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) -
                                                              product(A.data() + m * K, B, bias, j)));
                     for (std::size_t j = J; j < J + 3; ++j)
@@ -162,6 +164,119 @@ std::vector<std::uint32_t> bits_of_product(xloom::packed_matrix<float> const& B,
 }
 
 } // namespace
+
+namespace {
+
+/// Draws numbers which have the scale 1/127 for each 1024 of them, and are not near a tie of their rounding.
+void fill_far_from_ties(std::mt19937& random, float* x, std::size_t count, std::size_t step)
+{
+    std::uniform_int_distribution<int> integer(-126, 126);
+    std::uniform_real_distribution<double> rest(-0.45, 0.45);
+    for (std::size_t i = 0; i < count; ++i)
+        x[i * step] = i % 1024 == 0 ? -1 : static_cast<float>((integer(random) + rest(random)) / 127);
+}
+
+} // namespace
+
+TEST_CASE("packed_matrix of dynamic_int8: the products of the rounded numbers")
+{
+    std::mt19937 random(18);
+    for (std::size_t const K : {0u, 1u, 3u, 4u, 5u, 127u, 1023u, 1024u, 1025u, 2500u})
+        for (std::size_t const J : {1u, 7u, 64u, 65u, 150u})
+            for (std::size_t const M : {1u, 2u, 5u, 13u, 30u}) {
+                CAPTURE(K);
+                CAPTURE(J);
+                CAPTURE(M);
+                auto A = xt::xtensor<float, 2>::from_shape({M, K}),
+                     B = xt::xtensor<float, 2>::from_shape({K, J});
+                for (std::size_t m = 0; m < M && K > 0; ++m)
+                    fill_far_from_ties(random, A.data() + m * K, K, 1);
+                for (std::size_t j = 0; j < J && K > 0; ++j)
+                    fill_far_from_ties(random, B.data() + j, K, J);
+                auto const bias = random_tensor<xt::xtensor<float, 1>>(random, {J});
+                std::vector<float> C(M * J), row(J);
+                xloom::packed_matrix<float> const matrix(B, bias, weight_storage::dynamic_int8);
+                matrix(M, A.data(), K, C.data(), J);
+                for (std::size_t m = 0; m < M; ++m) {
+                    matrix(1, A.data() + m * K, K, row.data(), J);
+                    CHECK(std::equal(row.begin(), row.end(), C.begin() + static_cast<std::ptrdiff_t>(m * J)));
+                }
+                for (std::size_t j = 0; j < J && K > 0; ++j)
+                    textbook::round_to_8_bits(&B(0, j), K, J);
+                double worst = 0;
+                for (std::size_t m = 0; m < M; ++m) {
+                    std::vector<float> rounded(A.begin() + static_cast<std::ptrdiff_t>(m * K),
+                        A.begin() + static_cast<std::ptrdiff_t>((m + 1) * K));
+                    textbook::round_rows_to_8_bits(rounded, K);
+                    for (std::size_t j = 0; j < J && K > 0; ++j)
+                        worst = std::max(worst, std::abs(static_cast<double>(C[m * J + j]) -
+                                                         product(rounded.data(), B, bias, j)));
+                }
+                CHECK(worst < 4e-5);
+            }
+}
+
+TEST_CASE("packed_matrix of dynamic_int8 is exact for integers of 8 bits, for as many as share a scale")
+{
+    std::size_t const K = 1024, J = 70, M = 9;
+    std::mt19937 random(5);
+    std::uniform_int_distribution<int> draw(-127, 127);
+    auto A = xt::xtensor<float, 2>::from_shape({M, K}), B = xt::xtensor<float, 2>::from_shape({K, J});
+    for (auto* const tensor : {&A, &B})
+        for (float& item : *tensor)
+            item = static_cast<float>(draw(random));
+    for (std::size_t k = 0; k < K; ++k)
+        A(0, k) = B(k, 0) = 127;
+    for (std::size_t m = 0; m < M; ++m)
+        A(m, 0) = -127;
+    for (std::size_t j = 0; j < J; ++j)
+        B(K - 1, j) = 127;
+    std::vector<float> C(M * J);
+    xloom::packed_matrix<float>(B, {}, weight_storage::dynamic_int8)(M, A.data(), K, C.data(), J);
+    xt::xtensor<float, 1> const zeros = xt::zeros<float>({J});
+    for (std::size_t m = 0; m < M; ++m)
+        for (std::size_t j = 0; j < J; ++j)
+            CHECK(static_cast<double>(C[m * J + j]) == product(A.data() + m * K, B, zeros, j));
+}
+
+TEST_CASE("packed_matrix of dynamic_int8: special numbers concern their row only")
+{
+    constexpr float infinity = std::numeric_limits<float>::infinity(),
+                    nan = std::numeric_limits<float>::quiet_NaN(), huge = std::numeric_limits<float>::max(),
+                    tiny = std::numeric_limits<float>::denorm_min();
+    xt::xtensor<float, 2> const B = {{1, 0}, {0.5f, 2}, {-1, tiny}};
+    xt::xtensor<float, 1> const bias = {10, 20};
+    xloom::packed_matrix<float> const matrix(B, bias, weight_storage::dynamic_int8);
+    auto const row = [&](std::initializer_list<float> a) {
+        // The last of several rows, then alone.
+        std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+        rows.insert(rows.end(), a);
+        std::vector<float> C(6), alone(2);
+        matrix(3, rows.data(), 3, C.data(), 2);
+        matrix(1, rows.data() + 6, 3, alone.data(), 2);
+        CHECK(std::isfinite(C[0] + C[1] + C[2] + C[3]));
+        for (std::size_t j = 0; j < 2; ++j)
+            CHECK((C[4 + j] == alone[j] || std::isnan(C[4 + j] + alone[j])));
+        return alone;
+    };
+    for (float const a : {infinity, -infinity, nan, -nan}) {
+        CHECK(std::isnan(row({1, a, 2})[0]));
+        CHECK(std::isnan(row({0, 0, a})[1]));
+    }
+    for (float const a : {0.0f, -0.0f, tiny, -0x1p-101f})
+        CHECK(row({a, -0.0f, a}) == std::vector<float>{10, 20});
+    CHECK(row({huge, 0, huge / 4})[0] == doctest::Approx(huge * (95.0 / 127)));
+    CHECK(row({0, 0x1p-100f, 0}) == std::vector<float>{10, 20});
+
+    // The smallest and largest scales.
+    xt::xtensor<float, 2> const large = {{0x1p100f}, {-0x1p100f}}, small = {{0x1p-126f}, {0}};
+    std::vector<float> C(1);
+    std::vector<float> const a = {0x1p-100f, 0x1p-101f}, b = {0x1p126f, 1};
+    xloom::packed_matrix<float>(large, {}, weight_storage::dynamic_int8)(1, a.data(), 2, C.data(), 1);
+    CHECK(C[0] == doctest::Approx(1 - 64.0 / 127));
+    xloom::packed_matrix<float>(small, {}, weight_storage::dynamic_int8)(1, b.data(), 2, C.data(), 1);
+    CHECK(C[0] == doctest::Approx(1).epsilon(0.01));
+}
 
 TEST_CASE("packed_matrix in 16 bits: every pattern has its value, for one row and for more")
 {

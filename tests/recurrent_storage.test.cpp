@@ -1,4 +1,4 @@
-// Weights stored as float16, bfloat16 and int8: the results of the rounded weights.
+// Weights stored as float16, bfloat16, int8 and dynamic_int8: the results of the rounded weights.
 
 #include <doctest/doctest.h>
 
@@ -22,6 +22,7 @@
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
+#include "support/textbook_quantized.hpp"
 
 namespace recurrent_storage_test {
 
@@ -35,30 +36,24 @@ float round_to(weight_storage storage, float x)
                                               : static_cast<float>(bfloat16(x));
 }
 
-/// Rounds `count` numbers at a stride to multiples of max|x| / 127.
-void round_to_int8(float* x, std::size_t count, std::size_t step)
+bool is_8_bits(weight_storage storage)
 {
-    float largest = 0;
-    for (std::size_t i = 0; i < count; ++i)
-        largest = std::max(largest, std::fabs(x[i * step]));
-    float const scale = largest / 127;
-    for (std::size_t i = 0; i < count && scale != 0; ++i)
-        x[i * step] = scale * std::nearbyint(x[i * step] / scale);
+    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
 }
 
 /// Rounds a matrix [D, rows, columns] whose columns from `split` on are a matrix of their own.
 void round_rows(weight_storage storage, textbook::array<float>& matrix, std::size_t split)
 {
-    if (storage != weight_storage::int8) {
+    if (!is_8_bits(storage)) {
         for (float& x : matrix.items)
             x = round_to(storage, x);
         return;
     }
     std::size_t const columns = matrix.shape[2];
     for (std::size_t first = 0; first < matrix.items.size(); first += columns) {
-        round_to_int8(&matrix.items[first], split, 1);
+        textbook::round_to_8_bits(&matrix.items[first], split, 1);
         if (split < columns)
-            round_to_int8(&matrix.items[first + split], columns - split, 1);
+            textbook::round_to_8_bits(&matrix.items[first + split], columns - split, 1);
     }
 }
 
@@ -67,19 +62,23 @@ void round_columns(weight_storage storage, textbook::array<float>& matrix, std::
 {
     if (matrix.items.empty())
         return;
-    if (storage != weight_storage::int8)
+    if (!is_8_bits(storage))
         return round_rows(storage, matrix, matrix.shape[2]);
     std::size_t const columns = matrix.shape[2], all = matrix.shape[1];
     for (std::size_t d = 0; d < matrix.shape[0]; ++d)
         for (std::size_t j = 0; j < columns; ++j) {
             float* const first = &matrix.items[d * all * columns + j];
-            round_to_int8(first, rows, columns);
+            textbook::round_to_8_bits(first, rows, columns);
             if (rows < all)
-                round_to_int8(first + rows * columns, all - rows, columns);
+                textbook::round_to_8_bits(first + rows * columns, all - rows, columns);
         }
 }
 
-constexpr weight_storage narrow[] = {weight_storage::float16, weight_storage::bfloat16, weight_storage::int8};
+constexpr weight_storage narrow[] = {
+    weight_storage::float16, weight_storage::bfloat16, weight_storage::int8, weight_storage::dynamic_int8};
+/// Those that round weights only.
+constexpr weight_storage weight_only[] = {
+    weight_storage::float16, weight_storage::bfloat16, weight_storage::int8};
 
 constexpr recurrent_sizes some_sizes[] = {{5, 1, 3, 1}, {4, 1, 7, 5, 2}, {3, 2, 4, 19}, {3, 5, 1, 16},
     {2, 7, 130, 33, 2}, {2, 13, 9, 64}, {3, 1, 20, 131}, {2, 3, 0, 8}, {0, 2, 3, 4}, {2, 0, 3, 4}};
@@ -131,7 +130,7 @@ TEST_CASE_TEMPLATE("narrow weights give the results of the rounded weights, with
     lstm_family, gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes)
-        for (weight_storage const storage : narrow)
+        for (weight_storage const storage : weight_only)
             check_results<Family>(sizes, storage);
 }
 
@@ -163,7 +162,7 @@ TEST_CASE("narrow weights of an AttnLSTM give the results of the rounded weights
 {
     for (unsigned const which : {with_all & ~with_AW, with_all + 0u})
         for (std::size_t const N : {1u, 2u, 7u})
-            for (weight_storage const storage : narrow) {
+            for (weight_storage const storage : weight_only) {
                 CAPTURE(N);
                 CAPTURE(name_of(storage));
                 std::mt19937 random(3);
@@ -187,6 +186,74 @@ TEST_CASE("narrow weights of an AttnLSTM give the results of the rounded weights
                     CHECK(have_same_bits(
                         found, call({attn_lstm_tensors<float>(in).constants(), options_of(options)})));
             }
+}
+
+namespace {
+
+/// One step, whose X and initial_h are rounded like the weights.
+template <class Family>
+void check_quantized_step(recurrent_sizes const& sizes)
+{
+    CAPTURE(sizes.H);
+    CAPTURE(sizes.N);
+    std::mt19937 random(21);
+    auto in = Family::template draw<float>(random, sizes, with_all & ~with_sequence_lens);
+    typename Family::template tensors<float> const original(in);
+    typename Family::template weights<float> const weights(
+        original.constants(), Family::options_of({}), weight_storage::dynamic_int8);
+    auto const found = Family::template call<float>(in, weights);
+
+    round_rows(weight_storage::int8, in.W, sizes.I);
+    round_rows(weight_storage::int8, in.R, sizes.H);
+    textbook::round_rows_to_8_bits(in.X.items, sizes.I);
+    textbook::round_rows_to_8_bits(in.initial_h.items, sizes.H);
+    CHECK(difference(found, Family::textbook(in, {})) < 2e-6);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("a step of dynamic_int8 weights gives the results of the rounded operands", Family,
+    lstm_family, rnn_family)
+{
+    for (recurrent_sizes const& sizes : {recurrent_sizes{1, 1, 3, 1}, {1, 2, 4, 19}, {1, 5, 1, 16},
+             {1, 7, 130, 33}, {1, 13, 9, 64}, {1, 1, 20, 131}, {1, 30, 5, 21}, {1, 2, 1027, 8}})
+        check_quantized_step<Family>(sizes);
+}
+
+TEST_CASE_TEMPLATE("sequences of dynamic_int8 weights are close to those of floats", Family, lstm_family,
+    gru_family, rnn_family)
+{
+    for (recurrent_sizes const& sizes : {recurrent_sizes{20, 1, 30, 40}, {20, 7, 30, 40, 2}}) {
+        std::mt19937 random(17);
+        typename Family::options options;
+        options.direction = sizes.D == 2 ? "bidirectional" : "reverse";
+        auto const in = Family::template draw<float>(random, sizes, with_B, {.weights = 0.15});
+        typename Family::template weights<float> const weights(
+            typename Family::template tensors<float>(in).constants(), Family::options_of(options),
+            weight_storage::dynamic_int8);
+        double const error =
+            difference(Family::template call<float>(in, weights), Family::textbook(in, options));
+        CHECK(error < 0.02);
+        CHECK(error > 1e-4);
+    }
+}
+
+TEST_CASE("an AttnLSTM of dynamic_int8 weights is close to one of floats")
+{
+    for (std::size_t const N : {1u, 7u}) {
+        std::mt19937 random(3);
+        textbook::attn_lstm_options options;
+        auto const in =
+            random_attn_lstm<float>(random, {4, N, 5, 21, 1}, {6, 11, 13, 9}, with_all & ~with_sequence_lens);
+        attn_lstm_tensors<float> const tensors(in);
+        attn_lstm_weights<float> const weights(
+            tensors.constants(), options_of(options), weight_storage::dynamic_int8);
+        auto const [Y, Y_h, Y_c] = attn_lstm(tensors.X, weights, tensors.start());
+        attn_lstm_arrays<float> const found{to_array(Y), to_array(Y_h), to_array(Y_c)};
+        double const error = difference(found, textbook_attn_lstm(in, options));
+        CHECK(error < 0.05);
+        CHECK(error > 1e-4);
+    }
 }
 
 namespace {
@@ -272,9 +339,9 @@ TEST_CASE("narrow weights take half and a quarter of the memory")
     auto const bytes = [&](weight_storage storage) {
         return lstm_weights<float>(tensors.constants(), {}, storage).bytes();
     };
-    for (auto const& [storage, expected] :
-        {std::pair(weight_storage::full, full), std::pair(weight_storage::float16, full / 2),
-            std::pair(weight_storage::bfloat16, full / 2), std::pair(weight_storage::int8, full / 4)}) {
+    for (auto const& [storage, expected] : {std::pair(weight_storage::full, full),
+             std::pair(weight_storage::float16, full / 2), std::pair(weight_storage::bfloat16, full / 2),
+             std::pair(weight_storage::int8, full / 4), std::pair(weight_storage::dynamic_int8, full / 4)}) {
         CHECK(bytes(storage) >= expected);
         CHECK(bytes(storage) <= expected + rest);
     }
@@ -344,9 +411,11 @@ TEST_CASE_TEMPLATE(
           op + "int8 requires finite weights, but one of R is inf. Use weight_storage::full.");
     CHECK(error_of<Family>(weight_storage::int8, -std::numeric_limits<float>::quiet_NaN(), true)
               .find(" W is ") != std::string::npos);
+    CHECK(error_of<Family>(weight_storage::dynamic_int8, std::numeric_limits<float>::infinity()) ==
+          op + "dynamic_int8 requires finite weights, but one of R is inf. Use weight_storage::full.");
     CHECK(error_of<Family>(static_cast<weight_storage>(9), 0) ==
-          op.substr(0, op.size() - 8) +
-              "storage must be full, float16, bfloat16 or int8, but it is 9. Choose one of them.");
+          op.substr(0, op.size() - 8) + "storage must be full, float16, bfloat16, int8 or dynamic_int8, but "
+                                        "it is 9. Choose one of them.");
     for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16})
         for (float const weight :
             {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})

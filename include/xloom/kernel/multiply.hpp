@@ -63,14 +63,13 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
-/// Loads batch i of row k of `Batches` batches of columns from panels at a stride of `next_panel`.
+/// Returns batch i of row k of `Batches` batches of columns in panels at a stride of `next_panel`.
 template <std::size_t Batches, class T, class Stored>
-batch_t<T> load_column_batch(
-    Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
+Stored const* column_batch(Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
 {
     std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
     std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
-    return load_widened(panel + number * next_panel + k * width + column);
+    return panel + number * next_panel + k * width + column;
 }
 
 /// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
@@ -81,7 +80,7 @@ std::array<batch_t<T>, Batches> load_batches(
     std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < Batches; ++i)
-        batches[i] = load_column_batch<Batches, T>(panel, next_panel, k, i);
+        batches[i] = load_widened(column_batch<Batches, T>(panel, next_panel, k, i));
     return batches;
 }
 
@@ -138,7 +137,8 @@ void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t 
 {
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < Batches; ++i)
-        sums[i] = multiply_add(factor, load_column_batch<Batches, T>(panel, next_panel, k, i), sums[i]);
+        sums[i] =
+            multiply_add(factor, load_widened(column_batch<Batches, T>(panel, next_panel, k, i)), sums[i]);
 }
 
 /// The scales of columns whose scale is 1.

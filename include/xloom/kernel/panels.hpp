@@ -39,6 +39,12 @@ constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) n
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
+/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
+constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
+{
+    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
 /// Returns the number of items of panels [depth, columns].
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept

@@ -29,6 +29,7 @@ template <class T>
 struct narrow_type {
     weight_storage storage;
     std::size_t item_bytes;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
     stored_product<T, rows_of<T const>> multiply;
     stored_product<T, interleaved_rows<T>> multiply_interleaved;
 };
@@ -65,7 +66,8 @@ struct stored_panels {
         if (is_full())
             return as().columns_from(first, count);
         stored_panels part = *this;
-        part.items = static_cast<unsigned char const*>(items) + first * depth * narrow->item_bytes;
+        part.items = static_cast<unsigned char const*>(items) +
+                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
         part.columns = count;
         if (scales != nullptr)
             part.scales = scales + first;

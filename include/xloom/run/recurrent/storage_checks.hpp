@@ -25,7 +25,7 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
 inline bool is_stored_as(weight_storage storage, float weight) noexcept
 {
-    if (storage == weight_storage::int8)
+    if (storage == weight_storage::int8 || storage == weight_storage::dynamic_int8)
         return std::isfinite(weight);
     return !std::isfinite(weight) ||
            std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
@@ -36,7 +36,7 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
     if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op, ": storage must be full, float16, bfloat16 or int8, but it is ",
+        fail<option_error>(op, ": storage must be full, float16, bfloat16, int8 or dynamic_int8, but it is ",
             static_cast<int>(storage), ". Choose one of them.");
 }
 

@@ -1,0 +1,170 @@
+#pragma once
+// Products of rows that are rounded to 8 bits with a constant matrix of 8 bits.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <xloom/kernel/byte_products.hpp>
+#include <xloom/kernel/multiply.hpp>
+#include <xloom/kernel/quantized_rows.hpp>
+
+namespace xloom::kernel {
+
+/// Four numbers of a column of panels: integers from -127 to 127, each stored as the integer + byte_offset.
+struct four_weights {
+    std::array<std::uint8_t, 4> stored;
+};
+
+namespace detail {
+
+/// A piece of a depth in items of four numbers.
+struct piece_of_depth {
+    std::size_t first, end;
+};
+
+/// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
+template <std::size_t Count, std::size_t Batches>
+void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b, std::size_t panel,
+    piece_of_depth piece, rows_of<float const> start, rows_of<float> sums) noexcept
+{
+    std::size_t const depth = items_of_depth(b.depth, 4), column = panel * panel_width<float>,
+                      next_panel = depth * panel_width<float>;
+    four_weights const* const first = b.items + column * depth;
+    byte_unit::sums sum[Count][Batches];
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Count; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = (byte_unit::begin(a[r].total));
+    for (std::size_t k = piece.first; k < piece.end; ++k) {
+        std::array<byte_unit::weights, Batches> weights;
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i)
+            weights[i] =
+                byte_unit::load(column_batch<Batches, float>(first, next_panel, k, i)->stored.data());
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Count; ++r) {
+            auto const factors = byte_unit::spread(&a[r].items[4 * (k - piece.first)]);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < Batches; ++i)
+                sum[r][i] = byte_unit::add_products(sum[r][i], weights[i], factors);
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Count; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i) {
+            std::size_t const j = column + i * batch_size<float>;
+            store_batch(
+                sums.first + r * sums.step + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                    batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                    load_batch(start.first + r * start.step + j)));
+        }
+}
+
+/// Rounds numbers [begin, end) of a block of `Count` rows.
+template <std::size_t Count>
+void quantize_block(
+    rows_of<float const> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
+{
+    for (std::size_t r = 0; r < Count; ++r)
+        quantize_row(block.from(r).first + begin, end - begin, to[r]);
+}
+template <std::size_t Count>
+void quantize_block(
+    interleaved_rows<float> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
+{
+    std::array<float, quantized_length> row;
+    for (std::size_t r = 0; r < Count; ++r) {
+        for (std::size_t k = begin; k < end; ++k)
+            row[k - begin] = number_of<Count>(block, r, k);
+        quantize_row(row.data(), end - begin, to[r]);
+    }
+}
+
+/// The blocks of rows that are rounded before the panels are read.
+inline constexpr std::size_t quantized_blocks = 4;
+
+/// Calls f(panel, batches) for `columns` columns, `panels` panels at a time.
+template <std::size_t Panels, class F>
+void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
+{
+    constexpr std::size_t width = Panels * panel_batches<float>;
+    std::size_t const batches = whole_batches<float>(columns) / batch_size<float>,
+                      count = (batches + width - 1) / width;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t const group = order == panel_order::backwards ? count - 1 - i : i;
+        with_count<1, width>((std::min)(width, batches - group * width),
+            [&](auto batches_here) { f(group * Panels, batches_here); });
+    }
+}
+
+/// Computes sums = start + a b for one row, several panels at a time.
+inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    quantized_row row;
+    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
+        std::size_t const end = (std::min)(k + quantized_length, b.depth);
+        quantize_row(a.first + k, end - k, row);
+        for_each_panel_group<panels_per_row<float>>(b.columns, order, [&](std::size_t panel, auto batches) {
+            multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
+        });
+        start = {sums.first, sums.step};
+    }
+}
+
+/// Computes sums = start + a b for two or more rows, panel by panel.
+///
+/// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
+template <class Rows>
+void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    constexpr std::size_t most = block_rows<float>;
+    std::array<quantized_row, quantized_blocks * most> quantized;
+    blocks const parts{rows, most};
+    auto const for_each_part = [&](std::size_t first, auto const& f) {
+        for (std::size_t part = first; part < (std::min)(first + quantized_blocks, parts.count()); ++part) {
+            std::size_t const begin = parts.begin(part);
+            with_count<2, most>(parts.begin(part + 1) - begin,
+                [&](auto count) { f(begin, count, &quantized[(part - first) * most]); });
+        }
+    };
+    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
+        std::size_t const end = (std::min)(k + quantized_length, b.depth);
+        for (std::size_t part = 0; part < parts.count(); part += quantized_blocks) {
+            for_each_part(part, [&](std::size_t row, auto count, quantized_row* to) {
+                quantize_block<count>(block_at(a, row, b.depth), k, end, to);
+            });
+            for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
+                for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
+                    multiply_bytes<count, batches>(
+                        from, b, panel, {k / 4, items_of_depth(end, 4)}, start.from(row), sums.from(row));
+                });
+            });
+        }
+        start = {sums.first, sums.step};
+    }
+}
+
+} // namespace detail
+
+/// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
+/// quantized_length numbers of a row.
+template <class Rows>
+void multiply_quantized(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    if (b.depth == 0)
+        for (std::size_t r = 0; r < rows; ++r)
+            std::copy_n(start.from(r).first, whole_batches<float>(b.columns), sums.from(r).first);
+    else if (rows == 1)
+        detail::multiply_quantized_one({a.first, 0}, b, start, sums, order);
+    else
+        detail::multiply_quantized_many(rows, a, b, start, sums, order);
+}
+
+} // namespace xloom::kernel
