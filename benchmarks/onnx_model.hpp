@@ -16,6 +16,8 @@ inline constexpr int onnx_type = 0;
 template <>
 inline constexpr int onnx_type<float> = 1;
 template <>
+inline constexpr int onnx_type<std::int8_t> = 3;
+template <>
 inline constexpr int onnx_type<std::int32_t> = 6;
 template <>
 inline constexpr int onnx_type<std::int64_t> = 7;

@@ -1,5 +1,5 @@
-// Compares an LSTM whose weights are stored as float16, bfloat16 and int8 with one of floats and with ONNX
-// Runtime: a step of a stream (T = 1), a sequence and a batch.
+// Compares an LSTM whose weights are stored as float16, bfloat16, int8 and dynamic_int8 with one of floats and
+// with ONNX Runtime's LSTM and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
 
 #include "lstm_operands.hpp"
 
@@ -10,17 +10,43 @@ using xloom::weight_storage;
 
 using float_operands = lstm_operands<xloom::serial_policy>;
 
+/// Weights as DynamicQuantizeLSTM takes them: [1, depth, 4H] of 8 bits, a scale for each column.
+struct quantized_weights {
+    xt::xtensor<std::int8_t, 3> items;
+    xt::xtensor<float, 2> scales;
+    xt::xtensor<std::int8_t, 2> zeros;
+
+    explicit quantized_weights(cube const& from)
+        : items(xt::xtensor<std::int8_t, 3>::from_shape({1, from.shape(2), from.shape(1)})),
+          scales(xt::xtensor<float, 2>::from_shape({1, from.shape(1)})),
+          zeros(xt::zeros<std::int8_t>({std::size_t(1), from.shape(1)}))
+    {
+        for (std::size_t j = 0; j < from.shape(1); ++j) {
+            float largest = 0;
+            for (std::size_t k = 0; k < from.shape(2); ++k)
+                largest = std::max(largest, std::abs(from(0, j, k)));
+            scales(0, j) = largest / 127;
+            for (std::size_t k = 0; k < from.shape(2); ++k)
+                items(0, k, j) = static_cast<std::int8_t>(std::nearbyint(from(0, j, k) / scales(0, j)));
+        }
+    }
+};
+
 struct storage_operands : float_operands {
-    xloom::lstm_weights<float> as_float16, as_bfloat16, as_int8;
+    xloom::lstm_weights<float> as_float16, as_bfloat16, as_int8, as_dynamic_int8;
+    quantized_weights quantized_W, quantized_R;
 
     explicit storage_operands(lstm_sizes const& s)
         : float_operands(s, xloom::serial),
           as_float16({.W = W, .R = R, .B = B}, {}, weight_storage::float16),
           as_bfloat16({.W = W, .R = R, .B = B}, {}, weight_storage::bfloat16),
-          as_int8({.W = W, .R = R, .B = B}, {}, weight_storage::int8)
+          as_int8({.W = W, .R = R, .B = B}, {}, weight_storage::int8),
+          as_dynamic_int8({.W = W, .R = R, .B = B}, {}, weight_storage::dynamic_int8),
+          quantized_W(W),
+          quantized_R(R)
     {}
 
-    /// Allows for rounded weights, which change a state by less than this.
+    /// Allows for rounded weights and states, which change a state by less than this.
     bool is_close_to(recurrent_results const& expected) const
     {
         return std::equal(y.Y.storage().begin(), y.Y.storage().end(), expected.Y.storage().begin(),
@@ -33,6 +59,19 @@ void run(storage_operands& o, xloom::lstm_weights<float> const& weights)
     xloom::lstm_into(o.X, weights, {}, {o.y.Y, o.y.Y_h, o.y.Y_c}, o.workspace);
 }
 
+onnx_graph quantized_model(storage_operands& o)
+{
+    onnx_operand const omitted{};
+    return model_of({.op = "DynamicQuantizeLSTM",
+                        .attributes = {{"hidden_size", static_cast<std::int64_t>(o.size.H)}},
+                        .domain = "com.microsoft"},
+        {bound("X", o.X), weight("W", o.quantized_W.items), weight("R", o.quantized_R.items),
+            weight("B", o.B), omitted, omitted, omitted, omitted, weight("W_scale", o.quantized_W.scales),
+            weight("W_zero", o.quantized_W.zeros), weight("R_scale", o.quantized_R.scales),
+            weight("R_zero", o.quantized_R.zeros)},
+        {bound("Y", o.y.Y), bound("Y_h", o.y.Y_h), bound("Y_c", o.y.Y_c)});
+}
+
 void add_storages(lstm_sizes const& s)
 {
     using operands = storage_operands;
@@ -42,8 +81,9 @@ void add_storages(lstm_sizes const& s)
             {"float16", [](operands& o) { run(o, o.as_float16); }},
             {"bfloat16", [](operands& o) { run(o, o.as_bfloat16); }},
             {"int8", [](operands& o) { run(o, o.as_int8); }},
-            {.impl = "onnxruntime",
-                .model = [](operands& o) { return lstm_model<xloom::serial_policy>(o); }}},
+            {"dynamic_int8", [](operands& o) { run(o, o.as_dynamic_int8); }},
+            {.impl = "onnxruntime", .model = [](operands& o) { return lstm_model<xloom::serial_policy>(o); }},
+            {.impl = "quantized_onnxruntime", .model = quantized_model}},
         1);
 }
 

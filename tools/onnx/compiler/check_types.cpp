@@ -63,10 +63,10 @@ void check_inputs(node const& at, onnx::OpSchema const& schema)
     }
 }
 
-/// Checks the inputs of com.microsoft's AttnLSTM, all of which but the lengths are of one type.
-void check_attn_lstm(node const& at)
+/// Checks the inputs of a recurrent operator, all of which but the lengths are of one type.
+void check_recurrent(node const& at)
 {
-    constexpr std::size_t sequence_lens = 4, memory_seq_lens = 12;
+    constexpr std::size_t sequence_lens = 4, memory_seq_lens = 12; // the latter of AttnLSTM
     bindings types(at);
     for (std::size_t i = 0; i < at.inputs.size(); ++i)
         if (at.has(i) && i != sequence_lens && i != memory_seq_lens)
@@ -81,8 +81,8 @@ void check_types(block const& of)
         onnx::NodeProto const& proto = *each.step->node;
         onnx::OpSchema const* const schema = onnx::OpSchemaRegistry::Schema(proto.op_type(),
             static_cast<int>(each.opset()), proto.domain() == "ai.onnx" ? "" : proto.domain());
-        if (each.name == "com.microsoft.AttnLSTM")
-            check_attn_lstm(each);
+        if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
+            check_recurrent(each);
         else if (schema != nullptr)
             check_inputs(each, *schema);
         for (auto const& [attribute, body] : each.bodies) {

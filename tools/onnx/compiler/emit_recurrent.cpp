@@ -19,6 +19,7 @@ struct recurrent {
     input_names constants; ///< the inputs that are packed
     input_names start;     ///< the others, without X
     std::vector<char const*> outputs;
+    char const* storage = nullptr; ///< of packed weights; null: full
 };
 
 std::string direction_of(runner::node_view const& view)
@@ -120,8 +121,9 @@ void emit(emission& out, node& each, recurrent const& op)
     std::string const weights = out.unique(label + "_weights");
     std::string const packed = fmt::format("xloom::{}_weights<{}>", op.name, type);
     // The types are spelled: g++ 12 fails with an internal error for plain braces in a member's initialiser.
-    std::string const constants = fmt::format("xloom::{0}_constants<{1}>{2}, xloom::{0}_options{3}", op.name,
-        type, initialisers(out, each, op.constants, is_packed_once), options_of(each));
+    std::string const constants = fmt::format("xloom::{0}_constants<{1}>{2}, xloom::{0}_options{3}{4}",
+        op.name, type, initialisers(out, each, op.constants, is_packed_once), options_of(each),
+        op.storage == nullptr ? "" : fmt::format(", xloom::weight_storage::{}", op.storage));
     if (is_packed_once) {
         out.add_member(fmt::format("{} const {}{{{}}};", packed, weights, constants));
     } else {
@@ -155,12 +157,16 @@ void add_recurrent_emitters(emitter_table& table)
     input_names attention_start = lstm_start;
     attention_start.insert(attention_start.end(), {{11, "M"}, {12, "memory_seq_lens"}});
     recurrent const lstm{"lstm", {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}}, lstm_start, {"Y", "Y_h", "Y_c"}};
+    recurrent quantized_lstm = lstm;
+    quantized_lstm.storage = "dynamic_int8";
     recurrent const gru{"gru", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
     recurrent const rnn{"rnn", {{1, "W"}, {2, "R"}, {3, "B"}}, start, {"Y", "Y_h"}};
     recurrent const attn_lstm{"attn_lstm",
         {{1, "W"}, {2, "R"}, {3, "B"}, {7, "P"}, {8, "QW"}, {9, "MW"}, {10, "V"}, {13, "AW"}},
         attention_start, {"Y", "Y_h", "Y_c"}};
     table["LSTM"] = [lstm](emission& out, node& each) { emit(out, each, lstm); };
+    table["xloom.QuantizedLSTM"] = [quantized_lstm](
+                                       emission& out, node& each) { emit(out, each, quantized_lstm); };
     table["GRU"] = [gru](emission& out, node& each) { emit(out, each, gru); };
     table["RNN"] = [rnn](emission& out, node& each) { emit(out, each, rnn); };
     table["com.microsoft.AttnLSTM"] = [attn_lstm](emission& out, node& each) { emit(out, each, attn_lstm); };

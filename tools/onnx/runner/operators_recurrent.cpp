@@ -147,13 +147,17 @@ struct lstm {
     static constexpr std::array<std::size_t, 4> constants{1, 2, 3, 7};
 
     template <class T, class Node>
+    static xloom::lstm_constants<T> constants_of(Node const& node)
+    {
+        return {.W = operand<T>(node, 1),
+            .R = operand<T>(node, 2),
+            .B = operand<T>(node, 3),
+            .P = operand<T>(node, 7)};
+    }
+    template <class T, class Node>
     static xloom::lstm_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {{.W = operand<T>(node, 1),
-                    .R = operand<T>(node, 2),
-                    .B = operand<T>(node, 3),
-                    .P = operand<T>(node, 7)},
-            attributes};
+        return {constants_of<T>(node), attributes};
     }
     template <class T>
     static values run(call const& node, xloom::lstm_weights<T> const& weights)
@@ -163,6 +167,18 @@ struct lstm {
                 .initial_h = operand<T>(node, 5),
                 .initial_c = operand<T>(node, 6)});
         return {tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+    }
+};
+
+/// An LSTM that rounds its weights, and X and h in each step, to 8 bits.
+struct quantized_lstm : lstm {
+    template <class T, class Node>
+    static xloom::lstm_weights<T> pack(Node const& node, options const& attributes)
+    {
+        if constexpr (std::is_same_v<T, float>)
+            return {constants_of<T>(node), attributes, xloom::weight_storage::dynamic_int8};
+        else
+            return lstm::pack<T>(node, attributes);
     }
 };
 
@@ -289,6 +305,7 @@ run_function prepare(typing const& node)
 void add_recurrent_operators(operator_table& table)
 {
     table["LSTM"] = {run<lstm>, lstm_types, prepare<lstm>};
+    table["xloom.QuantizedLSTM"] = {run<quantized_lstm>, lstm_types, prepare<quantized_lstm>};
     table["GRU"] = {run<gru>, gru_types, prepare<gru>};
     table["RNN"] = {run<rnn>, rnn_types, prepare<rnn>};
     table["com.microsoft.AttnLSTM"] = {run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};

@@ -82,8 +82,8 @@ public:
         std::string const W = weights(1, 8), R = weights(2, 10);
         onnx::NodeProto& lstm = *graph_.add_node();
         lstm = node_;
-        lstm.set_domain("");
-        lstm.set_op_type("LSTM");
+        lstm.set_domain("xloom");
+        lstm.set_op_type("QuantizedLSTM");
         lstm.set_input(1, W);
         lstm.set_input(2, R);
         lstm.mutable_input()->DeleteSubrange(8, 4);
@@ -183,6 +183,9 @@ void rewrite_quantized(onnx::ModelProto& model)
     if (own == versions.end() || own->second < 7 || contributed == versions.end() ||
         !has_quantized(model.graph()))
         return;
+    auto& import = *model.add_opset_import();
+    import.set_domain("xloom");
+    import.set_version(1);
     unused_names names(model.graph());
     rewrite(*model.mutable_graph(), names);
 }

@@ -159,6 +159,9 @@ constexpr row table[] = {
     {"com.microsoft.DynamicQuantizeLSTM", 1, "rrrooooorrrr", "ooo", // rewrite_quantized.hpp
         "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string "
         "hidden_size:int input_forget:flag"},
+    {"xloom.QuantizedLSTM", 1, "rrrooooo", "ooo", // rewrite_quantized.hpp
+        "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string "
+        "hidden_size:int input_forget:flag"},
     {"SequenceEmpty", 11, "", "r", "dtype:element"},
     {"SequenceConstruct", 11, "+", "r", ""},
     {"SequenceAt", 11, "rr", "r", ""},

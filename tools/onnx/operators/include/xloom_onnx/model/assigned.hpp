@@ -5,17 +5,18 @@
 
 namespace xloom_onnx {
 
-/// Packs constants: assigned(weights, constants, options). Allocates nothing if they have the same sizes as
-/// those before.
+/// Packs constants: assigned(weights, constants, options), with the storage after them if it is not full.
+/// Allocates nothing if they have the same sizes as those before.
 ///
 /// Errors    as the constructor of Weights.
-template <class Weights, class Constants, class Options>
-Weights const& assigned(std::optional<Weights>& weights, Constants const& constants, Options const& options)
+template <class Weights, class Constants, class Options, class... Storage>
+Weights const& assigned(
+    std::optional<Weights>& weights, Constants const& constants, Options const& options, Storage... storage)
 {
     if (weights)
         weights->assign(constants, options);
     else
-        weights.emplace(constants, options);
+        weights.emplace(constants, options, storage...);
     return *weights;
 }
 
