@@ -57,8 +57,8 @@ command_line read_command_line(int argc, char const* const* argv)
     training_options const usual;
     auto add = options.add_options();
     add("weights", "the file that is written, or read", text("build/data/grapheme_to_phoneme.h5"), "FILE");
-    add("storage", "how weights are stored that pronounce: full, float16, bfloat16 or int8", text("full"),
-        "TYPE");
+    add("storage", "how weights are stored that pronounce: full, float16, bfloat16, int8 or dynamic_int8",
+        text("full"), "TYPE");
     add("threads", "threads to work on; the results are the same", text("2"), "N");
     add("epochs", "how often the dictionary is learnt", text(std::to_string(usual.epochs)), "N");
     add("words", "how many words of the dictionary are taken; 0: all", text("0"), "N");

@@ -27,8 +27,8 @@ command_line read_command_line(int argc, char const* const* argv)
     auto const text = [] { return cxxopts::value<std::string>(); };
     auto add = options.add_options();
     add("model", "the language, such as tesseract's eng.traineddata", text(), "FILE");
-    add("weights", "how weights are stored: full, float16, bfloat16 or int8", text()->default_value("full"),
-        "TYPE");
+    add("weights", "how weights are stored: full, float16, bfloat16, int8 or dynamic_int8",
+        text()->default_value("full"), "TYPE");
     add("repeat", "read each line N times, and print the median time", text()->default_value("1"), "N");
     add("help", "print this");
     add("images", "", cxxopts::value<std::vector<std::string>>());

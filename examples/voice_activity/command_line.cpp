@@ -28,7 +28,7 @@ command_line read_command_line(int argc, char const* const* argv)
     auto add = options.add_options();
     add("model", "silero_vad_16k_op15.onnx", text(), "FILE");
     add("threshold", "speech is where the probability is at least P", text()->default_value("0.5"), "P");
-    add("weights", "how the weights of the LSTM are stored: full, float16, bfloat16 or int8",
+    add("weights", "how the weights of the LSTM are stored: full, float16, bfloat16, int8 or dynamic_int8",
         text()->default_value("full"), "TYPE");
     add("json", "write the probabilities as {file name: [p of each 32 ms]}", text(), "FILE");
     add("plot", "write the numbers for voice_activity.gnuplot", text(), "FOLDER");

@@ -1370,11 +1370,12 @@ namespace xloom::dispatch {
 
 /// A set of vector units for which xloom_dispatch has functions.
 enum class level : unsigned char {
-    sse2,   ///< the units of each x86-64 processor
-    avx2,   ///< AVX2, FMA and F16C
-    avx512, ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
+    sse2,        ///< the units of each x86-64 processor
+    avx2,        ///< AVX2, FMA and F16C
+    avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
+    avx512_vnni, ///< AVX-512 VNNI, with those of avx512
 };
-inline constexpr std::size_t level_count = 3;
+inline constexpr std::size_t level_count = 4;
 
 namespace detail {
 
@@ -1396,11 +1397,12 @@ struct functions_of_levels {
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2 or avx512, "
-        "but the highest supported one is ",
-        is_supported(level::avx512) ? "avx512"
-        : is_supported(level::avx2) ? "avx2"
-                                    : "sse2",
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512 or "
+        "avx512_vnni, but the highest supported one is ",
+        is_supported(level::avx512_vnni) ? "avx512_vnni"
+        : is_supported(level::avx512)    ? "avx512"
+        : is_supported(level::avx2)      ? "avx2"
+                                         : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
 }
 
@@ -1413,8 +1415,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2 or avx512) or
-/// force_level chooses another.
+/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512 or
+/// avx512_vnni) or force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()
@@ -8126,6 +8128,12 @@ constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) n
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
+/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
+constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
+{
+    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
 /// Returns the number of items of panels [depth, columns].
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
@@ -8305,22 +8313,25 @@ interleaved_rows<T> interleave(
 
 namespace xloom {
 
-/// The type in which packed weights are stored (weight-only quantization). Activations, sums and biases are
-/// of the type that computes.
+/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
 ///
-/// full       the type that computes: float, or double for weights of double
-/// float16    half the memory, 11 significant bits, up to 65504
-/// bfloat16   half the memory, 8 significant bits, the range of float
-/// int8       a quarter of the memory, and a float for each output: integers from -127 to 127, with a scale
-///            for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+/// full          the type that computes: float, or double for weights of double
+/// float16       half the memory, 11 significant bits, up to 65504
+/// bfloat16      half the memory, 8 significant bits, the range of float
+/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
+///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
+///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
+///               max|x| < 2^-100; if one is not finite, the outputs are NaN
 ///
 /// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
 /// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8 };
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 4> weight_storage_names{"full", "float16", "bfloat16", "int8"};
+inline constexpr std::array<std::string_view, 5> weight_storage_names{
+    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
 
 } // namespace detail
 
@@ -8356,6 +8367,7 @@ template <class T>
 struct narrow_type {
     weight_storage storage;
     std::size_t item_bytes;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
     stored_product<T, rows_of<T const>> multiply;
     stored_product<T, interleaved_rows<T>> multiply_interleaved;
 };
@@ -8392,7 +8404,8 @@ struct stored_panels {
         if (is_full())
             return as().columns_from(first, count);
         stored_panels part = *this;
-        part.items = static_cast<unsigned char const*>(items) + first * depth * narrow->item_bytes;
+        part.items = static_cast<unsigned char const*>(items) +
+                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
         part.columns = count;
         if (scales != nullptr)
             part.scales = scales + first;
@@ -8599,14 +8612,13 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
-/// Loads batch i of row k of `Batches` batches of columns from panels at a stride of `next_panel`.
+/// Returns batch i of row k of `Batches` batches of columns in panels at a stride of `next_panel`.
 template <std::size_t Batches, class T, class Stored>
-batch_t<T> load_column_batch(
-    Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
+Stored const* column_batch(Stored const* panel, std::size_t next_panel, std::size_t k, std::size_t i) noexcept
 {
     std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
     std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
-    return load_widened(panel + number * next_panel + k * width + column);
+    return panel + number * next_panel + k * width + column;
 }
 
 /// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
@@ -8617,7 +8629,7 @@ std::array<batch_t<T>, Batches> load_batches(
     std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < Batches; ++i)
-        batches[i] = load_column_batch<Batches, T>(panel, next_panel, k, i);
+        batches[i] = load_widened(column_batch<Batches, T>(panel, next_panel, k, i));
     return batches;
 }
 
@@ -8674,7 +8686,8 @@ void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t 
 {
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < Batches; ++i)
-        sums[i] = multiply_add(factor, load_column_batch<Batches, T>(panel, next_panel, k, i), sums[i]);
+        sums[i] =
+            multiply_add(factor, load_widened(column_batch<Batches, T>(panel, next_panel, k, i)), sums[i]);
 }
 
 /// The scales of columns whose scale is 1.
@@ -10270,6 +10283,460 @@ void check_outputs(std::string_view op, Describe const& describe,
 // ==== xloom/kernel/narrow_panels.hpp ====
 // A constant matrix of floats, packed in a narrow type.
 
+// ==== xloom/kernel/multiply_quantized.hpp ====
+// Products of rows that are rounded to 8 bits with a constant matrix of 8 bits.
+
+// ==== xloom/kernel/byte_products.hpp ====
+// Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
+// bits on all processors and in any order.
+
+// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace xloom::kernel {
+
+/// A weight of 8 bits is stored as an unsigned byte, this much larger: VNNI multiplies unsigned bytes by
+/// signed ones.
+inline constexpr std::int32_t byte_offset = 128;
+
+/// The bytes of a batch of floats.
+inline constexpr std::size_t bytes_of_batch = sizeof(float) * batch_size<float>;
+
+namespace detail {
+
+// A unit has types for a batch: weights, four stored bytes for each lane; factors, four signed bytes that all
+// lanes have; sums, an int32 for each lane. `begin(total)` is what sums begin with, given the total of the
+// factors that follow, so that the offset of the weights cancels out.
+
+inline std::int32_t word_of(std::int8_t const* four)
+{
+    std::int32_t word;
+    std::memcpy(&word, four, sizeof word);
+    return word;
+}
+
+#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+
+// Multiply 16-bit numbers, and add the products of each two neighbours.
+inline __m128i multiply_pairs(__m128i a, __m128i b) { return _mm_madd_epi16(a, b); }
+#if defined(__AVX2__)
+inline __m256i multiply_pairs(__m256i a, __m256i b) { return _mm256_madd_epi16(a, b); }
+#elif defined(__AVX__)
+inline __m256i multiply_pairs(__m256i a, __m256i b)
+{
+    return _mm256_set_m128i(_mm_madd_epi16(_mm256_extractf128_si256(a, 1), _mm256_extractf128_si256(b, 1)),
+        _mm_madd_epi16(_mm256_castsi256_si128(a), _mm256_castsi256_si128(b)));
+}
+#endif
+#if defined(__AVX512BW__)
+inline __m512i multiply_pairs(__m512i a, __m512i b) { return _mm512_madd_epi16(a, b); }
+#elif defined(__AVX512F__)
+inline __m512i multiply_pairs(__m512i a, __m512i b)
+{
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_madd_epi16(_mm512_castsi512_si256(a), _mm512_castsi512_si256(b))),
+        _mm256_madd_epi16(_mm512_extracti64x4_epi64(a, 1), _mm512_extracti64x4_epi64(b, 1)), 1);
+}
+#endif
+
+struct byte_sums {
+    using bytes = xsimd::batch<std::int32_t>::register_type;
+    /// Why not bytes: g++ 12 would copy each sum before it adds to it, because its integers are of 64 bits.
+    using sums [[gnu::vector_size(bytes_of_batch)]] = std::int32_t;
+
+    static sums begin(std::int32_t total) { return sums{} - byte_offset * total; }
+    static bytes load_bytes(std::uint8_t const* from)
+    {
+        return xsimd::batch<std::uint8_t>::load_unaligned(from);
+    }
+    static bytes spread_bytes(std::int8_t const* four) { return xsimd::batch<std::int32_t>(word_of(four)); }
+    static batch_t<float> to_floats(sums from)
+    {
+        return xsimd::to_float(xsimd::batch<std::int32_t>(reinterpret_cast<bytes>(from)));
+    }
+};
+
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) && !defined(__AVX512F__)
+
+struct byte_unit : byte_sums {
+    struct weights {
+        bytes all;
+    };
+    using factors = weights;
+
+    static weights load(std::uint8_t const* from) { return {load_bytes(from)}; }
+    static factors spread(std::int8_t const* four) { return {spread_bytes(four)}; }
+    static sums add_products(sums to, weights a, factors b)
+    {
+#ifdef __AVX512VNNI__
+        return reinterpret_cast<sums>(_mm512_dpbusd_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
+#else
+        return reinterpret_cast<sums>(_mm256_dpbusd_avx_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
+#endif
+    }
+};
+
+#else
+
+struct byte_unit : byte_sums {
+    /// Bytes as 16-bit numbers: numbers 0 and 2 of each four, then 1 and 3.
+    struct weights {
+        bytes even, odd;
+    };
+    using factors = weights;
+
+    static weights load(std::uint8_t const* from)
+    {
+        xsimd::batch<std::uint16_t> const all = load_bytes(from);
+        return {all & xsimd::batch<std::uint16_t>(0xff), all >> 8};
+    }
+    static factors spread(std::int8_t const* four)
+    {
+        xsimd::batch<std::int16_t> const all = spread_bytes(four);
+        return {(all << 8) >> 8, all >> 8};
+    }
+    static sums add_products(sums to, weights a, factors b)
+    {
+        return to + (reinterpret_cast<sums>(multiply_pairs(a.even, b.even)) +
+                        reinterpret_cast<sums>(multiply_pairs(a.odd, b.odd)));
+    }
+};
+
+#endif
+
+#elif defined(__aarch64__) && !defined(XLOOM_NO_SIMD)
+
+struct byte_unit {
+    struct weights {
+        int8x16_t all;
+    };
+    using factors = weights;
+    using sums = xsimd::batch<std::int32_t>;
+
+    static sums begin(std::int32_t) { return sums(0); }
+    static weights load(std::uint8_t const* from)
+    {
+        return {vreinterpretq_s8_u8(veorq_u8(vld1q_u8(from), vdupq_n_u8(byte_offset)))};
+    }
+    static factors spread(std::int8_t const* four)
+    {
+        return {vreinterpretq_s8_s32(vdupq_n_s32(word_of(four)))};
+    }
+    static sums add_products(sums const& to, weights a, factors b)
+    {
+#ifdef __ARM_FEATURE_DOTPROD
+        return vdotq_s32(to, a.all, b.all);
+#else
+        int32x4_t const low = vpaddlq_s16(vmull_s8(vget_low_s8(a.all), vget_low_s8(b.all))),
+                        high = vpaddlq_s16(vmull_s8(vget_high_s8(a.all), vget_high_s8(b.all)));
+        return to + sums(vpaddq_s32(low, high));
+#endif
+    }
+    static batch_t<float> to_floats(sums const& from) { return xsimd::to_float(from); }
+};
+
+#else
+
+struct byte_unit {
+    using weights = std::array<std::uint8_t, bytes_of_batch>;
+    using factors = std::array<std::int8_t, 4>;
+    using sums = std::array<std::int32_t, batch_size<float>>;
+
+    static sums begin(std::int32_t total)
+    {
+        sums all;
+        all.fill(-byte_offset * total);
+        return all;
+    }
+    static weights load(std::uint8_t const* from)
+    {
+        weights all;
+        std::memcpy(all.data(), from, sizeof all);
+        return all;
+    }
+    static factors spread(std::int8_t const* four)
+    {
+        factors all;
+        std::memcpy(all.data(), four, sizeof all);
+        return all;
+    }
+    static sums add_products(sums to, weights const& a, factors const& b)
+    {
+        for (std::size_t lane = 0; lane < to.size(); ++lane)
+            for (std::size_t i = 0; i < 4; ++i)
+                to[lane] += a[4 * lane + i] * b[i];
+        return to;
+    }
+    static batch_t<float> to_floats(sums const& from)
+    {
+        float items[batch_size<float>];
+        for (std::size_t lane = 0; lane < from.size(); ++lane)
+            items[lane] = static_cast<float>(from[lane]);
+        return load_batch(items);
+    }
+};
+
+#endif
+
+} // namespace detail
+
+} // namespace xloom::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+// ==== xloom/kernel/quantized_rows.hpp ====
+// Rows of floats, rounded to 8 bits with a scale for each piece of a row (dynamic quantization).
+
+namespace xloom::kernel {
+
+/// The numbers of a row that share a scale. A sum of as many products of 7 bits and a sign is below 2^24, so
+/// that it is exact as a float.
+inline constexpr std::size_t quantized_length = 1024;
+
+/// A piece of a row: scale * items[k], the items from -127 to 127, padded with zeros to whole fours.
+struct quantized_row {
+    alignas(64) std::array<std::int8_t, quantized_length> items;
+    float scale;
+    std::int32_t total; ///< of the items
+};
+
+namespace detail {
+
+/// The number of floats that are rounded at a time.
+inline constexpr std::size_t quantized_step = 16;
+
+/// Calls f with the next numbers of a row, the last of them padded with zeros, and the index of the first.
+template <class F>
+void for_each_step(float const* row, std::size_t count, F const& f) noexcept
+{
+    std::array<float, quantized_step> items;
+    std::size_t k = 0;
+    for (; k + quantized_step <= count; k += quantized_step) {
+        std::memcpy(items.data(), row + k, sizeof items);
+        f(items, k);
+    }
+    if (k < count) {
+        items.fill(0);
+        std::copy(row + k, row + count, items.begin());
+        f(items, k);
+    }
+}
+
+/// Returns the largest magnitude; infinity or NaN if one of the numbers is that.
+///
+/// Why as integers: their order is that of the magnitudes, and NaN is above all.
+inline float largest_magnitude(float const* row, std::size_t count) noexcept
+{
+    std::array<std::int32_t, quantized_step> largest{};
+    for_each_step(row, count, [&](std::array<float, quantized_step> const& items, std::size_t) {
+        auto const patterns = std::bit_cast<std::array<std::int32_t, quantized_step>>(items);
+        for (std::size_t i = 0; i < quantized_step; ++i)
+            largest[i] = (std::max)(largest[i], patterns[i] & 0x7fffffff);
+    });
+    return std::bit_cast<float>(*std::max_element(largest.begin(), largest.end()));
+}
+
+} // namespace detail
+
+/// Rounds numbers to multiples of 1/127 of their largest magnitude, to nearest, ties to even. If that is less
+/// than 2^-100, they become zeros; if one of them is not finite, the scale is NaN.
+inline void quantize_row(float const* row, std::size_t count, quantized_row& to) noexcept
+{
+    float const largest = detail::largest_magnitude(row, count);
+    bool const is_finite = largest <= (std::numeric_limits<float>::max)(), is_zero = !(largest >= 0x1p-100f);
+    to.total = 0;
+    if (!is_finite || is_zero) {
+        to.items.fill(0);
+        to.scale = is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
+        return;
+    }
+    to.scale = largest / 127;
+    // Added to this number, a float is rounded to an integer, which its last bits hold.
+    constexpr float rounding = 0x1.8p23f;
+    std::array<std::int32_t, detail::quantized_step> totals{};
+    detail::for_each_step(row, count,
+        [&, factor = 127 / largest](std::array<float, detail::quantized_step> items, std::size_t k) {
+            for (float& item : items)
+                item = multiply_add(item, factor, rounding);
+            auto const patterns = std::bit_cast<std::array<std::int32_t, detail::quantized_step>>(items);
+            std::array<std::int8_t, detail::quantized_step> bytes;
+            for (std::size_t i = 0; i < detail::quantized_step; ++i) {
+                totals[i] += patterns[i] - std::bit_cast<std::int32_t>(rounding);
+                bytes[i] = static_cast<std::int8_t>(patterns[i]);
+            }
+            std::copy(bytes.begin(), bytes.end(), to.items.begin() + static_cast<std::ptrdiff_t>(k));
+        });
+    for (std::int32_t const total : totals)
+        to.total += total;
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// Four numbers of a column of panels: integers from -127 to 127, each stored as the integer + byte_offset.
+struct four_weights {
+    std::array<std::uint8_t, 4> stored;
+};
+
+namespace detail {
+
+/// A piece of a depth in items of four numbers.
+struct piece_of_depth {
+    std::size_t first, end;
+};
+
+/// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
+template <std::size_t Count, std::size_t Batches>
+void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b, std::size_t panel,
+    piece_of_depth piece, rows_of<float const> start, rows_of<float> sums) noexcept
+{
+    std::size_t const depth = items_of_depth(b.depth, 4), column = panel * panel_width<float>,
+                      next_panel = depth * panel_width<float>;
+    four_weights const* const first = b.items + column * depth;
+    byte_unit::sums sum[Count][Batches];
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Count; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = (byte_unit::begin(a[r].total));
+    for (std::size_t k = piece.first; k < piece.end; ++k) {
+        std::array<byte_unit::weights, Batches> weights;
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i)
+            weights[i] =
+                byte_unit::load(column_batch<Batches, float>(first, next_panel, k, i)->stored.data());
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Count; ++r) {
+            auto const factors = byte_unit::spread(&a[r].items[4 * (k - piece.first)]);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < Batches; ++i)
+                sum[r][i] = byte_unit::add_products(sum[r][i], weights[i], factors);
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Count; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i) {
+            std::size_t const j = column + i * batch_size<float>;
+            store_batch(
+                sums.first + r * sums.step + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                    batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                    load_batch(start.first + r * start.step + j)));
+        }
+}
+
+/// Rounds numbers [begin, end) of a block of `Count` rows.
+template <std::size_t Count>
+void quantize_block(
+    rows_of<float const> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
+{
+    for (std::size_t r = 0; r < Count; ++r)
+        quantize_row(block.from(r).first + begin, end - begin, to[r]);
+}
+template <std::size_t Count>
+void quantize_block(
+    interleaved_rows<float> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
+{
+    std::array<float, quantized_length> row;
+    for (std::size_t r = 0; r < Count; ++r) {
+        for (std::size_t k = begin; k < end; ++k)
+            row[k - begin] = number_of<Count>(block, r, k);
+        quantize_row(row.data(), end - begin, to[r]);
+    }
+}
+
+/// The blocks of rows that are rounded before the panels are read.
+inline constexpr std::size_t quantized_blocks = 4;
+
+/// Calls f(panel, batches) for `columns` columns, `panels` panels at a time.
+template <std::size_t Panels, class F>
+void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
+{
+    constexpr std::size_t width = Panels * panel_batches<float>;
+    std::size_t const batches = whole_batches<float>(columns) / batch_size<float>,
+                      count = (batches + width - 1) / width;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t const group = order == panel_order::backwards ? count - 1 - i : i;
+        with_count<1, width>((std::min)(width, batches - group * width),
+            [&](auto batches_here) { f(group * Panels, batches_here); });
+    }
+}
+
+/// Computes sums = start + a b for one row, several panels at a time.
+inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    quantized_row row;
+    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
+        std::size_t const end = (std::min)(k + quantized_length, b.depth);
+        quantize_row(a.first + k, end - k, row);
+        for_each_panel_group<panels_per_row<float>>(b.columns, order, [&](std::size_t panel, auto batches) {
+            multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
+        });
+        start = {sums.first, sums.step};
+    }
+}
+
+/// Computes sums = start + a b for two or more rows, panel by panel.
+///
+/// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
+template <class Rows>
+void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    constexpr std::size_t most = block_rows<float>;
+    std::array<quantized_row, quantized_blocks * most> quantized;
+    blocks const parts{rows, most};
+    auto const for_each_part = [&](std::size_t first, auto const& f) {
+        for (std::size_t part = first; part < (std::min)(first + quantized_blocks, parts.count()); ++part) {
+            std::size_t const begin = parts.begin(part);
+            with_count<2, most>(parts.begin(part + 1) - begin,
+                [&](auto count) { f(begin, count, &quantized[(part - first) * most]); });
+        }
+    };
+    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
+        std::size_t const end = (std::min)(k + quantized_length, b.depth);
+        for (std::size_t part = 0; part < parts.count(); part += quantized_blocks) {
+            for_each_part(part, [&](std::size_t row, auto count, quantized_row* to) {
+                quantize_block<count>(block_at(a, row, b.depth), k, end, to);
+            });
+            for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
+                for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
+                    multiply_bytes<count, batches>(
+                        from, b, panel, {k / 4, items_of_depth(end, 4)}, start.from(row), sums.from(row));
+                });
+            });
+        }
+        start = {sums.first, sums.step};
+    }
+}
+
+} // namespace detail
+
+/// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
+/// quantized_length numbers of a row.
+template <class Rows>
+void multiply_quantized(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    if (b.depth == 0)
+        for (std::size_t r = 0; r < rows; ++r)
+            std::copy_n(start.from(r).first, whole_batches<float>(b.columns), sums.from(r).first);
+    else if (rows == 1)
+        detail::multiply_quantized_one({a.first, 0}, b, start, sums, order);
+    else
+        detail::multiply_quantized_many(rows, a, b, start, sums, order);
+}
+
+} // namespace xloom::kernel
+
 namespace xloom::kernel {
 
 namespace detail {
@@ -10278,18 +10745,31 @@ template <class Stored, class Rows>
 void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, rows_of<float const> start,
     rows_of<float> sums, panel_order order) noexcept
 {
-    multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
+    if constexpr (std::is_same_v<Stored, four_weights>)
+        multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
+    else
+        multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
 }
 
 template <class Stored>
 inline constexpr weight_storage storage_of = weight_storage::int8;
 template <>
+inline constexpr weight_storage storage_of<four_weights> = weight_storage::dynamic_int8;
+template <>
 inline constexpr weight_storage storage_of<float16> = weight_storage::float16;
 template <>
 inline constexpr weight_storage storage_of<bfloat16> = weight_storage::bfloat16;
 
+/// The numbers of a column that an item holds.
 template <class Stored>
-inline constexpr narrow_type<float> narrow_type_of{storage_of<Stored>, sizeof(Stored),
+inline constexpr std::size_t item_depth = std::is_same_v<Stored, four_weights> ? 4 : 1;
+
+/// True for integers, which have a scale for each column.
+template <class Stored>
+inline constexpr bool has_scales = std::is_same_v<Stored, four_weights> || std::is_integral_v<Stored>;
+
+template <class Stored>
+inline constexpr narrow_type<float> narrow_type_of{storage_of<Stored>, sizeof(Stored), item_depth<Stored>,
     &multiply_narrow<Stored, rows_of<float const>>, &multiply_narrow<Stored, interleaved_rows<float>>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
@@ -10300,6 +10780,8 @@ auto with_narrow_type(weight_storage storage, F const& f)
         return f(std::type_identity<float16>());
     if (storage == weight_storage::bfloat16)
         return f(std::type_identity<bfloat16>());
+    if (storage == weight_storage::dynamic_int8)
+        return f(std::type_identity<four_weights>());
     return f(std::type_identity<std::int8_t>());
 }
 
@@ -10335,7 +10817,7 @@ struct unpacked_narrow_panels {
     void* items;
     std::size_t depth;
     std::size_t columns;
-    float* scales; ///< int8 only
+    float* scales; ///< of integers only
     narrow_type<float> const* type;
 
     stored_panels<float> packed() const noexcept
@@ -10351,12 +10833,12 @@ namespace detail {
 template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const items = panel_items<float>(depth, columns);
+    std::size_t const items = panel_items<float>(items_of_depth(depth, item_depth<Stored>), columns);
     float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
     Stored* const first = reinterpret_cast<Stored*>(numbers);
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);
-    float* const scales = std::is_integral_v<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
+    float* const scales = has_scales<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
     return {first, depth, columns, scales, &narrow_type_of<Stored>};
 }
 
@@ -10366,16 +10848,35 @@ unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexc
     return {static_cast<Stored*>(to.items), to.depth, to.columns};
 }
 
+/// Writes a column of a matrix into panels.
+template <class Item>
+void pack_column(Item const* from, std::ptrdiff_t step, float scale, std::size_t column,
+    unpacked_narrow_panels const& to) noexcept
+{
+    std::size_t const panel = column - column % panel_width<float>;
+    std::size_t const width = columns_of_panel<float>(panel, to.columns);
+    four_weights* const first =
+        static_cast<four_weights*>(to.items) + panel * items_of_depth(to.depth, 4) + (column - panel);
+    for (std::size_t k = 0; k < to.depth; ++k)
+        first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
+            byte_offset + round_to_scale(from[static_cast<std::ptrdiff_t>(k) * step], scale));
+}
+
 template <class Stored, class Item>
 void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
     std::size_t first_column) noexcept
 {
-    if constexpr (std::is_integral_v<Stored>) {
+    if constexpr (has_scales<Stored>) {
         float* const scales = to.scales + first_column;
         for (std::size_t j = 0; j < columns; ++j)
             scales[j] = scale_of_column(from, to.depth, j);
-        pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
-            [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
+        if constexpr (std::is_same_v<Stored, four_weights>)
+            for (std::size_t j = 0; j < columns; ++j)
+                pack_column(from.items + static_cast<std::ptrdiff_t>(j) * from.column_step, from.depth_step,
+                    scales[j], first_column + j, to);
+        else
+            pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
+                [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
     } else {
         pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
             [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
@@ -10525,7 +11026,7 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
 inline bool is_stored_as(weight_storage storage, float weight) noexcept
 {
-    if (storage == weight_storage::int8)
+    if (storage == weight_storage::int8 || storage == weight_storage::dynamic_int8)
         return std::isfinite(weight);
     return !std::isfinite(weight) ||
            std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
@@ -10536,7 +11037,7 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
     if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op, ": storage must be full, float16, bfloat16 or int8, but it is ",
+        fail<option_error>(op, ": storage must be full, float16, bfloat16, int8 or dynamic_int8, but it is ",
             static_cast<int>(storage), ". Choose one of them.");
 }
 

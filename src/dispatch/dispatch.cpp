@@ -6,19 +6,37 @@
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
+#include <type_traits>
 
 #include "functions.hpp"
 
 namespace xloom::dispatch::detail {
 namespace {
 
-constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512"};
+constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512", "avx512_vnni"};
 
 } // namespace
 
+template <class Functions, class... All>
+constexpr bool is_among(std::tuple<All...> const*) noexcept
+{
+    return (std::is_same_v<Functions, All> || ...);
+}
+
+/// Returns the functions of avx512_vnni: those of avx512, unless they choose the products of narrow weights.
+template <class Functions>
+constexpr Functions const& with_vnni() noexcept
+{
+    if constexpr (is_among<Functions>(&xloom_dispatch_avx512_vnni))
+        return std::get<Functions>(xloom_dispatch_avx512_vnni);
+    else
+        return std::get<Functions>(xloom_dispatch_avx512);
+}
+
 template <class Functions>
 Functions const* const functions_of_levels<Functions>::at[level_count]{&std::get<Functions>(xloom_dispatch_sse2),
-    &std::get<Functions>(xloom_dispatch_avx2), &std::get<Functions>(xloom_dispatch_avx512)};
+    &std::get<Functions>(xloom_dispatch_avx2), &std::get<Functions>(xloom_dispatch_avx512),
+    &with_vnni<Functions>()};
 
 namespace {
 
@@ -59,6 +77,8 @@ bool is_supported(level unit) noexcept
         return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl");
+    case level::avx512_vnni:
+        return detail::is_supported(level::avx512) && __builtin_cpu_supports("avx512vnni");
     }
     return false;
 }

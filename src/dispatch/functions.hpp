@@ -128,4 +128,6 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_sse2;
 [[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_avx2;
 [[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_avx512;
+// With VNNI only products of narrow weights change.
+[[gnu::visibility("hidden")]] extern xloom::dispatch::detail::narrow_functions const xloom_dispatch_avx512_vnni;
 }

@@ -15,5 +15,5 @@ constexpr std::tuple<Functions...> compiled(std::tuple<Functions...> const*)
 } // namespace xloom::dispatch::detail
 
 // Constant, so that nothing of this file runs before the level is chosen.
-constinit xloom::dispatch::detail::table const XLOOM_DISPATCH_TABLE =
-    xloom::dispatch::detail::compiled(static_cast<xloom::dispatch::detail::table const*>(nullptr));
+constinit decltype(XLOOM_DISPATCH_TABLE) XLOOM_DISPATCH_TABLE =
+    xloom::dispatch::detail::compiled(static_cast<decltype(XLOOM_DISPATCH_TABLE)*>(nullptr));
