@@ -71,18 +71,35 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
 }
 
+/// The function that computes an activation's derivative.
+template <class T>
+struct activate_vjp_functions {
+    using item = T;
+
+    void (*run)(activation_function const&, T const* x, T const* ct_y, T* ct_x, std::size_t count);
+
+    static constexpr activate_vjp_functions compiled() noexcept { return {&multiply_by_slopes}; }
+
+private:
+    static void multiply_by_slopes(
+        activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+    {
+        if (function.kind == activation::softmax) {
+            std::vector<T> values(x, x + count);
+            kernel::softmax(values.data(), values.data(), count);
+            std::copy_n(ct_y, count, ct_x);
+            kernel::softmax_vjp(values.data(), ct_x, count);
+        } else
+            kernel::with_activation<T>(
+                function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+    }
+};
+
 template <class T>
 void activate_vjp_items(
     activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
 {
-    if (function.kind == activation::softmax) {
-        std::vector<T> values(x, x + count);
-        kernel::softmax(values.data(), values.data(), count);
-        std::copy_n(ct_y, count, ct_x);
-        kernel::softmax_vjp(values.data(), ct_x, count);
-    } else
-        kernel::with_activation<T>(
-            function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+    vector_level().template functions<activate_vjp_functions<T>>().run(function, x, ct_y, ct_x, count);
 }
 
 template <class T>

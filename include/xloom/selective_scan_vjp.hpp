@@ -114,7 +114,8 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
     detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
     detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
     detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
-    detail::selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+    detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
+        call, cotangents, gradients, workspace, detail::policy_ref(policy));
 }
 
 /// Rejects a policy that is not last.

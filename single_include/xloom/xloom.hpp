@@ -2565,18 +2565,35 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
 }
 
+/// The function that computes an activation's derivative.
+template <class T>
+struct activate_vjp_functions {
+    using item = T;
+
+    void (*run)(activation_function const&, T const* x, T const* ct_y, T* ct_x, std::size_t count);
+
+    static constexpr activate_vjp_functions compiled() noexcept { return {&multiply_by_slopes}; }
+
+private:
+    static void multiply_by_slopes(
+        activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+    {
+        if (function.kind == activation::softmax) {
+            std::vector<T> values(x, x + count);
+            kernel::softmax(values.data(), values.data(), count);
+            std::copy_n(ct_y, count, ct_x);
+            kernel::softmax_vjp(values.data(), ct_x, count);
+        } else
+            kernel::with_activation<T>(
+                function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+    }
+};
+
 template <class T>
 void activate_vjp_items(
     activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
 {
-    if (function.kind == activation::softmax) {
-        std::vector<T> values(x, x + count);
-        kernel::softmax(values.data(), values.data(), count);
-        std::copy_n(ct_y, count, ct_x);
-        kernel::softmax_vjp(values.data(), ct_x, count);
-    } else
-        kernel::with_activation<T>(
-            function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+    vector_level().template functions<activate_vjp_functions<T>>().run(function, x, ct_y, ct_x, count);
 }
 
 template <class T>
@@ -39133,6 +39150,25 @@ private:
     T* sums_ = nullptr;
 };
 
+/// The function that runs the vector-Jacobian product.
+template <class Item>
+struct selective_vjp_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, selective_scan_cotangents<Item> const&,
+        selective_scan_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_vjp_functions compiled() noexcept { return {&run_backward}; }
+
+private:
+    static void run_backward(selective_call<Item> const& call,
+        selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+    }
+};
+
 } // namespace detail
 } // namespace xloom
 
@@ -39241,7 +39277,8 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
     detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
     detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
     detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
-    detail::selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+    detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
+        call, cotangents, gradients, workspace, detail::policy_ref(policy));
 }
 
 /// Rejects a policy that is not last.

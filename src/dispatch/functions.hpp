@@ -19,7 +19,7 @@
 #include <xloom/rnn_cell.hpp>
 #include <xloom/segment_reduce.hpp>
 #include <xloom/segment_scan.hpp>
-#include <xloom/selective_scan.hpp>
+#include <xloom/selective_scan_vjp.hpp>
 
 namespace xloom::dispatch::detail {
 
@@ -27,7 +27,7 @@ using namespace xloom::detail;
 
 template <class T>
 using basic_functions =
-    std::tuple<activate_functions<T>, pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
+    std::tuple<activate_functions<T>, activate_vjp_functions<T>, pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
 template <class T>
 using lstm_functions = std::tuple<pack_functions<lstm_family, T, lstm_constants<T>, lstm_options>,
@@ -101,7 +101,7 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
 template <class T>
 using recurrence_functions =
     std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
-        selective_functions<T>>;
+        selective_functions<T>, selective_vjp_functions<T>>;
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),

@@ -127,6 +127,10 @@ void print_all(std::size_t H, std::size_t N)
     for (std::size_t kind = 0; kind < xloom::activation_count; ++kind) {
         xloom::activate(static_cast<xloom::activation>(kind), std::span<T const>(A.data(), N * H), y);
         print("activate", H, N, y);
+        std::vector<T> const ct_y(N * H, T(0.5));
+        xloom::activate_vjp(
+            static_cast<xloom::activation>(kind), std::span<T const>(A.data(), N * H), ct_y, y);
+        print("activate_vjp", H, N, y);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <xloom/linear_recurrence_vjp.hpp>
 #include <xloom/segment_reduce.hpp>
 #include <xloom/segment_scan.hpp>
-#include <xloom/selective_scan.hpp>
+#include <xloom/selective_scan_vjp.hpp>
 #include <xloom/tbb.hpp>
 
 #include "levels.hpp"
@@ -66,6 +66,14 @@ void print_selective(std::size_t H, std::size_t N)
         u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.delta_softplus = true}, xloom::tbb_policy(2));
     print("selective_scan", H, N, out.y);
     print("selective_scan's state", H, N, out.final_state);
+    cube d_u = u, d_B = B;
+    auto d_A = A;
+    xloom::recurrent_workspace<T> workspace;
+    xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.y = z},
+        {.u = d_u, .A = d_A, .B = d_B}, workspace, {.delta_softplus = true}, xloom::tbb_policy(2));
+    for (auto const* const gradient : {&d_u, &d_B})
+        print("selective_scan_vjp", H, N, *gradient);
+    print("selective_scan_vjp's d_A", H, N, d_A);
 }
 
 } // namespace

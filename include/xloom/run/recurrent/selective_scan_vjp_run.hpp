@@ -164,5 +164,24 @@ private:
     T* sums_ = nullptr;
 };
 
+/// The function that runs the vector-Jacobian product.
+template <class Item>
+struct selective_vjp_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, selective_scan_cotangents<Item> const&,
+        selective_scan_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_vjp_functions compiled() noexcept { return {&run_backward}; }
+
+private:
+    static void run_backward(selective_call<Item> const& call,
+        selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+    }
+};
+
 } // namespace detail
 } // namespace xloom
