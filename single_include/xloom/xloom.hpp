@@ -10303,6 +10303,39 @@ void check_outputs(std::string_view op, Describe const& describe,
 // ==== xloom/kernel/multiply_quantized.hpp ====
 // Products of rows that are rounded to 8 bits with a constant matrix of 8 bits.
 
+// ==== xloom/kernel/byte_panels.hpp ====
+// Panels of weights of 8 bits, for products of bytes.
+
+namespace xloom::kernel {
+
+/// What a weight of 8 bits is stored with in addition, as an unsigned byte: VNNI multiplies unsigned bytes by
+/// signed ones.
+inline constexpr std::int32_t byte_offset = 128;
+
+/// Four numbers of a column of panels: integers from -127 to 127, each stored as the integer + byte_offset.
+struct four_weights {
+    std::array<std::uint8_t, 4> stored;
+};
+
+/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on. Each item becomes the
+/// integer round(item, its column of the matrix).
+template <class Item, class Round>
+void pack_fours(strided_matrix<Item> from, std::size_t columns,
+    unpacked_panels<float, four_weights> const& to, std::size_t first_column, Round const& round) noexcept
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t j = 0; j < columns; ++j) {
+        std::size_t const column = first_column + j, offset = column % panel_width<float>,
+                          width = columns_of_panel<float>(column - offset, to.columns);
+        four_weights* const first = to.items + (column - offset) * items_of_depth(to.depth, 4) + offset;
+        for (std::size_t k = 0; k < to.depth; ++k)
+            first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
+                byte_offset + round(from.items[at(k) * from.depth_step + at(j) * from.column_step], j));
+    }
+}
+
+} // namespace xloom::kernel
+
 // ==== xloom/kernel/byte_products.hpp ====
 // Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
 // bits on all processors and in any order.
@@ -10315,10 +10348,6 @@ void check_outputs(std::string_view op, Describe const& describe,
 #endif
 
 namespace xloom::kernel {
-
-/// A weight of 8 bits is stored as an unsigned byte, this much larger: VNNI multiplies unsigned bytes by
-/// signed ones.
-inline constexpr std::int32_t byte_offset = 128;
 
 /// The bytes of a batch of floats.
 inline constexpr std::size_t bytes_of_batch = sizeof(float) * batch_size<float>;
@@ -10597,11 +10626,6 @@ inline void quantize_row(float const* row, std::size_t count, quantized_row& to)
 
 namespace xloom::kernel {
 
-/// Four numbers of a column of panels: integers from -127 to 127, each stored as the integer + byte_offset.
-struct four_weights {
-    std::array<std::uint8_t, 4> stored;
-};
-
 namespace detail {
 
 /// A piece of a depth in items of four numbers.
@@ -10622,7 +10646,7 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
     for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = (byte_unit::begin(a[r].total));
+            sum[r][i] = byte_unit::begin(a[r].total);
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
 #pragma GCC unroll 16
@@ -10768,26 +10792,27 @@ void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, ro
         multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
 }
 
+/// How a narrow type stores a column.
+struct narrow_format {
+    weight_storage storage;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
+    bool has_scales;        ///< one for each column
+};
 template <class Stored>
-inline constexpr weight_storage storage_of = weight_storage::int8;
+inline constexpr narrow_format format_of{};
 template <>
-inline constexpr weight_storage storage_of<four_weights> = weight_storage::dynamic_int8;
+inline constexpr narrow_format format_of<float16>{weight_storage::float16, 1, false};
 template <>
-inline constexpr weight_storage storage_of<float16> = weight_storage::float16;
+inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, 1, false};
 template <>
-inline constexpr weight_storage storage_of<bfloat16> = weight_storage::bfloat16;
-
-/// The numbers of a column that an item holds.
-template <class Stored>
-inline constexpr std::size_t item_depth = std::is_same_v<Stored, four_weights> ? 4 : 1;
-
-/// True for integers, which have a scale for each column.
-template <class Stored>
-inline constexpr bool has_scales = std::is_same_v<Stored, four_weights> || std::is_integral_v<Stored>;
+inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, 1, true};
+template <>
+inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
 
 template <class Stored>
-inline constexpr narrow_type<float> narrow_type_of{storage_of<Stored>, sizeof(Stored), item_depth<Stored>,
-    &multiply_narrow<Stored, rows_of<float const>>, &multiply_narrow<Stored, interleaved_rows<float>>};
+inline constexpr narrow_type<float> narrow_type_of{format_of<Stored>.storage, sizeof(Stored),
+    format_of<Stored>.item_depth, &multiply_narrow<Stored, rows_of<float const>>,
+    &multiply_narrow<Stored, interleaved_rows<float>>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
 template <class F>
@@ -10850,12 +10875,13 @@ namespace detail {
 template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const items = panel_items<float>(items_of_depth(depth, item_depth<Stored>), columns);
+    std::size_t const items =
+        panel_items<float>(items_of_depth(depth, format_of<Stored>.item_depth), columns);
     float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
     Stored* const first = reinterpret_cast<Stored*>(numbers);
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);
-    float* const scales = has_scales<Stored> ? memory.take(whole_batches<float>(columns)) : nullptr;
+    float* const scales = format_of<Stored>.has_scales ? memory.take(whole_batches<float>(columns)) : nullptr;
     return {first, depth, columns, scales, &narrow_type_of<Stored>};
 }
 
@@ -10865,38 +10891,24 @@ unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexc
     return {static_cast<Stored*>(to.items), to.depth, to.columns};
 }
 
-/// Writes a column of a matrix into panels.
-template <class Item>
-void pack_column(Item const* from, std::ptrdiff_t step, float scale, std::size_t column,
-    unpacked_narrow_panels const& to) noexcept
-{
-    std::size_t const panel = column - column % panel_width<float>;
-    std::size_t const width = columns_of_panel<float>(panel, to.columns);
-    four_weights* const first =
-        static_cast<four_weights*>(to.items) + panel * items_of_depth(to.depth, 4) + (column - panel);
-    for (std::size_t k = 0; k < to.depth; ++k)
-        first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
-            byte_offset + round_to_scale(from[static_cast<std::ptrdiff_t>(k) * step], scale));
-}
-
 template <class Stored, class Item>
 void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
     std::size_t first_column) noexcept
 {
-    if constexpr (has_scales<Stored>) {
+    auto const to_panels = panels_of<Stored>(to);
+    if constexpr (!format_of<Stored>.has_scales) {
+        pack_converted(from, to.depth, columns, to_panels, 0, first_column,
+            [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+    } else {
         float* const scales = to.scales + first_column;
         for (std::size_t j = 0; j < columns; ++j)
             scales[j] = scale_of_column(from, to.depth, j);
+        auto const round = [scales](
+                               Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); };
         if constexpr (std::is_same_v<Stored, four_weights>)
-            for (std::size_t j = 0; j < columns; ++j)
-                pack_column(from.items + static_cast<std::ptrdiff_t>(j) * from.column_step, from.depth_step,
-                    scales[j], first_column + j, to);
+            pack_fours(from, columns, to_panels, first_column, round);
         else
-            pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
-                [scales](Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); });
-    } else {
-        pack_converted(from, to.depth, columns, panels_of<Stored>(to), 0, first_column,
-            [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+            pack_converted(from, to.depth, columns, to_panels, 0, first_column, round);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <xloom/kernel/byte_panels.hpp>
 #include <xloom/kernel/simd.hpp>
 
 // g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
@@ -17,10 +18,6 @@
 #endif
 
 namespace xloom::kernel {
-
-/// A weight of 8 bits is stored as an unsigned byte, this much larger: VNNI multiplies unsigned bytes by
-/// signed ones.
-inline constexpr std::int32_t byte_offset = 128;
 
 /// The bytes of a batch of floats.
 inline constexpr std::size_t bytes_of_batch = sizeof(float) * batch_size<float>;

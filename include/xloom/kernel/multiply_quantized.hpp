@@ -6,16 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <xloom/kernel/byte_panels.hpp>
 #include <xloom/kernel/byte_products.hpp>
 #include <xloom/kernel/multiply.hpp>
 #include <xloom/kernel/quantized_rows.hpp>
 
 namespace xloom::kernel {
-
-/// Four numbers of a column of panels: integers from -127 to 127, each stored as the integer + byte_offset.
-struct four_weights {
-    std::array<std::uint8_t, 4> stored;
-};
 
 namespace detail {
 
@@ -37,7 +33,7 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
     for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = (byte_unit::begin(a[r].total));
+            sum[r][i] = byte_unit::begin(a[r].total);
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
 #pragma GCC unroll 16
