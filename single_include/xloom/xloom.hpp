@@ -8816,23 +8816,29 @@ void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T cons
 /// them, share a panel evenly.
 ///
 /// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
-template <class Stored, class T = Stored>
-std::optional<prefetch_next_panel<Stored>> share_of(
-    Stored const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
+template <class T>
+std::optional<prefetch_next_panel<T>> share_of(
+    T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
                       width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
-    return prefetch_next_panel<Stored>{
-        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<Stored>)};
+    return prefetch_next_panel<T>{
+        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
+}
+
+template <class T>
+bool is_larger_than_l2(panels<T> const& b) noexcept
+{
+    return panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
 }
 
 /// Computes sums = start + a b for two or more rows, panel by panel.
 ///
 /// Why the next panel is prefetched: a matrix larger than L2 would stall at the beginning of each panel.
-/// Prefetching costs 1/20 of the time of the rows that issue it, which a matrix that fits in L2 would not
-/// recover.
+/// Prefetching costs 1/20 of the time of the rows that issue it, which neither a matrix that fits in L2 would
+/// recover nor one of a narrow type, whose numbers are widened in the meantime.
 template <class T, class Stored, class Rows>
 void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start,
     rows_of<T> sums, panel_order order) noexcept
@@ -8841,8 +8847,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
-    bool const is_backwards = order == panel_order::backwards,
-               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(Stored) > tuning::l2_cache_size;
+    bool const is_backwards = order == panel_order::backwards;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -8854,15 +8859,15 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of
                         block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
-            std::optional<prefetch_next_panel<Stored>> share;
-            if (is_prefetched && panel < whole && next < whole)
-                share = share_of<Stored, T>(
-                    b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
-            if (share)
-                multiply_part(std::integral_constant<std::size_t, width>(), *share);
-            else
-                with_count<1, width>((std::min)(width, batches - panel * width),
-                    [&](auto batches_here) { multiply_part(batches_here, no_prefetch()); });
+            if constexpr (std::is_same_v<Stored, T>)
+                if (panel < whole && next < whole && is_larger_than_l2(b))
+                    if (auto const share = share_of(
+                            b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count())) {
+                        multiply_part(std::integral_constant<std::size_t, width>(), *share);
+                        continue;
+                    }
+            with_count<1, width>((std::min)(width, batches - panel * width),
+                [&](auto batches_here) { multiply_part(batches_here, no_prefetch()); });
         }
     }
 }
