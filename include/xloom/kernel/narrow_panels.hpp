@@ -92,8 +92,9 @@ namespace detail {
 template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const items = panel_items<float>(depth, columns);
-    float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
+    std::size_t const items = panel_items<float>(depth, columns),
+                      bytes = saturated_product(depth, whole_batches<float>(columns) * sizeof(Stored));
+    float* const numbers = memory.take(bytes / sizeof(float) + (bytes % sizeof(float) == 0 ? 0 : 1));
     Stored* const first = reinterpret_cast<Stored*>(numbers);
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);
