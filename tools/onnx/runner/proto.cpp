@@ -7,7 +7,7 @@
 #include "text.hpp"
 #include "types.hpp"
 
-// A TensorProto's items are stored in raw_data, as the bytes of a little-endian processor, or as entries of the
+// A TensorProto's items are stored in raw_data, as the bytes of a little-endian machine, or as entries of the
 // typed field for their element type. Items of 2 and 4 bits are packed, the first one lowest: in bytes, or in
 // entries that hold a byte each.
 
