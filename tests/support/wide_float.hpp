@@ -10,8 +10,8 @@
 
 /// long double is no wider than double here.
 template <class T>
-using wide_float =
-    std::conditional_t<std::is_same_v<T, float>, double, boost::multiprecision::cpp_bin_float_quad>;
+using wide_float = std::conditional_t<std::is_same_v<T, float>, double,
+    boost::multiprecision::cpp_bin_float_double_extended>;
 #else
 template <class T>
 using wide_float = long double;
