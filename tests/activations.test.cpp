@@ -15,6 +15,7 @@
 
 #include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
+#include "support/wide_float.hpp"
 
 namespace activations_test {
 
@@ -23,33 +24,34 @@ using namespace xloom;
 namespace {
 
 /// The textbook's definitions, in more digits than the functions have.
-long double exact(activation_function const& function, long double x)
+template <class Wide>
+Wide exact(activation_function const& function, Wide const& x)
 {
-    auto const alpha = static_cast<long double>(function.alpha),
-               beta = static_cast<long double>(function.beta);
+    using std::exp, std::expm1, std::fabs, std::fmax, std::fmin, std::log1p, std::tanh;
+    auto const alpha = static_cast<Wide>(function.alpha), beta = static_cast<Wide>(function.beta);
     switch (function.kind) {
     case activation::relu:
-        return x < 0 ? 0 : x;
+        return x < 0 ? Wide(0) : x;
     case activation::tanh:
-        return std::tanh(x);
+        return tanh(x);
     case activation::sigmoid:
-        return 1 / (1 + std::exp(-x));
+        return 1 / (1 + exp(-x));
     case activation::affine:
         return alpha * x + beta;
     case activation::leaky_relu:
         return x < 0 ? alpha * x : x;
     case activation::thresholded_relu:
-        return x >= alpha ? x : 0;
+        return x >= alpha ? x : Wide(0);
     case activation::scaled_tanh:
-        return alpha * std::tanh(beta * x);
+        return alpha * tanh(beta * x);
     case activation::hard_sigmoid:
-        return std::fmax(0.0L, std::fmin(1.0L, alpha * x + beta));
+        return fmax(Wide(0), fmin(Wide(1), alpha * x + beta));
     case activation::elu:
-        return x < 0 ? alpha * std::expm1(x) : x;
+        return x < 0 ? alpha * expm1(x) : x;
     case activation::softsign:
-        return x / (1 + std::fabs(x));
+        return x / (1 + fabs(x));
     default:
-        return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); // softplus
+        return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); // softplus
     }
 }
 
@@ -79,7 +81,7 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
         long double worst = 0;
         T where = 0;
         for (std::size_t i = 0; i < x.size(); ++i)
-            if (long double const ulp = ulps_between(y[i], exact(function, static_cast<long double>(x[i])));
+            if (long double const ulp = ulps_between(y[i], exact(function, static_cast<wide_float<T>>(x[i])));
                 !(ulp <= worst)) {
                 worst = ulp;
                 where = x[i];
@@ -93,6 +95,7 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
 
 TEST_CASE_TEMPLATE("ScaledTanh is as exact with other alphas and betas", T, float, double)
 {
+    using std::fabs;
     constexpr T smallest = std::numeric_limits<T>::min();
     activation_accuracy const& accuracy = activation_accuracies[2];
     REQUIRE(accuracy.kind == activation::scaled_tanh);
@@ -106,8 +109,8 @@ TEST_CASE_TEMPLATE("ScaledTanh is as exact with other alphas and betas", T, floa
                 activation::scaled_tanh, static_cast<double>(T(alpha)), static_cast<double>(T(beta))};
             long double worst = 0;
             for (std::size_t i = 0; i < x.size(); ++i) {
-                long double const expected = exact(rounded, static_cast<long double>(x[i]));
-                if (std::fabs(T(beta) * x[i]) >= smallest && std::fabs(expected) >= smallest)
+                auto const expected = exact(rounded, static_cast<wide_float<T>>(x[i]));
+                if (fabs(T(beta) * x[i]) >= smallest && fabs(expected) >= smallest)
                     worst = std::fmax(worst, ulps_between(y[i], expected));
             }
             CAPTURE(alpha);
@@ -131,10 +134,10 @@ TEST_CASE_TEMPLATE(
         auto const y = activated<T>({accuracy.kind}, x);
         bool is_between = true;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            long double const most =
-                exact({accuracy.kind}, static_cast<long double>(x[i])) +
-                accuracy.max_ulp * static_cast<long double>(std::numeric_limits<T>::denorm_min());
-            is_between = is_between && y[i] >= 0 && static_cast<long double>(y[i]) <= most;
+            using wide = wide_float<T>;
+            wide const most = exact({accuracy.kind}, static_cast<wide>(x[i])) +
+                              accuracy.max_ulp * static_cast<wide>(std::numeric_limits<T>::denorm_min());
+            is_between = is_between && y[i] >= 0 && static_cast<wide>(y[i]) <= most;
         }
         CAPTURE(name_of(accuracy.kind));
         CHECK(is_between);

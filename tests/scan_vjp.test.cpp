@@ -7,11 +7,10 @@
 #include <random>
 #include <vector>
 
-#include <xtensor/xview.hpp>
-
 #include <xloom/scan_vjp.hpp>
 
 #include "support/recurrence.hpp"
+#include "support/xtensor_extras.hpp"
 
 namespace scan_vjp_test {
 

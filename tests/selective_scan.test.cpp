@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -260,15 +261,32 @@ TEST_CASE("selective_scan: errors, before anything is written")
     auto const huge = [&](std::size_t a, std::size_t b, std::size_t c) {
         return xloom::detail::strided_items<double const>{zero.data(), {{a, b, c}, {0, 0, 0}}};
     };
-    auto const large = huge(1 << 20, 1 << 20, 4);
-    auto const large_states = huge(1 << 20, 1 << 20, 1 << 10);
+    constexpr int digits = std::numeric_limits<std::size_t>::digits;
+    constexpr std::size_t long_axis = std::size_t{1} << (digits / 2 - 2);
+    auto const large = huge(long_axis, long_axis, 4);
+    auto const large_states = huge(long_axis, long_axis, 1 << 10);
     xloom::detail::strided_items<double const> const large_A{zero.data(), {{4, 1 << 10}, {0, 0}}};
+    std::string const length = std::to_string(long_axis);
     CHECK_THROWS_WITH_AS(
         xloom::selective_scan(large, {.delta = large, .A = large_A, .B = large_states, .C = large_states}),
-        "xloom::selective_scan: the states of all steps must fit in memory, but N = 1048576, T = 1048576, K "
-        "= 4 "
-        "and S = 1024. Choose smaller sizes.",
+        ("xloom::selective_scan: operands and results must fit in memory, but N = " + length +
+            ", T = " + length + ", K = 4 and S = 1024. Choose smaller sizes.")
+            .c_str(),
         shape_error);
+
+    // Two rows of S numbers.
+    constexpr std::size_t S = std::size_t{1} << (digits - 5);
+    xt::xtensor<double, 3> const one = xt::zeros<double>({1, 1, 1});
+    xt::xtensor<double, 3> y_of_one = xt::ones<double>({1, 1, 1});
+    auto const states_of_one = huge(1, 1, S);
+    xloom::detail::strided_items<double const> const A_of_one{zero.data(), {{1, S}, {0, 0}}};
+    CHECK_THROWS_WITH_AS(
+        xloom::selective_scan_into(one, {.delta = one, .A = A_of_one, .B = states_of_one, .C = states_of_one},
+            {.y = y_of_one}, workspace),
+        "xloom: what an operator computes with must fit in memory, but its sizes need more bytes than "
+        "std::ptrdiff_t can count. Choose smaller sizes.",
+        shape_error);
+    CHECK(y_of_one(0, 0, 0) == 1);
 }
 
 } // namespace selective_scan_test

@@ -83,10 +83,12 @@ public:
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before loops over N: an M without items may have any N
         detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
-        std::size_t const memory_size = functions().memory_size(parameters(), memory, N);
+        std::size_t const memory_size = functions().memory_size(parameters(), memory, N),
+                          size = functions().size(parameters(), score_argument(score_), memory, N);
+        detail::check_fits_in_memory<T>(memory_size);
+        detail::check_fits_in_memory<T>(size);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(
-            numbers_.size(), functions().size(parameters(), score_argument(score_), memory, N) + 1));
+        numbers_.resize((std::max)(numbers_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);

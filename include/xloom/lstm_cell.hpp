@@ -1,6 +1,7 @@
 #pragma once
 // One step of the LSTM, for streams and as a scan's body.
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -47,7 +48,8 @@ public:
     {
         detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
-        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
+        detail::grow(
+            numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }

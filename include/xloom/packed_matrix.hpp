@@ -167,7 +167,7 @@ private:
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        if (!has_strides({K, J}, detail::padded_bytes))
+        if (!has_strides({K, J}, sizeof(T)))
             detail::fail<shape_error>(
                 op, ": B must fit in memory, but it is ", B.shape(), ". Reduce its dimensions.");
         detail::check_shapes(op,

@@ -7430,10 +7430,15 @@ constexpr void check_lengths(std::string_view op, std::string_view operand, Leng
 
 namespace xloom::detail {
 
-/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
-/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
-/// with it do not overflow.
-inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
+/// Requires that the size in bytes of `count` numbers is representable in std::ptrdiff_t. The largest
+/// std::size_t stands for all counts that are larger.
+template <class T>
+constexpr void check_fits_in_memory(std::size_t count)
+{
+    if (!is_countable({count}, sizeof(T)))
+        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
+                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+}
 
 /// A non-owning reference to the shape of an operand that may be omitted: then it is false.
 class shape_ref {
@@ -7613,7 +7618,7 @@ constexpr recurrent_widths check_weights(
             *options.hidden_size, " and R is ", *R, ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
+    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < attention_columns)
@@ -7691,10 +7696,12 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
     return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
 }
 
-/// Requires that the size of N rows of inputs and states does not overflow.
+/// Requires that the size of N rows of inputs and states does not overflow, nor that of the lists with the
+/// lengths and the operands of each row.
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
-    if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
+    constexpr std::size_t in_lists = 16;
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H + in_lists}, sizeof(double)))
         fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
             ". Choose fewer rows.");
 }
@@ -7863,7 +7870,7 @@ constexpr attention_widths check_attention(
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
-    if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
+    if (!has_strides({D, 2, (std::max)(H, E), (std::max)(A, L)}))
         fail<shape_error>(op, ": the weights must fit in memory, but ",
             AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
                : concat("R is ", *R, " and MW is ", *MW),
@@ -7884,7 +7891,7 @@ constexpr void check_memory_sizes(
     std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
-    if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
+    if (attends && !has_strides({D, N, S, (std::max)(A, E)}, sizeof(float)))
         fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
             ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }
@@ -8075,6 +8082,13 @@ inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? 
 
 namespace xloom::kernel {
 
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
+}
+
 template <class T>
 class arena {
 public:
@@ -8084,12 +8098,17 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        used_ += (count + elements_per_cache_line<T> - 1) / elements_per_cache_line<T> *
-                 elements_per_cache_line<T>;
+        constexpr std::size_t line = elements_per_cache_line<T>;
+        if (__builtin_add_overflow(count, line - 1, &count) ||
+            __builtin_add_overflow(used_, count / line * line, &used_))
+            used_ = (std::numeric_limits<std::size_t>::max)();
         return piece;
     }
+    /// Allocates `rows` rows of `columns` items.
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
 
     bool only_counts() const noexcept { return items_ == nullptr; }
+    /// Returns the number of items; the largest std::size_t if it is larger.
     std::size_t used() const noexcept { return used_; }
 
 private:
@@ -9021,9 +9040,9 @@ public:
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          h_(memory.take(rows * p.gate_step)),
-          c_(memory.take(rows * p.gate_step)),
-          interleaved_(memory.take(rows * p.gate_step))
+          h_(memory.take(rows, p.gate_step)),
+          c_(memory.take(rows, p.gate_step)),
+          interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -9134,9 +9153,9 @@ struct step_buffers {
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps((std::min)(std::max<std::size_t>(longest, 1),
               std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
-          x(memory.take(most_together(rows, longest) * cell.W().depth)),
-          interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
-          sums(memory.take(most_together(rows, longest) * cell.sums_step()))
+          x(memory.take(most_together(rows, longest), cell.W().depth)),
+          interleaved_x(memory.take(most_together(rows, longest), cell.W().depth)),
+          sums(memory.take(most_together(rows, longest), cell.sums_step()))
     {}
 
 private:
@@ -9236,7 +9255,7 @@ attention_memory<T> take_memory(
     attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
     std::size_t const step = whole_batches<T>(p.A);
-    return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
+    return {{memory.take(length, step), length, step, false}, memory.take(length, whole_batches<T>(p.E))};
 }
 
 /// Writes zeros after the A numbers of a key or query, up to a whole batch: infinity times the zeros that pad
@@ -9302,12 +9321,12 @@ public:
           lstm_(p.lstm, rows, arguments..., memory),
           score_(score),
           alignment_step_(whole_batches<T>(longest_memory)),
-          attention_(memory.take(rows * attention_step())),
-          context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
-          query_(memory.take(rows * query_step())),
-          alignment_(memory.take(rows * alignment_step_)),
+          attention_(memory.take(rows, attention_step())),
+          context_(p.has_layer ? memory.take(rows, context_step()) : attention_),
+          query_(memory.take(rows, query_step())),
+          alignment_(memory.take(rows, alignment_step_)),
           scores_(memory.take(alignment_step_)),
-          interleaved_(memory.take(rows * (std::max)(p.C, p.E)))
+          interleaved_(memory.take(rows, (std::max)(p.C, p.E)))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
@@ -9572,9 +9591,12 @@ namespace xloom {
 namespace detail {
 
 /// Makes a vector large enough, without a copy of its items, which would double its capacity too.
+///
+/// Errors    shape_error: as check_fits_in_memory.
 template <class T>
 void grow(aligned_vector<T>& items, std::size_t count)
 {
+    check_fits_in_memory<T>(count);
     if (items.size() < count) {
         items.clear();
         items.resize(count);
@@ -9595,7 +9617,7 @@ namespace detail {
 
 /// Returns memory for `count` numbers, which are not set; not null, even for none.
 ///
-/// Errors    std::bad_alloc.
+/// Errors    shape_error: as check_fits_in_memory; std::bad_alloc.
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count);
 
@@ -9631,7 +9653,7 @@ namespace detail {
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count)
 {
-    grow(workspace.numbers_, count + 1);
+    grow(workspace.numbers_, std::max<std::size_t>(count, 1));
     return workspace.numbers_.data();
 }
 
@@ -10182,12 +10204,12 @@ struct recurrent_runner {
         sort_rows();
         std::size_t const parts = operands.widths.D * groups;
         workspace.begins_.clear();
-        std::size_t total = 0;
+        kernel::arena<compute_t<Item>> size;
         for (std::size_t p = 0; p < parts; ++p) {
-            workspace.begins_.push_back(total);
-            total += functions_of(family).size(family, part_at(p));
+            workspace.begins_.push_back(size.used());
+            size.take(functions_of(family).size(family, part_at(p)));
         }
-        grow(workspace.numbers_, total);
+        grow(workspace.numbers_, size.used());
     }
 
 private:
@@ -10880,9 +10902,11 @@ namespace detail {
 template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const items =
-        panel_items<float>(items_of_depth(depth, format_of<Stored>.item_depth), columns);
-    float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
+    std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
+                      items = panel_items<float>(depth_in_items, columns),
+                      bytes =
+                          saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));
+    float* const numbers = memory.take(bytes / sizeof(float) + (bytes % sizeof(float) == 0 ? 0 : 1));
     Stored* const first = reinterpret_cast<Stored*>(numbers);
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);
@@ -10955,7 +10979,7 @@ template <class T>
 kernel::unpacked_panels<T> take_panels(
     full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
-    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+    return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
 inline kernel::unpacked_narrow_panels take_panels(
     narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)
@@ -11012,6 +11036,7 @@ public:
         std::array<Parameters, 2> all{};
         for (bool const only_counts : {true, false}) { // one call of pack in the program's code
             if (!only_counts) {
+                check_fits_in_memory<T>(memory.used());
                 numbers = zeros(memory.used() + 1);
                 memory = kernel::arena<T>(numbers->data());
             }
@@ -11374,9 +11399,9 @@ public:
 
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          h_(memory.take(rows * p.gate_step)),
-          reset_(memory.take(rows * row_step<T>(p.gate_step))),
-          interleaved_(memory.take(rows * p.gate_step))
+          h_(memory.take(rows, p.gate_step)),
+          reset_(memory.take(rows, row_step<T>(p.gate_step))),
+          interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -11473,7 +11498,7 @@ public:
     using parameters = rnn_parameters<T>;
 
     rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -11968,7 +11993,7 @@ protected:
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
         part_rows<Rows> rows{Rows(p, part.count, longest, score_for(score, p, part.d), numbers, arguments...),
-            numbers.take(longest * p.E)};
+            numbers.take(longest, p.E)};
         for (std::size_t r = 0; r < part.count; ++r)
             attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
         rows.attend_to(attending.data() + part.number,
@@ -13012,8 +13037,8 @@ public:
 
     lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
-          ct_c_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
+          ct_c_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           scratch_(memory.take(10 * p.gate_step))
@@ -13249,9 +13274,9 @@ public:
           row_(row),
           S_(S),
           parts_(p, p.gate_step, S),
-          ct_attention_{memory.take(rows * whole_batches<T>(p.C)), whole_batches<T>(p.C)},
-          ct_context_{memory.take(rows * whole_batches<T>(p.E)), whole_batches<T>(p.E)},
-          ct_query_{memory.take(rows * whole_batches<T>(p.A)), whole_batches<T>(p.A)},
+          ct_attention_{memory.take(rows, whole_batches<T>(p.C)), whole_batches<T>(p.C)},
+          ct_context_{memory.take(rows, whole_batches<T>(p.E)), whole_batches<T>(p.E)},
+          ct_query_{memory.take(rows, whole_batches<T>(p.A)), whole_batches<T>(p.A)},
           ct_alignment_(memory.take(whole_batches<T>(S))),
           zeros_{memory.take(widest(p, S)), 0}
     {}
@@ -13560,7 +13585,12 @@ public:
                 break;
             begins_.push_back(begins_.back() + active);
         }
-        grow(numbers_, widths_.D * direction_size());
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < widths_.D; ++d) {
+            size.take(begins_.back(), row_size_);
+            size.take(batch.N, state_size_);
+        }
+        grow(numbers_, size.used());
     }
     void finish(step_rows<Item const> const& X) noexcept
     {
@@ -13734,7 +13764,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, rows * S_ * key_size_);
+        grow(keys_, kernel::saturated_product(rows, kernel::saturated_product(S_, key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
@@ -13839,7 +13869,7 @@ public:
                 return;
             }
         std::size_t const step = kernel::row_step<T>(columns_);
-        sums_ = {memory.take(rows_ * step), step};
+        sums_ = {memory.take(rows_, step), step};
     }
 
     bool is_given() const { return is_given_; }
@@ -13976,8 +14006,8 @@ private:
             : cell(runner.states_.cell(
                   group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
               row(memory.take(runner.longest_row())),
-              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
-              sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
+              pack(memory.take(runner.most_, kernel::pack_items<T>(1, runner.stride_))),
+              sums(memory.take(tuning::rows_per_product, kernel::row_step<T>(runner.o_.widths.I))),
               partial(memory.take(runner.stride_))
         {}
     };
@@ -14021,12 +14051,12 @@ private:
           longest_(residuals.longest()),
           most_((std::max)(o.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
           states_(states, p, residuals, parts, d, memory),
-          left_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
+          left_{memory.take(most_, kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
           bias_sums_(memory.take(Cell::sums_size(p))),
           P_sums_(memory.take(Cell::sums_size(p))),
           zeros_(memory.take(longest_row())),
-          kept_(o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N * o.widths.I)
-                                                     : nullptr)
+          kept_(
+              o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N, o.widths.I) : nullptr)
     {
         for (std::size_t i = 0; i < Cell::gradients; ++i)
             gradients_[i] = weight_gradient<Item>(o.weights[i], d, memory);
@@ -14035,12 +14065,12 @@ private:
                 factors_[product.factor].is_needed |= gradients_[product.gradient].is_given();
         for (std::size_t i = 0; i < Cell::factors; ++i) {
             factors_[i].width = Cell::factor_widths(p)[i];
-            factors_[i].items = memory.take(kernel::panel_items<T>(most_, factors_[i].width));
+            factors_[i].items = memory.take(most_, kernel::whole_batches<T>(factors_[i].width));
         }
         kernel::arena<T> size;
         part_memory const counting(*this, 0, size);
         part_size_ = size.used();
-        parts_memory_ = memory.take(parts_ * part_size_);
+        parts_memory_ = memory.take(parts_, part_size_);
     }
 
     part_memory memory_of(std::size_t part) const
@@ -14354,15 +14384,15 @@ public:
         if (!p.attends)
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
-        values_ = memory.take(N * kernel::panel_items<T>(o.E, o.S));
-        ct_V_ = memory.take((N + 1) * key_step());
+        values_ = memory.take(N, kernel::saturated_product(o.E, kernel::whole_batches<T>(o.S)));
+        ct_V_ = memory.take(N + 1, key_step());
         if (o.ct_M.is_given())
-            ct_memory_ = memory.take(rows * value_step());
+            ct_memory_ = memory.take(rows, value_step());
         if (o.ct_M.is_given() || o.ct_MW.is_given())
-            ct_keys_ = memory.take(rows * key_step());
+            ct_keys_ = memory.take(rows, key_step());
         ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
         if (o.ct_MW.is_given())
-            scratch_ = memory.take(parts * scratch_size());
+            scratch_ = memory.take(parts, scratch_size());
         zeros_ = memory.take(key_step());
     }
 
@@ -14437,9 +14467,8 @@ private:
     std::size_t value_step() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return kernel::panel_items<T>(tuning::rows_per_gradient, o_.A) +
-               tuning::rows_per_gradient * value_step() +
-               kernel::pack_items<T>(tuning::rows_per_gradient, value_step());
+        return kernel::saturated_product(
+            tuning::rows_per_gradient, key_step() + value_step() + kernel::pack_items<T>(1, value_step()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
     T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }
@@ -15000,7 +15029,7 @@ struct cell_scratch {
     T* sums;
 
     cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
-        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
+        : rows(cell), x(memory.take(N, rows.W().depth)), sums(memory.take(N, rows.sums_step()))
     {}
 };
 
@@ -15122,7 +15151,7 @@ private:
     {
         for (std::size_t n = 0; n < N; ++n)
             keep(n, kernel::take_memory(p, from.length(n), memory));
-        return memory.take(longest_of(from, N) * p.E);
+        return memory.take(longest_of(from, N), p.E);
     }
     static std::size_t memory_size_of(parameters const& p, memory_operand<Item> const& from, std::size_t N)
     {
@@ -15395,10 +15424,12 @@ public:
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before loops over N: an M without items may have any N
         detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
-        std::size_t const memory_size = functions().memory_size(parameters(), memory, N);
+        std::size_t const memory_size = functions().memory_size(parameters(), memory, N),
+                          size = functions().size(parameters(), score_argument(score_), memory, N);
+        detail::check_fits_in_memory<T>(memory_size);
+        detail::check_fits_in_memory<T>(size);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(
-            numbers_.size(), functions().size(parameters(), score_argument(score_), memory, N) + 1));
+        numbers_.resize((std::max)(numbers_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
@@ -24756,9 +24787,9 @@ public:
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
-          reset_(memory.take(rows * 2 * p.gate_step)),
-          ct_reset_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
+          reset_(memory.take(rows, 2 * p.gate_step)),
+          ct_reset_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           scratch_(memory.take(4 * p.gate_step))
     {}
@@ -25178,7 +25209,7 @@ public:
     {
         check_direction(Name::text, weights_.sizes(), d);
         check_rows(Name::text, weights_.sizes(), N);
-        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
+        grow(numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }
@@ -31168,7 +31199,8 @@ public:
     {
         detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
-        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
+        detail::grow(
+            numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }
@@ -32667,7 +32699,7 @@ private:
         detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        if (!has_strides({K, J}, detail::padded_bytes))
+        if (!has_strides({K, J}, sizeof(T)))
             detail::fail<shape_error>(
                 op, ": B must fit in memory, but it is ", B.shape(), ". Reduce its dimensions.");
         detail::check_shapes(op,
@@ -33071,7 +33103,7 @@ public:
 
     rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           slope_(memory.take(p.gate_step))
@@ -38275,10 +38307,11 @@ struct selective_shapes {
     shape_ref delta, A, B, C, D, z, delta_bias, initial_state;
 };
 
-/// Checks all inputs and returns the sizes.
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
 ///
 /// Errors    shape_error
-inline selective_sizes check_selective_scan(std::string_view op, selective_shapes const& of)
+inline selective_sizes check_selective_scan(
+    std::string_view op, selective_shapes const& of, std::size_t item_bytes)
 {
     std::size_t const rank = of.u.size();
     if (rank != 2 && rank != 3)
@@ -38303,9 +38336,10 @@ inline selective_sizes check_selective_scan(std::string_view op, selective_shape
             shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
         },
         [&] { return sizes.describe(); });
-    if (!has_strides({sizes.N, sizes.T, sizes.K, sizes.S}, padded_bytes))
-        fail<shape_error>(op, ": the states of all steps must fit in memory, but ", sizes.describe(),
-            ". Choose smaller sizes.");
+    for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
     return sizes;
 }
 
@@ -38390,8 +38424,8 @@ public:
         : in(inputs),
           first_(first),
           count_(count),
-          A_(memory.take(inputs.states * width)),
-          h_(memory.take(inputs.states * width))
+          A_(memory.take(inputs.states, width)),
+          h_(memory.take(inputs.states, width))
     {
         if (memory.only_counts())
             return;
@@ -38551,10 +38585,11 @@ selective_sizes check_selective_inputs(
     std::string_view op, selective_ref<Item> const& u, selective_scan_inputs<Item> const& in)
 {
     check_ranks(op, u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state);
-    return check_selective_scan(
-        op, {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
-                shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z),
-                shape_if_given(in.delta_bias), shape_if_given(in.initial_state)});
+    return check_selective_scan(op,
+        {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
+            shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z), shape_if_given(in.delta_bias),
+            shape_if_given(in.initial_state)},
+        sizeof(Item));
 }
 
 /// A selective scan whose operands are checked.
@@ -38577,7 +38612,8 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return (std::min)(detail::parts_for(policy, sizes.N * sizes.T * sizes.K * sizes.S),
+        return (std::min)(
+            detail::parts_for(policy, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S)),
             std::max<std::size_t>(units, 1));
     }
 };
@@ -38605,7 +38641,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, parts * size.used());
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         policy.for_each(parts, [&](std::size_t part) {
             for (std::size_t unit = begin_of_part(part, parts, units);
                  unit < begin_of_part(part + 1, parts, units); ++unit) {
@@ -38847,9 +38883,9 @@ struct selective_sums {
         : steps(step_count),
           states(state_count),
           channels(whole_batches<T>(channel_count)),
-          d_B(memory.take(steps * states)),
-          d_C(memory.take(steps * states)),
-          d_A(memory.take(states * channels)),
+          d_B(memory.take(steps, states)),
+          d_C(memory.take(steps, states)),
+          d_A(memory.take(states, channels)),
           d_D(memory.take(channels)),
           d_delta_bias(memory.take(channels))
     {}
@@ -38864,10 +38900,10 @@ public:
     selective_record(std::size_t steps, std::size_t states, arena<T>& memory)
         : segment(xloom::detail::ceil_sqrt(steps)),
           row_(states * width),
-          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment * row_)),
-          states_before_(memory.take(segment * row_)),
-          decays_(memory.take(segment * row_)),
-          y_(memory.take(segment * width)),
+          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment, row_)),
+          states_before_(memory.take(segment, row_)),
+          decays_(memory.take(segment, row_)),
+          y_(memory.take(segment, width)),
           carried_(memory.take(row_)),
           d_A_(memory.take(row_))
     {}
@@ -39043,11 +39079,13 @@ public:
     void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
     {
         std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
-        kernel::arena<T> sums_size, scratch_size;
+        kernel::arena<T> sums_size, scratch_size, size;
         take_sums(sums_size);
         take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
         sums_items_ = sums_size.used();
-        sums_ = numbers_of(workspace, units * sums_items_ + parts * scratch_size.used());
+        size.take(units, sums_items_);
+        size.take(parts, scratch_size.used());
+        sums_ = numbers_of(workspace, size.used());
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
             for (std::size_t unit = begin_of_part(part, parts, units);

@@ -217,7 +217,7 @@ TEST_CASE("scan_list and loop_list allocate nothing after two steps that the bod
 TEST_CASE("parallel scans and reductions of segments into the caller's results allocate nothing")
 {
     xt::xtensor<float, 3> x = xt::ones<float>({20, 3, 40});
-    xt::xtensor<std::int64_t, 1> const splits = {0, 7, 7, 20};
+    xt::xtensor<std::ptrdiff_t, 1> const splits = {0, 7, 7, 20}; // of this size they are not copied
     auto totals = xt::xtensor<float, 3>::from_shape({3, 3, 40});
     std::size_t const before = allocations();
     for (std::int64_t axis = 0; axis < 3; ++axis)

@@ -3,9 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
-
 #include <xloom/all_reduce_gradients.hpp>
 #include <xloom/distributed_associative_scan.hpp>
 #include <xloom/distributed_gather_nd.hpp>
@@ -13,6 +10,7 @@
 #include <xloom/distributed_scatter_nd.hpp>
 #include <xloom/thread_ranks.hpp>
 
+#include "../support/xtensor_extras.hpp"
 #include "counting_new.hpp"
 
 namespace allocation_ranks_test {

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <limits>
+
 #include <xloom/check/attn_lstm.hpp>
 
 namespace check_attn_lstm_test {
@@ -40,6 +43,17 @@ constexpr bool widths_of_attention()
     right &= are(
         check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}, shape{1, 8, 0}), 7, 6, 0, true);
     return right;
+}
+
+/// Widths and memories whose sizes in bytes are large, and representable.
+constexpr bool sizes_that_can_be_counted()
+{
+    constexpr int digits = std::numeric_limits<std::size_t>::digits;
+    constexpr std::size_t E = std::size_t{1} << (digits / 2 - 3), S = E / 4;
+    attention_widths const wide = check(shape{1, 8, 2}, shape{1, 2, E}, shape{1, E, E}, shape{1, E});
+    detail::check_memory_sizes("xloom::attn_lstm", wide, 1, 1, S);
+    detail::check_memory_sizes("xloom::attn_lstm", wide, 2, S, 1);
+    return are(wide, E, E, E, false);
 }
 
 constexpr bool no_attention()
@@ -83,6 +97,8 @@ TEST_CASE("check_attention tells A, E and C")
 {
     static_assert(widths_of_attention());
     CHECK(widths_of_attention());
+    static_assert(sizes_that_can_be_counted());
+    CHECK(sizes_that_can_be_counted());
     static_assert(no_attention());
     CHECK(no_attention());
 }

@@ -47,6 +47,16 @@ constexpr bool weights_that_fit()
            is(detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 3), 1, 0, 2);
 }
 
+/// Weights and batches whose sizes in bytes are large, and representable.
+constexpr bool sizes_that_can_be_counted()
+{
+    constexpr int digits = std::numeric_limits<std::size_t>::digits;
+    constexpr std::size_t H = std::size_t{1} << (digits / 2 - 4), N = std::size_t{1} << (digits - 9);
+    detail::check_rows(op, {1, 0, 1}, N);
+    detail::check_rows(op, {1, H, H}, H);
+    return is(detail::check_weights(op, options{}, shape{1, 4 * H, H}, shape{1, 4 * H, H}), 1, H, H);
+}
+
 constexpr bool options_that_there_are()
 {
     for (direction const each : {direction::forward, direction::reverse, direction::bidirectional})
@@ -121,6 +131,8 @@ TEST_CASE("recurrent checks: what fits together")
 {
     static_assert(weights_that_fit());
     CHECK(weights_that_fit());
+    static_assert(sizes_that_can_be_counted());
+    CHECK(sizes_that_can_be_counted());
     static_assert(options_that_there_are());
     CHECK(options_that_there_are());
     static_assert(activations_for_each_direction());

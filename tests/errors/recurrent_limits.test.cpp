@@ -92,13 +92,14 @@ TEST_CASE("recurrent limits: a cell for more rows than can be counted")
         refuse("xloom::lstm_cell: the states must fit in memory, but N = " + std::to_string(N) +
                    ", D = 1, I = 3 and H = 2. Choose fewer rows.",
             [&] { lstm_cell<float>(weights_of<lstm_weights<float>>(4), N); });
-    floats const M = ones({std::size_t{1} << 58, 0, 1}), none = ones({std::size_t{1} << 48, 0, 1});
+    floats const M = ones({std::size_t{1} << 62, 0, 1}), none = ones({std::size_t{1} << 58, 0, 1});
     refuse("xloom::attn_lstm_cell: keys and alignments must fit in memory, but D = 1, N = "
-           "288230376151711744, S = 0, A = 1, E = 1 and C = 1. "
+           "4611686018427387904, S = 0, A = 1, E = 1 and C = 1. "
            "Choose smaller sizes.",
         [&] { attn_lstm_cell<float>(attentive(1, 1), M); });
-    refuse("xloom::attn_lstm_cell: the states must fit in memory, but N = 281474976710656, D = 1, I = 3 and "
-           "H = 2. Choose fewer rows.",
+    refuse(
+        "xloom::attn_lstm_cell: the states must fit in memory, but N = 288230376151711744, D = 1, I = 3 and "
+        "H = 2. Choose fewer rows.",
         [&] { attn_lstm_cell<float>(attentive(1, 1), none); });
 }
 
@@ -117,11 +118,14 @@ TEST_CASE("recurrent limits: a call with more rows than can be counted, whose ou
 
 TEST_CASE("recurrent limits: weights that repeat one number more often than can be counted")
 {
-    constexpr std::size_t wide = std::size_t{1} << 56;
-    floats const W = ones({1, 4, wide}), R = ones({1, 4, 1});
-    refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 72057594037927936] and R is "
-           "[1, 4, 1]. Reduce them.",
+    constexpr std::size_t wide = std::size_t{1} << 60;
+    floats const W = ones({1, 4, wide}), R = ones({1, 4, 1}), half = ones({1, 4, wide / 2});
+    refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 1152921504606846976] and R "
+           "is [1, 4, 1]. Reduce them.",
         [&] { lstm_weights<float>({.W = W, .R = R}); });
+    refuse("xloom: what an operator computes with must fit in memory, but its sizes need more bytes than "
+           "std::ptrdiff_t can count. Choose smaller sizes.",
+        [&] { lstm_weights<float>({.W = half, .R = R}); });
 
     // Four rows of A numbers would be 2^64.
     constexpr std::size_t A = std::size_t{1} << 62;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include <xloom/kernel/arena.hpp>
 
@@ -35,6 +36,28 @@ TEST_CASE("arena counts first, then hands out pieces of whole lines, one behind 
         CHECK(counts.used() == begins[i + 1]);
         CHECK(memory.used() == begins[i + 1]);
     }
+}
+
+TEST_CASE("arena: a size that cannot be counted stays the largest one")
+{
+    constexpr std::size_t most = static_cast<std::size_t>(-1);
+    auto const used_after = [](auto const&... rows_and_columns) {
+        kernel::arena<float> counts;
+        (counts.take(rows_and_columns.first, rows_and_columns.second), ...);
+        counts.take(1);
+        return counts.used();
+    };
+    using pair = std::pair<std::size_t, std::size_t>;
+    CHECK(used_after(pair{3, 5}) == 32);
+    CHECK(used_after(pair{0, most}) == 16);
+    CHECK(used_after(pair{most / 2, 1}) == most / 2 + 1 + 16);
+    CHECK(used_after(pair{most, 1}) == most);
+    CHECK(used_after(pair{most / 2, 3}) == most);
+    CHECK(used_after(pair{most / 2, 1}, pair{1, most / 2}) == most);
+    kernel::arena<long_item> of_longer;
+    of_longer.take(most, 2);
+    of_longer.take(1);
+    CHECK(of_longer.used() == most);
 }
 
 TEST_CASE("arena: items of a line and longer lie side by side")

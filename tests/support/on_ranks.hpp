@@ -9,13 +9,13 @@
 #include <typeinfo>
 #include <vector>
 
-#include <xtensor/xview.hpp>
-
 #ifdef XLOOM_TEST_ON_MPI
 #include <xloom/mpi.hpp>
 #else
 #include <xloom/thread_ranks.hpp>
 #endif
+
+#include "xtensor_extras.hpp"
 
 /// Runs f(communicator) on 1, 2, 3, 4 and 7 ranks, or on those of MPI. Returns true if it did so on all.
 template <class F>

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include <xtensor/xtensor.hpp>
+#include "xtensor_extras.hpp"
 
 namespace prefix_operands {
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 /// The distance in units of the last place that a T has at the exact value.
-template <class T>
-long double ulps_between(T found, long double exact_value)
+template <class T, class Wide>
+long double ulps_between(T found, Wide const& exact_value)
 {
-    auto const size =
-        std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
-    return std::fabs(static_cast<long double>(found) - exact_value) /
-           std::ldexp(1.0L, std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
+    using std::fabs, std::fmax, std::ilogb, std::ldexp;
+    Wide const size = fmax(fabs(exact_value), static_cast<Wide>(std::numeric_limits<T>::min()));
+    return static_cast<long double>(fabs(static_cast<Wide>(found) - exact_value) /
+                                    ldexp(Wide(1), ilogb(size) + 1 - std::numeric_limits<T>::digits));
 }
 
 /// Between lowest and highest, evenly spaced, and of every magnitude.

@@ -52,7 +52,7 @@ constexpr attention_widths check_attention(
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
-    if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
+    if (!has_strides({D, 2, (std::max)(H, E), (std::max)(A, L)}))
         fail<shape_error>(op, ": the weights must fit in memory, but ",
             AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
                : concat("R is ", *R, " and MW is ", *MW),
@@ -73,7 +73,7 @@ constexpr void check_memory_sizes(
     std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
-    if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
+    if (attends && !has_strides({D, N, S, (std::max)(A, E)}, sizeof(float)))
         fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
             ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }

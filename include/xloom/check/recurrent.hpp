@@ -63,7 +63,7 @@ constexpr recurrent_widths check_weights(
             *options.hidden_size, " and R is ", *R, ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
+    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < attention_columns)
@@ -141,10 +141,12 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
     return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
 }
 
-/// Requires that the size of N rows of inputs and states does not overflow.
+/// Requires that the size of N rows of inputs and states does not overflow, nor that of the lists with the
+/// lengths and the operands of each row.
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
-    if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
+    constexpr std::size_t in_lists = 16;
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H + in_lists}, sizeof(double)))
         fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
             ". Choose fewer rows.");
 }

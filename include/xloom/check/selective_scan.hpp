@@ -44,10 +44,11 @@ struct selective_shapes {
     shape_ref delta, A, B, C, D, z, delta_bias, initial_state;
 };
 
-/// Checks all inputs and returns the sizes.
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
 ///
 /// Errors    shape_error
-inline selective_sizes check_selective_scan(std::string_view op, selective_shapes const& of)
+inline selective_sizes check_selective_scan(
+    std::string_view op, selective_shapes const& of, std::size_t item_bytes)
 {
     std::size_t const rank = of.u.size();
     if (rank != 2 && rank != 3)
@@ -72,9 +73,10 @@ inline selective_sizes check_selective_scan(std::string_view op, selective_shape
             shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
         },
         [&] { return sizes.describe(); });
-    if (!has_strides({sizes.N, sizes.T, sizes.K, sizes.S}, padded_bytes))
-        fail<shape_error>(op, ": the states of all steps must fit in memory, but ", sizes.describe(),
-            ". Choose smaller sizes.");
+    for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
     return sizes;
 }
 

@@ -12,10 +12,15 @@
 
 namespace xloom::detail {
 
-/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
-/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
-/// with it do not overflow.
-inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
+/// Requires that the size in bytes of `count` numbers is representable in std::ptrdiff_t. The largest
+/// std::size_t stands for all counts that are larger.
+template <class T>
+constexpr void check_fits_in_memory(std::size_t count)
+{
+    if (!is_countable({count}, sizeof(T)))
+        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
+                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+}
 
 /// A non-owning reference to the shape of an operand that may be omitted: then it is false.
 class shape_ref {

@@ -59,7 +59,7 @@ attention_memory<T> take_memory(
     attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
     std::size_t const step = whole_batches<T>(p.A);
-    return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
+    return {{memory.take(length, step), length, step, false}, memory.take(length, whole_batches<T>(p.E))};
 }
 
 /// Writes zeros after the A numbers of a key or query, up to a whole batch: infinity times the zeros that pad
@@ -125,12 +125,12 @@ public:
           lstm_(p.lstm, rows, arguments..., memory),
           score_(score),
           alignment_step_(whole_batches<T>(longest_memory)),
-          attention_(memory.take(rows * attention_step())),
-          context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
-          query_(memory.take(rows * query_step())),
-          alignment_(memory.take(rows * alignment_step_)),
+          attention_(memory.take(rows, attention_step())),
+          context_(p.has_layer ? memory.take(rows, context_step()) : attention_),
+          query_(memory.take(rows, query_step())),
+          alignment_(memory.take(rows, alignment_step_)),
           scores_(memory.take(alignment_step_)),
-          interleaved_(memory.take(rows * (std::max)(p.C, p.E)))
+          interleaved_(memory.take(rows, (std::max)(p.C, p.E)))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }

@@ -155,9 +155,9 @@ public:
           row_(row),
           S_(S),
           parts_(p, p.gate_step, S),
-          ct_attention_{memory.take(rows * whole_batches<T>(p.C)), whole_batches<T>(p.C)},
-          ct_context_{memory.take(rows * whole_batches<T>(p.E)), whole_batches<T>(p.E)},
-          ct_query_{memory.take(rows * whole_batches<T>(p.A)), whole_batches<T>(p.A)},
+          ct_attention_{memory.take(rows, whole_batches<T>(p.C)), whole_batches<T>(p.C)},
+          ct_context_{memory.take(rows, whole_batches<T>(p.E)), whole_batches<T>(p.E)},
+          ct_query_{memory.take(rows, whole_batches<T>(p.A)), whole_batches<T>(p.A)},
           ct_alignment_(memory.take(whole_batches<T>(S))),
           zeros_{memory.take(widest(p, S)), 0}
     {}

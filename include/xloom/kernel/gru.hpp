@@ -49,9 +49,9 @@ public:
 
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          h_(memory.take(rows * p.gate_step)),
-          reset_(memory.take(rows * row_step<T>(p.gate_step))),
-          interleaved_(memory.take(rows * p.gate_step))
+          h_(memory.take(rows, p.gate_step)),
+          reset_(memory.take(rows, row_step<T>(p.gate_step))),
+          interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }

@@ -127,9 +127,9 @@ public:
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
-          reset_(memory.take(rows * 2 * p.gate_step)),
-          ct_reset_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
+          reset_(memory.take(rows, 2 * p.gate_step)),
+          ct_reset_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           scratch_(memory.take(4 * p.gate_step))
     {}

@@ -91,9 +91,9 @@ public:
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          h_(memory.take(rows * p.gate_step)),
-          c_(memory.take(rows * p.gate_step)),
-          interleaved_(memory.take(rows * p.gate_step))
+          h_(memory.take(rows, p.gate_step)),
+          c_(memory.take(rows, p.gate_step)),
+          interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }

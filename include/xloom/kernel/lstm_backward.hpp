@@ -206,8 +206,8 @@ public:
 
     lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
-          ct_c_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
+          ct_c_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           scratch_(memory.take(10 * p.gate_step))

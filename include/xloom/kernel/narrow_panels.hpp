@@ -108,9 +108,11 @@ namespace detail {
 template <class Stored>
 unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const items =
-        panel_items<float>(items_of_depth(depth, format_of<Stored>.item_depth), columns);
-    float* const numbers = memory.take((items * sizeof(Stored) + sizeof(float) - 1) / sizeof(float));
+    std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
+                      items = panel_items<float>(depth_in_items, columns),
+                      bytes =
+                          saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));
+    float* const numbers = memory.take(bytes / sizeof(float) + (bytes % sizeof(float) == 0 ? 0 : 1));
     Stored* const first = reinterpret_cast<Stored*>(numbers);
     if (!memory.only_counts())
         std::uninitialized_value_construct_n(first, items);

@@ -32,7 +32,7 @@ public:
     using parameters = rnn_parameters<T>;
 
     rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), interleaved_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }

@@ -98,7 +98,7 @@ public:
 
     rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
+          ct_h_(memory.take(rows, p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           slope_(memory.take(p.gate_step))

@@ -84,8 +84,8 @@ public:
         : in(inputs),
           first_(first),
           count_(count),
-          A_(memory.take(inputs.states * width)),
-          h_(memory.take(inputs.states * width))
+          A_(memory.take(inputs.states, width)),
+          h_(memory.take(inputs.states, width))
     {
         if (memory.only_counts())
             return;

@@ -32,9 +32,9 @@ struct selective_sums {
         : steps(step_count),
           states(state_count),
           channels(whole_batches<T>(channel_count)),
-          d_B(memory.take(steps * states)),
-          d_C(memory.take(steps * states)),
-          d_A(memory.take(states * channels)),
+          d_B(memory.take(steps, states)),
+          d_C(memory.take(steps, states)),
+          d_A(memory.take(states, channels)),
           d_D(memory.take(channels)),
           d_delta_bias(memory.take(channels))
     {}
@@ -49,10 +49,10 @@ public:
     selective_record(std::size_t steps, std::size_t states, arena<T>& memory)
         : segment(xloom::detail::ceil_sqrt(steps)),
           row_(states * width),
-          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment * row_)),
-          states_before_(memory.take(segment * row_)),
-          decays_(memory.take(segment * row_)),
-          y_(memory.take(segment * width)),
+          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment, row_)),
+          states_before_(memory.take(segment, row_)),
+          decays_(memory.take(segment, row_)),
+          y_(memory.take(segment, width)),
           carried_(memory.take(row_)),
           d_A_(memory.take(row_))
     {}

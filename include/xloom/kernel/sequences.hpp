@@ -64,9 +64,9 @@ struct step_buffers {
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps((std::min)(std::max<std::size_t>(longest, 1),
               std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
-          x(memory.take(most_together(rows, longest) * cell.W().depth)),
-          interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
-          sums(memory.take(most_together(rows, longest) * cell.sums_step()))
+          x(memory.take(most_together(rows, longest), cell.W().depth)),
+          interleaved_x(memory.take(most_together(rows, longest), cell.W().depth)),
+          sums(memory.take(most_together(rows, longest), cell.sums_step()))
     {}
 
 private:

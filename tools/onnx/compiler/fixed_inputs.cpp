@@ -6,6 +6,7 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "byte_order.hpp"
 #include "inference.hpp"
 #include "text.hpp"
 #include "types.hpp"
@@ -109,7 +110,9 @@ onnx::TensorProto tensor_of(xloom::partial_type const& declared, std::string con
     with_item_type(declared.element(), [&]<class T>(std::type_identity<T>) {
         for (std::string_view const part : parts) {
             T const item = number_of<T>(part);
-            bytes.append(reinterpret_cast<char const*>(&item), sizeof(T));
+            bytes.resize(bytes.size() + sizeof(T));
+            runner::copy_in_order<T>(std::endian::little, reinterpret_cast<char const*>(&item), 1,
+                bytes.data() + bytes.size() - sizeof(T));
         }
     });
     return made;

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <onnx/onnx_pb.h>
 
+#include "byte_order.hpp"
 #include "program_under_test.hpp"
 
 namespace {
@@ -49,8 +50,9 @@ std::string tensor_of(std::initializer_list<float> items, std::string const& nam
     tensor.set_name(name);
     tensor.set_data_type(onnx::TensorProto::FLOAT);
     tensor.add_dims(static_cast<std::int64_t>(items.size()));
-    tensor.set_raw_data(
-        std::string(reinterpret_cast<char const*>(items.begin()), sizeof(float) * items.size()));
+    tensor.set_raw_data(std::string(sizeof(float) * items.size(), '\0'));
+    runner::copy_in_order<float>(std::endian::little, reinterpret_cast<char const*>(items.begin()),
+        items.size(), tensor.mutable_raw_data()->data());
     return tensor.SerializeAsString();
 }
 

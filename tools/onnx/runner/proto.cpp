@@ -1,9 +1,9 @@
 #include "proto.hpp"
 
-#include <bit>
 #include <complex>
 #include <limits>
 
+#include "byte_order.hpp"
 #include "text.hpp"
 #include "types.hpp"
 
@@ -14,8 +14,6 @@
 namespace runner {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "raw_data is copied as it is");
 
 template <class T>
 inline constexpr unsigned bits_of = 8 * sizeof(T);
@@ -115,8 +113,9 @@ private:
             else if constexpr (std::is_same_v<T, bool>)
                 for (std::size_t i = 0; i < count_; ++i)
                     items[i] = boolean(byte(i));
-            else if (needed != 0)
-                std::memcpy(result.bytes(), bytes.data(), needed);
+            else
+                copy_in_order<T>(
+                    std::endian::little, bytes.data(), count_, reinterpret_cast<char*>(result.bytes()));
             return result;
         }
     }

@@ -43,15 +43,15 @@ public:
         if (!p.attends)
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
-        values_ = memory.take(N * kernel::panel_items<T>(o.E, o.S));
-        ct_V_ = memory.take((N + 1) * key_step());
+        values_ = memory.take(N, kernel::saturated_product(o.E, kernel::whole_batches<T>(o.S)));
+        ct_V_ = memory.take(N + 1, key_step());
         if (o.ct_M.is_given())
-            ct_memory_ = memory.take(rows * value_step());
+            ct_memory_ = memory.take(rows, value_step());
         if (o.ct_M.is_given() || o.ct_MW.is_given())
-            ct_keys_ = memory.take(rows * key_step());
+            ct_keys_ = memory.take(rows, key_step());
         ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
         if (o.ct_MW.is_given())
-            scratch_ = memory.take(parts * scratch_size());
+            scratch_ = memory.take(parts, scratch_size());
         zeros_ = memory.take(key_step());
     }
 
@@ -126,9 +126,8 @@ private:
     std::size_t value_step() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return kernel::panel_items<T>(tuning::rows_per_gradient, o_.A) +
-               tuning::rows_per_gradient * value_step() +
-               kernel::pack_items<T>(tuning::rows_per_gradient, value_step());
+        return kernel::saturated_product(
+            tuning::rows_per_gradient, key_step() + value_step() + kernel::pack_items<T>(1, value_step()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
     T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }

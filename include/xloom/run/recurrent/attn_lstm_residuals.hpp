@@ -77,7 +77,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, rows * S_ * key_size_);
+        grow(keys_, kernel::saturated_product(rows, kernel::saturated_product(S_, key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept

@@ -102,7 +102,7 @@ protected:
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
         part_rows<Rows> rows{Rows(p, part.count, longest, score_for(score, p, part.d), numbers, arguments...),
-            numbers.take(longest * p.E)};
+            numbers.take(longest, p.E)};
         for (std::size_t r = 0; r < part.count; ++r)
             attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
         rows.attend_to(attending.data() + part.number,

@@ -66,7 +66,7 @@ private:
     {
         for (std::size_t n = 0; n < N; ++n)
             keep(n, kernel::take_memory(p, from.length(n), memory));
-        return memory.take(longest_of(from, N) * p.E);
+        return memory.take(longest_of(from, N), p.E);
     }
     static std::size_t memory_size_of(parameters const& p, memory_operand<Item> const& from, std::size_t N)
     {

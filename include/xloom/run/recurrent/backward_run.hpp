@@ -124,8 +124,8 @@ private:
             : cell(runner.states_.cell(
                   group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
               row(memory.take(runner.longest_row())),
-              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
-              sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
+              pack(memory.take(runner.most_, kernel::pack_items<T>(1, runner.stride_))),
+              sums(memory.take(tuning::rows_per_product, kernel::row_step<T>(runner.o_.widths.I))),
               partial(memory.take(runner.stride_))
         {}
     };
@@ -169,12 +169,12 @@ private:
           longest_(residuals.longest()),
           most_((std::max)(o.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
           states_(states, p, residuals, parts, d, memory),
-          left_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
+          left_{memory.take(most_, kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
           bias_sums_(memory.take(Cell::sums_size(p))),
           P_sums_(memory.take(Cell::sums_size(p))),
           zeros_(memory.take(longest_row())),
-          kept_(o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N * o.widths.I)
-                                                     : nullptr)
+          kept_(
+              o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N, o.widths.I) : nullptr)
     {
         for (std::size_t i = 0; i < Cell::gradients; ++i)
             gradients_[i] = weight_gradient<Item>(o.weights[i], d, memory);
@@ -183,12 +183,12 @@ private:
                 factors_[product.factor].is_needed |= gradients_[product.gradient].is_given();
         for (std::size_t i = 0; i < Cell::factors; ++i) {
             factors_[i].width = Cell::factor_widths(p)[i];
-            factors_[i].items = memory.take(kernel::panel_items<T>(most_, factors_[i].width));
+            factors_[i].items = memory.take(most_, kernel::whole_batches<T>(factors_[i].width));
         }
         kernel::arena<T> size;
         part_memory const counting(*this, 0, size);
         part_size_ = size.used();
-        parts_memory_ = memory.take(parts_ * part_size_);
+        parts_memory_ = memory.take(parts_, part_size_);
     }
 
     part_memory memory_of(std::size_t part) const

@@ -243,12 +243,12 @@ struct recurrent_runner {
         sort_rows();
         std::size_t const parts = operands.widths.D * groups;
         workspace.begins_.clear();
-        std::size_t total = 0;
+        kernel::arena<compute_t<Item>> size;
         for (std::size_t p = 0; p < parts; ++p) {
-            workspace.begins_.push_back(total);
-            total += functions_of(family).size(family, part_at(p));
+            workspace.begins_.push_back(size.used());
+            size.take(functions_of(family).size(family, part_at(p)));
         }
-        grow(workspace.numbers_, total);
+        grow(workspace.numbers_, size.used());
     }
 
 private:

@@ -16,7 +16,7 @@ struct cell_scratch {
     T* sums;
 
     cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
-        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
+        : rows(cell), x(memory.take(N, rows.W().depth)), sums(memory.take(N, rows.sums_step()))
     {}
 };
 

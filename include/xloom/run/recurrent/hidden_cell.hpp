@@ -1,6 +1,7 @@
 #pragma once
 // The cells of the operators with one state, GRU and RNN.
 
+#include <algorithm>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -23,7 +24,7 @@ public:
     {
         check_direction(Name::text, weights_.sizes(), d);
         check_rows(Name::text, weights_.sizes(), N);
-        numbers_.resize(functions().size(detail::parameters_of(weights_, d_), N_) + 1);
+        grow(numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }

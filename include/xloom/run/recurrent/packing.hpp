@@ -18,7 +18,7 @@ template <class T>
 kernel::unpacked_panels<T> take_panels(
     full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
-    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+    return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
 inline kernel::unpacked_narrow_panels take_panels(
     narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)

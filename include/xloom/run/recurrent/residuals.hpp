@@ -86,7 +86,12 @@ public:
                 break;
             begins_.push_back(begins_.back() + active);
         }
-        grow(numbers_, widths_.D * direction_size());
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < widths_.D; ++d) {
+            size.take(begins_.back(), row_size_);
+            size.take(batch.N, state_size_);
+        }
+        grow(numbers_, size.used());
     }
     void finish(step_rows<Item const> const& X) noexcept
     {

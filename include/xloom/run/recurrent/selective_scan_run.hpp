@@ -55,10 +55,11 @@ selective_sizes check_selective_inputs(
     std::string_view op, selective_ref<Item> const& u, selective_scan_inputs<Item> const& in)
 {
     check_ranks(op, u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state);
-    return check_selective_scan(
-        op, {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
-                shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z),
-                shape_if_given(in.delta_bias), shape_if_given(in.initial_state)});
+    return check_selective_scan(op,
+        {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
+            shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z), shape_if_given(in.delta_bias),
+            shape_if_given(in.initial_state)},
+        sizeof(Item));
 }
 
 /// A selective scan whose operands are checked.
@@ -81,7 +82,8 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return (std::min)(detail::parts_for(policy, sizes.N * sizes.T * sizes.K * sizes.S),
+        return (std::min)(
+            detail::parts_for(policy, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S)),
             std::max<std::size_t>(units, 1));
     }
 };
@@ -109,7 +111,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, parts * size.used());
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         policy.for_each(parts, [&](std::size_t part) {
             for (std::size_t unit = begin_of_part(part, parts, units);
                  unit < begin_of_part(part + 1, parts, units); ++unit) {

@@ -40,11 +40,13 @@ public:
     void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
     {
         std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
-        kernel::arena<T> sums_size, scratch_size;
+        kernel::arena<T> sums_size, scratch_size, size;
         take_sums(sums_size);
         take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
         sums_items_ = sums_size.used();
-        sums_ = numbers_of(workspace, units * sums_items_ + parts * scratch_size.used());
+        size.take(units, sums_items_);
+        size.take(parts, scratch_size.used());
+        sums_ = numbers_of(workspace, size.used());
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
             for (std::size_t unit = begin_of_part(part, parts, units);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include <xloom/check/shapes.hpp>
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/kernel/arena.hpp>
 
@@ -40,6 +41,7 @@ public:
         std::array<Parameters, 2> all{};
         for (bool const only_counts : {true, false}) { // one call of pack in the program's code
             if (!only_counts) {
+                check_fits_in_memory<T>(memory.used());
                 numbers = zeros(memory.used() + 1);
                 memory = kernel::arena<T>(numbers->data());
             }

@@ -44,7 +44,7 @@ public:
                 return;
             }
         std::size_t const step = kernel::row_step<T>(columns_);
-        sums_ = {memory.take(rows_ * step), step};
+        sums_ = {memory.take(rows_, step), step};
     }
 
     bool is_given() const { return is_given_; }

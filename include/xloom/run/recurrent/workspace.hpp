@@ -1,9 +1,11 @@
 #pragma once
 // The memory that calls of the recurrent operators use again.
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include <xloom/check/shapes.hpp>
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/cast.hpp>
 #include <xloom/kernel/sequences.hpp>
@@ -13,9 +15,12 @@ namespace xloom {
 namespace detail {
 
 /// Makes a vector large enough, without a copy of its items, which would double its capacity too.
+///
+/// Errors    shape_error: as check_fits_in_memory.
 template <class T>
 void grow(aligned_vector<T>& items, std::size_t count)
 {
+    check_fits_in_memory<T>(count);
     if (items.size() < count) {
         items.clear();
         items.resize(count);
@@ -36,7 +41,7 @@ namespace detail {
 
 /// Returns memory for `count` numbers, which are not set; not null, even for none.
 ///
-/// Errors    std::bad_alloc.
+/// Errors    shape_error: as check_fits_in_memory; std::bad_alloc.
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count);
 
@@ -72,7 +77,7 @@ namespace detail {
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count)
 {
-    grow(workspace.numbers_, count + 1);
+    grow(workspace.numbers_, std::max<std::size_t>(count, 1));
     return workspace.numbers_.data();
 }
 
