@@ -8748,16 +8748,21 @@ batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noe
 /// [k, end) in one dependency chain. Batch i of the columns has the scales of row i.
 ///
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
-/// slots. Without unrolling, g++ also loads a row of b again for each row of a.
+/// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would call
+/// a function to load a row.
 template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
-void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel, std::size_t next_panel,
-    rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+[[gnu::flatten]] void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
+    std::size_t next_panel, rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
 
     std::array<std::array<batch, Batches>, Count> sum;
-    for (auto& row : sum)
-        row.fill(batch(T(0)));
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Count; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = batch(T(0));
 
 #pragma GCC unroll 4
     for (; k < end; ++k) {
@@ -9110,13 +9115,15 @@ struct strided_row {
 template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
-    if (from.step == 1 && to.step == 1)
-        std::transform(
-            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
-    else
+    if (from.step != 1 || to.step != 1)
         for (std::size_t i = 0; i < count; ++i)
             to.first[static_cast<std::ptrdiff_t>(i) * to.step] =
                 static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+    else if constexpr (std::is_same_v<From, To>)
+        std::copy_n(from.first, count, to.first);
+    else
+        std::transform(
+            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
 }
 
 /// One sequence in the order of a direction: its first x and y, and their strides along time (negated in the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <xloom/core/tuning.hpp>
 #include <xloom/kernel/arena.hpp>
@@ -21,13 +22,15 @@ struct strided_row {
 template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
-    if (from.step == 1 && to.step == 1)
-        std::transform(
-            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
-    else
+    if (from.step != 1 || to.step != 1)
         for (std::size_t i = 0; i < count; ++i)
             to.first[static_cast<std::ptrdiff_t>(i) * to.step] =
                 static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+    else if constexpr (std::is_same_v<From, To>)
+        std::copy_n(from.first, count, to.first);
+    else
+        std::transform(
+            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
 }
 
 /// One sequence in the order of a direction: its first x and y, and their strides along time (negated in the
