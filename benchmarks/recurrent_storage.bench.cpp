@@ -1,5 +1,5 @@
-// Compares an LSTM whose weights are stored as float16, bfloat16, int8 and dynamic_int8 with one of floats and
-// with ONNX Runtime's LSTM and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
+// Compares an LSTM whose weights are stored as float16, bfloat16, int8 and dynamic_int8 with one of floats
+// and with ONNX Runtime's LSTM and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
 
 #include "lstm_operands.hpp"
 

@@ -8748,8 +8748,8 @@ batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noe
 /// [k, end) in one dependency chain. Batch i of the columns has the scales of row i.
 ///
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
-/// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would call
-/// a function to load a row.
+/// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would
+/// call a function to load a row.
 template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
 [[gnu::flatten]] void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
     std::size_t next_panel, rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums,
@@ -10342,7 +10342,7 @@ void check_outputs(std::string_view op, Describe const& describe,
 
 namespace xloom::kernel {
 
-/// What a weight of 8 bits is stored with in addition, as an unsigned byte: VNNI multiplies unsigned bytes by
+/// The offset with which a weight of 8 bits is stored as an unsigned byte: VNNI multiplies unsigned bytes by
 /// signed ones.
 inline constexpr std::int32_t byte_offset = 128;
 

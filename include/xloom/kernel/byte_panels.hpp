@@ -9,7 +9,7 @@
 
 namespace xloom::kernel {
 
-/// What a weight of 8 bits is stored with in addition, as an unsigned byte: VNNI multiplies unsigned bytes by
+/// The offset with which a weight of 8 bits is stored as an unsigned byte: VNNI multiplies unsigned bytes by
 /// signed ones.
 inline constexpr std::int32_t byte_offset = 128;
 

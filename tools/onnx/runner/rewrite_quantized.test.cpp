@@ -36,8 +36,8 @@ struct quantized_lstm {
             type, scale, H, D == 2 ? "bidirectional" : "reverse");
     }
 
-    /// With one step the results are those of operands that are rounded to 8 bits: h is zero. With more, they are
-    /// close to those of operands that are not rounded.
+    /// With one step the results are those of operands that are rounded to 8 bits: h is zero. With more, they
+    /// are close to those of operands that are not rounded.
     void check() const
     {
         bool const is_rounded = T_ == 1;
