@@ -185,7 +185,7 @@ void rewrite_quantized(onnx::ModelProto& model)
         return;
     auto& import = *model.add_opset_import();
     import.set_domain("xloom");
-    import.set_version(1);
+    import.set_version(own->second); // its types are inferred as those of this version of LSTM
     unused_names names(model.graph());
     rewrite(*model.mutable_graph(), names);
 }

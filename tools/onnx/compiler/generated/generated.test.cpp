@@ -15,6 +15,7 @@
 #include "counting_new.hpp"
 #include "doubling.hpp"
 #include "exchange.hpp"
+#include "quantized.hpp"
 #include "smoothing.hpp"
 #include "views.hpp"
 
@@ -70,6 +71,27 @@ TEST_CASE("a Loop in a Loop allocates nothing in later calls")
     CHECK(results.steps == xt::xtensor<std::int64_t, 1>{8, 111, 1, 118});
     CHECK(results.peaks == xt::xtensor<std::int64_t, 1>{16, 9232, 2, 9232});
     CHECK(allocations_of([&] { model.run_into(results, starts); }) == 0);
+}
+
+TEST_CASE("a DynamicQuantizeLSTM of constant weights, and one of weights that are inputs")
+{
+    quantized model;
+    quantized::outputs results;
+    // Each x and each weight is the only number of its row, so that 8 bits hold it; h of the first step is 0.
+    xt::xtensor<float, 3> const X = {{{1}, {-2}}};
+    xt::xtensor<std::int8_t, 3> const given = {{{100, 100, 100, 100}}};
+    xt::xtensor<float, 1> const scale = {0.01F};
+    model.run_into(results, X, given, scale);
+    auto const expected = [](double weighted) {
+        double const gate = 1 / (1 + std::exp(-weighted));
+        return gate * std::tanh(gate * std::tanh(weighted));
+    };
+    for (std::size_t n = 0; n < 2; ++n) {
+        double const x = static_cast<double>(X(0, n, 0));
+        CHECK(static_cast<double>(results.Y(0, 0, n, 0)) == doctest::Approx(expected(0.5 * x)));
+        CHECK(static_cast<double>(results.Z(0, 0, n, 0)) == doctest::Approx(expected(x)));
+    }
+    CHECK(allocations_of([&] { model.run_into(results, X, given, scale); }) == 0);
 }
 
 TEST_CASE("states that become views of each other are exchanged")
