@@ -8302,35 +8302,6 @@ void with_count(std::size_t count, F const& f)
     f(std::integral_constant<std::size_t, Most>());
 }
 
-namespace detail {
-
-template <std::size_t Count, class T>
-void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
-{
-    for (std::size_t k = 0; k < depth; ++k)
-        for (std::size_t r = 0; r < Count; ++r)
-            to[k * Count + r] = from.first[r * from.step + k];
-}
-
-} // namespace detail
-
-/// Interleaves rows [rows, depth] into `to` [rows, depth]. A single row is not copied.
-template <class T>
-interleaved_rows<T> interleave(
-    std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
-{
-    if (rows == 1)
-        return {a.first};
-    blocks const parts{rows, block_rows<T>};
-    for (std::size_t part = 0; part < parts.count(); ++part) {
-        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
-            detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth);
-        });
-    }
-    return {to};
-}
-
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/stored_panels.hpp ====
@@ -8394,18 +8365,17 @@ template <class T>
 struct stored_panels;
 
 /// A function that computes sums = start + a b: see multiply.
-template <class T, class Rows>
-using stored_product = void (*)(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
-    rows_of<T> sums, panel_order order) noexcept;
+template <class T>
+using stored_product = void (*)(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b,
+    rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept;
 
-/// A narrow type, and the products with panels of it.
+/// A narrow type, and the product with panels of it.
 template <class T>
 struct narrow_type {
     weight_storage storage;
     std::size_t item_bytes;
     std::size_t item_depth; ///< the numbers of a column that an item holds
-    stored_product<T, rows_of<T const>> multiply;
-    stored_product<T, interleaved_rows<T>> multiply_interleaved;
+    stored_product<T> multiply;
 };
 
 /// Panels [depth, columns] of T, or of a narrow type.
@@ -8909,14 +8879,12 @@ void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T co
     else
         detail::multiply_many(rows, a, b, start, sums, order);
 }
-template <class T, class Rows = rows_of<T const>>
-void multiply(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-    panel_order order = panel_order::forwards) noexcept
+template <class T>
+void multiply(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b, rows_of<T const> start,
+    rows_of<T> sums, panel_order order = panel_order::forwards) noexcept
 {
     if (b.is_full())
         multiply<T>(rows, a, b.as(), start, sums, order);
-    else if constexpr (std::is_same_v<Rows, interleaved_rows<T>>)
-        b.narrow->multiply_interleaved(rows, a, b, start, sums, order);
     else
         b.narrow->multiply(rows, a, b, start, sums, order);
 }
@@ -8936,9 +8904,10 @@ public:
     explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
 
     /// Computes sums = start + a b: see multiply.
-    template <class T, class Rows = rows_of<T const>>
-    void operator()(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
-        rows_of<T> sums, panel_order order = panel_order::forwards) const
+    template <class T>
+    void operator()(std::size_t rows, rows_of<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+        rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums,
+        panel_order order = panel_order::forwards) const
     {
         constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,
@@ -9044,20 +9013,13 @@ class lstm_rows {
 public:
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          h_(memory.take(rows, p.gate_step)),
-          c_(memory.take(rows, p.gate_step)),
-          interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), c_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
-    /// Returns h of the first `rows` rows for a product; valid until the next call.
-    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
-    {
-        return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-    }
+    rows_of<T const> h_of_all() const noexcept { return {h_, p_.gate_step}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -9080,7 +9042,7 @@ protected:
     /// Adds R h to the sums of the first `rows` rows.
     void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        multiply_(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, h_of_all(), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next states of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -9093,7 +9055,6 @@ private:
     lstm_parameters<T> const& p_;
     T* h_;
     T* c_;
-    T* interleaved_;
     multiplier multiply_{};
 };
 
@@ -9153,7 +9114,6 @@ template <class T>
 struct step_buffers {
     std::size_t steps;
     T* x;
-    T* interleaved_x;
     T* sums;
 
     template <class Rows>
@@ -9161,7 +9121,6 @@ struct step_buffers {
         : steps((std::min)(std::max<std::size_t>(longest, 1),
               std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest), cell.W().depth)),
-          interleaved_x(memory.take(most_together(rows, longest), cell.W().depth)),
           sums(memory.take(most_together(rows, longest), cell.sums_step()))
     {}
 
@@ -9194,8 +9153,7 @@ void run_sequences(
                     I, {buffers.x + rows * I});
             }
         }
-        auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
-        cell.multiplication()(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        cell.multiplication()(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {
@@ -9332,8 +9290,7 @@ public:
           context_(p.has_layer ? memory.take(rows, context_step()) : attention_),
           query_(memory.take(rows, query_step())),
           alignment_(memory.take(rows, alignment_step_)),
-          scores_(memory.take(alignment_step_)),
-          interleaved_(memory.take(rows, (std::max)(p.C, p.E)))
+          scores_(memory.take(alignment_step_))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
@@ -9365,12 +9322,9 @@ public:
     /// have a step t + 1.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
-        if (p_.attends) {
-            auto const attention_of_all =
-                interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
-            lstm_.multiplication()(
-                rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
-        }
+        if (p_.attends)
+            lstm_.multiplication()(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()},
+                {sums, sums_step()});
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
             attend_all(has_last_step_ ? rows : continuing, t);
@@ -9383,7 +9337,7 @@ private:
 
     void attend_all(std::size_t rows, std::size_t t) const
     {
-        auto const h = lstm_.h_of_all(rows);
+        rows_of<T const> const h = lstm_.h_of_all();
         rows_of<T const> const zeros{p_.zeros, 0};
         lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
@@ -9393,8 +9347,8 @@ private:
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
-            lstm_.multiplication()(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_),
-                p_.AW_context, {attention_, attention_step()}, attention);
+            lstm_.multiplication()(
+                rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
         }
     }
 
@@ -9425,7 +9379,6 @@ private:
     T* query_;
     T* alignment_;
     T* scores_;
-    T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
     bool has_last_step_ = false;
 };
@@ -10707,26 +10660,6 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
         }
 }
 
-/// Rounds numbers [begin, end) of a block of `Count` rows.
-template <std::size_t Count>
-void quantize_block(
-    rows_of<float const> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
-{
-    for (std::size_t r = 0; r < Count; ++r)
-        quantize_row(block.from(r).first + begin, end - begin, to[r]);
-}
-template <std::size_t Count>
-void quantize_block(
-    interleaved_rows<float> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
-{
-    std::array<float, quantized_length> row;
-    for (std::size_t r = 0; r < Count; ++r) {
-        for (std::size_t k = begin; k < end; ++k)
-            row[k - begin] = number_of<Count>(block, r, k);
-        quantize_row(row.data(), end - begin, to[r]);
-    }
-}
-
 /// The blocks of rows that are rounded before the panels are read.
 inline constexpr std::size_t quantized_blocks = 4;
 
@@ -10762,9 +10695,9 @@ inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_we
 /// Computes sums = start + a b for two or more rows, panel by panel.
 ///
 /// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
-template <class Rows>
-void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weights> const& b,
-    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
+    panels<float, four_weights> const& b, rows_of<float const> start, rows_of<float> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t most = block_rows<float>;
     std::array<quantized_row, quantized_blocks * most> quantized;
@@ -10780,7 +10713,8 @@ void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weight
         std::size_t const end = (std::min)(k + quantized_length, b.depth);
         for (std::size_t part = 0; part < parts.count(); part += quantized_blocks) {
             for_each_part(part, [&](std::size_t row, auto count, quantized_row* to) {
-                quantize_block<count>(block_at(a, row, b.depth), k, end, to);
+                for (std::size_t r = 0; r < count; ++r)
+                    quantize_row(a.from(row + r).first + k, end - k, to[r]);
             });
             for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
                 for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
@@ -10797,8 +10731,7 @@ void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weight
 
 /// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
 /// quantized_length numbers of a row.
-template <class Rows>
-void multiply_quantized(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+inline void multiply_quantized(std::size_t rows, rows_of<float const> a, panels<float, four_weights> const& b,
     rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
 {
     if (b.depth == 0)
@@ -10816,9 +10749,9 @@ namespace xloom::kernel {
 
 namespace detail {
 
-template <class Stored, class Rows>
-void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, rows_of<float const> start,
-    rows_of<float> sums, panel_order order) noexcept
+template <class Stored>
+void multiply_narrow(std::size_t rows, rows_of<float const> a, stored_panels<float> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
         multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
@@ -10844,9 +10777,8 @@ template <>
 inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
 
 template <class Stored>
-inline constexpr narrow_type<float> narrow_type_of{format_of<Stored>.storage, sizeof(Stored),
-    format_of<Stored>.item_depth, &multiply_narrow<Stored, rows_of<float const>>,
-    &multiply_narrow<Stored, interleaved_rows<float>>};
+inline constexpr narrow_type<float> narrow_type_of{
+    format_of<Stored>.storage, sizeof(Stored), format_of<Stored>.item_depth, &multiply_narrow<Stored>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
 template <class F>
@@ -11405,10 +11337,7 @@ public:
     using parameters = gru_parameters<T>;
 
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          h_(memory.take(rows, p.gate_step)),
-          reset_(memory.take(rows, row_step<T>(p.gate_step))),
-          interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), reset_(memory.take(rows, row_step<T>(p.gate_step)))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -11435,7 +11364,7 @@ protected:
     void recorded_step(std::size_t rows, T* sums, Recorder const& record) const
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
-        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
+        rows_of<T const> const h{h_, p_.gate_step};
         rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
         multiply_(rows, h, p_.R_zr, {sums, step}, {sums, step});
         if (p_.linear_before_reset)
@@ -11452,8 +11381,7 @@ protected:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply_(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
-                {h_sums.first, step}, h_sums);
+            multiply_(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step,
                      *const state = this->h(row);
@@ -11472,7 +11400,6 @@ private:
     gru_parameters<T> const& p_;
     T* h_;
     T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
-    T* interleaved_;
     multiplier multiply_{};
 };
 
@@ -11505,7 +11432,7 @@ public:
     using parameters = rnn_parameters<T>;
 
     rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.gate_step)), interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -11531,8 +11458,7 @@ protected:
     /// Adds R h to the sums of the first `rows` rows.
     void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-        multiply_(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next h of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -11544,7 +11470,6 @@ protected:
 private:
     rnn_parameters<T> const& p_;
     T* h_;
-    T* interleaved_;
     multiplier multiply_{};
 };
 

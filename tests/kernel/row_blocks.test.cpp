@@ -1,11 +1,10 @@
-// Rows of a product: how they are cut into blocks, and where their numbers go.
+// Rows of a product: how they are cut into blocks.
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
-#include <vector>
 
 #include <xloom/kernel/row_blocks.hpp>
 
@@ -51,35 +50,6 @@ TEST_CASE("with_count: the number as a constant")
         });
         CHECK(found == count);
     }
-}
-
-TEST_CASE_TEMPLATE("interleave: number k of all rows of a block side by side", T, float, double, long double)
-{
-    for (std::size_t rows = 2; rows < 20; ++rows)
-        for (std::size_t const depth : std::initializer_list<std::size_t>{0, 1, 3, 17}) {
-            std::size_t const step = depth + 2;
-            std::vector<T> from(rows * step), to(rows * depth + 1, T(-1));
-            for (std::size_t i = 0; i < from.size(); ++i)
-                from[i] = static_cast<T>(i);
-            CHECK(interleave(rows, {from.data(), step}, depth, to.data()).first == to.data());
-            std::vector<T> expected;
-            blocks const parts{rows, block_rows<T>};
-            for (std::size_t part = 0; part < parts.count(); ++part)
-                for (std::size_t k = 0; k < depth; ++k)
-                    for (std::size_t r = parts.begin(part); r < parts.begin(part + 1); ++r)
-                        expected.push_back(static_cast<T>(r * step + k));
-            expected.push_back(T(-1));
-            CHECK(to == expected);
-        }
-}
-
-TEST_CASE("interleave leaves a single row where it is, and of none it makes nothing")
-{
-    float const row[] = {1, 2, 3};
-    float to = 7;
-    CHECK(interleave(1, {row, 0}, 3, &to).first == row);
-    CHECK(interleave(0, {row, 3}, 3, &to).first == &to);
-    CHECK(to == 7);
 }
 
 } // namespace kernel_row_blocks_test

@@ -129,8 +129,7 @@ public:
           context_(p.has_layer ? memory.take(rows, context_step()) : attention_),
           query_(memory.take(rows, query_step())),
           alignment_(memory.take(rows, alignment_step_)),
-          scores_(memory.take(alignment_step_)),
-          interleaved_(memory.take(rows, (std::max)(p.C, p.E)))
+          scores_(memory.take(alignment_step_))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
@@ -162,12 +161,9 @@ public:
     /// have a step t + 1.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
-        if (p_.attends) {
-            auto const attention_of_all =
-                interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
-            lstm_.multiplication()(
-                rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
-        }
+        if (p_.attends)
+            lstm_.multiplication()(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()},
+                {sums, sums_step()});
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
             attend_all(has_last_step_ ? rows : continuing, t);
@@ -180,7 +176,7 @@ private:
 
     void attend_all(std::size_t rows, std::size_t t) const
     {
-        auto const h = lstm_.h_of_all(rows);
+        rows_of<T const> const h = lstm_.h_of_all();
         rows_of<T const> const zeros{p_.zeros, 0};
         lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
@@ -190,8 +186,8 @@ private:
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
-            lstm_.multiplication()(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_),
-                p_.AW_context, {attention_, attention_step()}, attention);
+            lstm_.multiplication()(
+                rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
         }
     }
 
@@ -222,7 +218,6 @@ private:
     T* query_;
     T* alignment_;
     T* scores_;
-    T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
     bool has_last_step_ = false;
 };

@@ -48,10 +48,7 @@ public:
     using parameters = gru_parameters<T>;
 
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          h_(memory.take(rows, p.gate_step)),
-          reset_(memory.take(rows, row_step<T>(p.gate_step))),
-          interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), reset_(memory.take(rows, row_step<T>(p.gate_step)))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -78,7 +75,7 @@ protected:
     void recorded_step(std::size_t rows, T* sums, Recorder const& record) const
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
-        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
+        rows_of<T const> const h{h_, p_.gate_step};
         rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
         multiply_(rows, h, p_.R_zr, {sums, step}, {sums, step});
         if (p_.linear_before_reset)
@@ -95,8 +92,7 @@ protected:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply_(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
-                {h_sums.first, step}, h_sums);
+            multiply_(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step,
                      *const state = this->h(row);
@@ -115,7 +111,6 @@ private:
     gru_parameters<T> const& p_;
     T* h_;
     T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
-    T* interleaved_;
     multiplier multiply_{};
 };
 

@@ -90,20 +90,13 @@ class lstm_rows {
 public:
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          h_(memory.take(rows, p.gate_step)),
-          c_(memory.take(rows, p.gate_step)),
-          interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step)), c_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
-    /// Returns h of the first `rows` rows for a product; valid until the next call.
-    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
-    {
-        return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-    }
+    rows_of<T const> h_of_all() const noexcept { return {h_, p_.gate_step}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -126,7 +119,7 @@ protected:
     /// Adds R h to the sums of the first `rows` rows.
     void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        multiply_(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, h_of_all(), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next states of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -139,7 +132,6 @@ private:
     lstm_parameters<T> const& p_;
     T* h_;
     T* c_;
-    T* interleaved_;
     multiplier multiply_{};
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <xloom/core/partition.hpp>
 #include <xloom/core/policy.hpp>
@@ -22,9 +23,10 @@ public:
     explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
 
     /// Computes sums = start + a b: see multiply.
-    template <class T, class Rows = rows_of<T const>>
-    void operator()(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
-        rows_of<T> sums, panel_order order = panel_order::forwards) const
+    template <class T>
+    void operator()(std::size_t rows, rows_of<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+        rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums,
+        panel_order order = panel_order::forwards) const
     {
         constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
         std::size_t const groups = (b.columns + width - 1) / width,

@@ -324,14 +324,12 @@ void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T co
     else
         detail::multiply_many(rows, a, b, start, sums, order);
 }
-template <class T, class Rows = rows_of<T const>>
-void multiply(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
-    panel_order order = panel_order::forwards) noexcept
+template <class T>
+void multiply(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b, rows_of<T const> start,
+    rows_of<T> sums, panel_order order = panel_order::forwards) noexcept
 {
     if (b.is_full())
         multiply<T>(rows, a, b.as(), start, sums, order);
-    else if constexpr (std::is_same_v<Rows, interleaved_rows<T>>)
-        b.narrow->multiply_interleaved(rows, a, b, start, sums, order);
     else
         b.narrow->multiply(rows, a, b, start, sums, order);
 }

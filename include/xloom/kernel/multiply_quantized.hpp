@@ -60,26 +60,6 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
         }
 }
 
-/// Rounds numbers [begin, end) of a block of `Count` rows.
-template <std::size_t Count>
-void quantize_block(
-    rows_of<float const> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
-{
-    for (std::size_t r = 0; r < Count; ++r)
-        quantize_row(block.from(r).first + begin, end - begin, to[r]);
-}
-template <std::size_t Count>
-void quantize_block(
-    interleaved_rows<float> block, std::size_t begin, std::size_t end, quantized_row* to) noexcept
-{
-    std::array<float, quantized_length> row;
-    for (std::size_t r = 0; r < Count; ++r) {
-        for (std::size_t k = begin; k < end; ++k)
-            row[k - begin] = number_of<Count>(block, r, k);
-        quantize_row(row.data(), end - begin, to[r]);
-    }
-}
-
 /// The blocks of rows that are rounded before the panels are read.
 inline constexpr std::size_t quantized_blocks = 4;
 
@@ -115,9 +95,9 @@ inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_we
 /// Computes sums = start + a b for two or more rows, panel by panel.
 ///
 /// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
-template <class Rows>
-void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weights> const& b,
-    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
+    panels<float, four_weights> const& b, rows_of<float const> start, rows_of<float> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t most = block_rows<float>;
     std::array<quantized_row, quantized_blocks * most> quantized;
@@ -133,7 +113,8 @@ void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weight
         std::size_t const end = (std::min)(k + quantized_length, b.depth);
         for (std::size_t part = 0; part < parts.count(); part += quantized_blocks) {
             for_each_part(part, [&](std::size_t row, auto count, quantized_row* to) {
-                quantize_block<count>(block_at(a, row, b.depth), k, end, to);
+                for (std::size_t r = 0; r < count; ++r)
+                    quantize_row(a.from(row + r).first + k, end - k, to[r]);
             });
             for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
                 for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
@@ -150,8 +131,7 @@ void multiply_quantized_many(std::size_t rows, Rows a, panels<float, four_weight
 
 /// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
 /// quantized_length numbers of a row.
-template <class Rows>
-void multiply_quantized(std::size_t rows, Rows a, panels<float, four_weights> const& b,
+inline void multiply_quantized(std::size_t rows, rows_of<float const> a, panels<float, four_weights> const& b,
     rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
 {
     if (b.depth == 0)

@@ -15,9 +15,9 @@ namespace xloom::kernel {
 
 namespace detail {
 
-template <class Stored, class Rows>
-void multiply_narrow(std::size_t rows, Rows a, stored_panels<float> const& b, rows_of<float const> start,
-    rows_of<float> sums, panel_order order) noexcept
+template <class Stored>
+void multiply_narrow(std::size_t rows, rows_of<float const> a, stored_panels<float> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
         multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
@@ -43,9 +43,8 @@ template <>
 inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
 
 template <class Stored>
-inline constexpr narrow_type<float> narrow_type_of{format_of<Stored>.storage, sizeof(Stored),
-    format_of<Stored>.item_depth, &multiply_narrow<Stored, rows_of<float const>>,
-    &multiply_narrow<Stored, interleaved_rows<float>>};
+inline constexpr narrow_type<float> narrow_type_of{
+    format_of<Stored>.storage, sizeof(Stored), format_of<Stored>.item_depth, &multiply_narrow<Stored>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
 template <class F>

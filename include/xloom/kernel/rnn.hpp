@@ -32,7 +32,7 @@ public:
     using parameters = rnn_parameters<T>;
 
     rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.gate_step)), interleaved_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -58,8 +58,7 @@ protected:
     /// Adds R h to the sums of the first `rows` rows.
     void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-        multiply_(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next h of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -71,7 +70,6 @@ protected:
 private:
     rnn_parameters<T> const& p_;
     T* h_;
-    T* interleaved_;
     multiplier multiply_{};
 };
 

@@ -52,33 +52,4 @@ void with_count(std::size_t count, F const& f)
     f(std::integral_constant<std::size_t, Most>());
 }
 
-namespace detail {
-
-template <std::size_t Count, class T>
-void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
-{
-    for (std::size_t k = 0; k < depth; ++k)
-        for (std::size_t r = 0; r < Count; ++r)
-            to[k * Count + r] = from.first[r * from.step + k];
-}
-
-} // namespace detail
-
-/// Interleaves rows [rows, depth] into `to` [rows, depth]. A single row is not copied.
-template <class T>
-interleaved_rows<T> interleave(
-    std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
-{
-    if (rows == 1)
-        return {a.first};
-    blocks const parts{rows, block_rows<T>};
-    for (std::size_t part = 0; part < parts.count(); ++part) {
-        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
-            detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth);
-        });
-    }
-    return {to};
-}
-
 } // namespace xloom::kernel

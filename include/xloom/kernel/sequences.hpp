@@ -60,7 +60,6 @@ template <class T>
 struct step_buffers {
     std::size_t steps;
     T* x;
-    T* interleaved_x;
     T* sums;
 
     template <class Rows>
@@ -68,7 +67,6 @@ struct step_buffers {
         : steps((std::min)(std::max<std::size_t>(longest, 1),
               std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest), cell.W().depth)),
-          interleaved_x(memory.take(most_together(rows, longest), cell.W().depth)),
           sums(memory.take(most_together(rows, longest), cell.sums_step()))
     {}
 
@@ -101,8 +99,7 @@ void run_sequences(
                     I, {buffers.x + rows * I});
             }
         }
-        auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
-        cell.multiplication()(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        cell.multiplication()(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {

@@ -20,18 +20,17 @@ template <class T>
 struct stored_panels;
 
 /// A function that computes sums = start + a b: see multiply.
-template <class T, class Rows>
-using stored_product = void (*)(std::size_t rows, Rows a, stored_panels<T> const& b, rows_of<T const> start,
-    rows_of<T> sums, panel_order order) noexcept;
+template <class T>
+using stored_product = void (*)(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b,
+    rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept;
 
-/// A narrow type, and the products with panels of it.
+/// A narrow type, and the product with panels of it.
 template <class T>
 struct narrow_type {
     weight_storage storage;
     std::size_t item_bytes;
     std::size_t item_depth; ///< the numbers of a column that an item holds
-    stored_product<T, rows_of<T const>> multiply;
-    stored_product<T, interleaved_rows<T>> multiply_interleaved;
+    stored_product<T> multiply;
 };
 
 /// Panels [depth, columns] of T, or of a narrow type.
