@@ -8789,21 +8789,30 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, rows_o
             std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
+/// Calls f(panel, number of batches) for groups of up to `Panels` panels, of nearly equal sizes; the number
+/// is a compile-time constant.
+template <class T, std::size_t Panels, class F>
+void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
+{
+    constexpr std::size_t width = panel_batches<T>;
+    std::size_t const batches = whole_batches<T>(columns) / batch_size<T>;
+    blocks const groups{(batches + width - 1) / width, Panels};
+    for (std::size_t i = 0; i < groups.count(); ++i) {
+        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
+        std::size_t const panel = groups.begin(group),
+                          end = (std::min)(groups.begin(group + 1) * width, batches);
+        with_count<1, Panels * width>(end - panel * width, [&](auto count) { f(panel, count); });
+    }
+}
+
 /// Computes sums = start + a b for one row, several panels at a time.
 template <class T, class Stored>
 void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order) noexcept
 {
-    constexpr std::size_t width = panel_batches<T>, group_size = panels_per_row<T>;
-    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
-    blocks const groups{(batches + width - 1) / width, group_size};
-    for (std::size_t i = 0; i < groups.count(); ++i) {
-        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
-        std::size_t const panel = groups.begin(group),
-                          end = (std::min)(groups.begin(group + 1) * width, batches);
-        with_count<1, group_size * width>(end - panel * width,
-            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, no_prefetch()); });
-    }
+    for_each_panel_group<T, panels_per_row<T>>(b.columns, order, [&](std::size_t panel, auto batches) {
+        multiply_tile<1, batches>(a, b, panel, start, sums, no_prefetch());
+    });
 }
 
 /// Returns the prefetch of a panel that part `part` of the rows issues, if any. The last parts, up to four of
@@ -10663,20 +10672,6 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
 /// The blocks of rows that are rounded before the panels are read.
 inline constexpr std::size_t quantized_blocks = 4;
 
-/// Calls f(panel, batches) for `columns` columns, `panels` panels at a time.
-template <std::size_t Panels, class F>
-void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
-{
-    constexpr std::size_t width = Panels * panel_batches<float>;
-    std::size_t const batches = whole_batches<float>(columns) / batch_size<float>,
-                      count = (batches + width - 1) / width;
-    for (std::size_t i = 0; i < count; ++i) {
-        std::size_t const group = order == panel_order::backwards ? count - 1 - i : i;
-        with_count<1, width>((std::min)(width, batches - group * width),
-            [&](auto batches_here) { f(group * Panels, batches_here); });
-    }
-}
-
 /// Computes sums = start + a b for one row, several panels at a time.
 inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_weights> const& b,
     rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
@@ -10685,9 +10680,10 @@ inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_we
     for (std::size_t k = 0; k < b.depth; k += quantized_length) {
         std::size_t const end = (std::min)(k + quantized_length, b.depth);
         quantize_row(a.first + k, end - k, row);
-        for_each_panel_group<panels_per_row<float>>(b.columns, order, [&](std::size_t panel, auto batches) {
-            multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
-        });
+        for_each_panel_group<float, panels_per_row<float>>(
+            b.columns, order, [&](std::size_t panel, auto batches) {
+                multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
+            });
         start = {sums.first, sums.step};
     }
 }
@@ -10716,7 +10712,7 @@ inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
                 for (std::size_t r = 0; r < count; ++r)
                     quantize_row(a.from(row + r).first + k, end - k, to[r]);
             });
-            for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
+            for_each_panel_group<float, 1>(b.columns, order, [&](std::size_t panel, auto batches) {
                 for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
                     multiply_bytes<count, batches>(
                         from, b, panel, {k / 4, items_of_depth(end, 4)}, start.from(row), sums.from(row));

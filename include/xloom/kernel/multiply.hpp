@@ -234,21 +234,30 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, rows_o
             std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
+/// Calls f(panel, number of batches) for groups of up to `Panels` panels, of nearly equal sizes; the number
+/// is a compile-time constant.
+template <class T, std::size_t Panels, class F>
+void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
+{
+    constexpr std::size_t width = panel_batches<T>;
+    std::size_t const batches = whole_batches<T>(columns) / batch_size<T>;
+    blocks const groups{(batches + width - 1) / width, Panels};
+    for (std::size_t i = 0; i < groups.count(); ++i) {
+        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
+        std::size_t const panel = groups.begin(group),
+                          end = (std::min)(groups.begin(group + 1) * width, batches);
+        with_count<1, Panels * width>(end - panel * width, [&](auto count) { f(panel, count); });
+    }
+}
+
 /// Computes sums = start + a b for one row, several panels at a time.
 template <class T, class Stored>
 void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order) noexcept
 {
-    constexpr std::size_t width = panel_batches<T>, group_size = panels_per_row<T>;
-    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
-    blocks const groups{(batches + width - 1) / width, group_size};
-    for (std::size_t i = 0; i < groups.count(); ++i) {
-        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
-        std::size_t const panel = groups.begin(group),
-                          end = (std::min)(groups.begin(group + 1) * width, batches);
-        with_count<1, group_size * width>(end - panel * width,
-            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, no_prefetch()); });
-    }
+    for_each_panel_group<T, panels_per_row<T>>(b.columns, order, [&](std::size_t panel, auto batches) {
+        multiply_tile<1, batches>(a, b, panel, start, sums, no_prefetch());
+    });
 }
 
 /// Returns the prefetch of a panel that part `part` of the rows issues, if any. The last parts, up to four of

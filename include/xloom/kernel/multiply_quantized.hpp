@@ -63,20 +63,6 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
 /// The blocks of rows that are rounded before the panels are read.
 inline constexpr std::size_t quantized_blocks = 4;
 
-/// Calls f(panel, batches) for `columns` columns, `panels` panels at a time.
-template <std::size_t Panels, class F>
-void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
-{
-    constexpr std::size_t width = Panels * panel_batches<float>;
-    std::size_t const batches = whole_batches<float>(columns) / batch_size<float>,
-                      count = (batches + width - 1) / width;
-    for (std::size_t i = 0; i < count; ++i) {
-        std::size_t const group = order == panel_order::backwards ? count - 1 - i : i;
-        with_count<1, width>((std::min)(width, batches - group * width),
-            [&](auto batches_here) { f(group * Panels, batches_here); });
-    }
-}
-
 /// Computes sums = start + a b for one row, several panels at a time.
 inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_weights> const& b,
     rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
@@ -85,9 +71,10 @@ inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_we
     for (std::size_t k = 0; k < b.depth; k += quantized_length) {
         std::size_t const end = (std::min)(k + quantized_length, b.depth);
         quantize_row(a.first + k, end - k, row);
-        for_each_panel_group<panels_per_row<float>>(b.columns, order, [&](std::size_t panel, auto batches) {
-            multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
-        });
+        for_each_panel_group<float, panels_per_row<float>>(
+            b.columns, order, [&](std::size_t panel, auto batches) {
+                multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
+            });
         start = {sums.first, sums.step};
     }
 }
@@ -116,7 +103,7 @@ inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
                 for (std::size_t r = 0; r < count; ++r)
                     quantize_row(a.from(row + r).first + k, end - k, to[r]);
             });
-            for_each_panel_group<1>(b.columns, order, [&](std::size_t panel, auto batches) {
+            for_each_panel_group<float, 1>(b.columns, order, [&](std::size_t panel, auto batches) {
                 for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
                     multiply_bytes<count, batches>(
                         from, b, panel, {k / 4, items_of_depth(end, 4)}, start.from(row), sums.from(row));

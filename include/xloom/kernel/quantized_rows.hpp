@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include <xloom/kernel/row_blocks.hpp>
 #include <xloom/kernel/simd.hpp>
 
 namespace xloom::kernel {
