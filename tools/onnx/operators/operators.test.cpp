@@ -1,6 +1,7 @@
 // What the runner's tests do not see: repeated calls, results that do not depend on the layout, edges.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,8 @@
 #include <xtensor/xarray.hpp>
 #include <xtensor/xtensor.hpp>
 
+#include <xloom_onnx/model/growing_stack.hpp>
+#include <xloom_onnx/model/reshaped.hpp>
 #include <xloom_onnx/operators.hpp>
 
 namespace ops = xloom_onnx;
@@ -168,4 +171,57 @@ TEST_CASE("rank 0, no items, and shapes that do not fit")
     CHECK_THROWS_AS(ops::map_into(ops::add, two, three, z), xloom::shape_error);
     CHECK_THROWS_AS(ops::gather_into(two, std::int64_t{2}, sum), xloom::index_error);
     CHECK_THROWS_AS(ops::slice_into(two, z, {.starts = {0}, .ends = {1}, .steps = {0}}), xloom::option_error);
+}
+
+TEST_CASE("an output that does not fit in memory is refused before it gets a shape")
+{
+    constexpr std::int64_t huge = std::int64_t{1} << 62, most = std::numeric_limits<std::int64_t>::max();
+    constexpr std::size_t half = std::size_t{1} << 32;
+    xt::xtensor<float, 1> const two({2}, 1.0f);
+    xt::xtensor<float, 1> y({3}, 7.0f);
+    CHECK_THROWS_WITH_AS(ops::expand_into(xt::xtensor<float, 1>({1}, 1.0f), {huge}, y),
+        "xloom_onnx::expand_into: a tensor of the shape [4611686018427387904] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::tile_into(two, {huge / 2}, y),
+        "xloom_onnx::tile_into: a tensor of the shape [4611686018427387904] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::constant_of_shape_into({huge}, 1.0f, y),
+        "xloom_onnx::constant_of_shape_into: a tensor of the shape [4611686018427387904] does not fit in "
+        "memory",
+        xloom::shape_error);
+    CHECK(y == xt::xtensor<float, 1>({3}, 7.0f));
+    xt::xtensor<std::int64_t, 1> numbers;
+    CHECK_THROWS_WITH_AS(ops::range_into(std::int64_t{0}, huge / 2, std::int64_t{1}, numbers),
+        "xloom_onnx::range_into: a tensor of the shape [2305843009213693952] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::range_into(most, -most - 1, std::int64_t{-1}, numbers),
+        "xloom_onnx::range_into: a tensor of the shape [18446744073709551615] does not fit in memory",
+        xloom::shape_error);
+    xt::xtensor<float, 2> matrix;
+    float item = 1; // whose address stands for items that are not read
+    CHECK_THROWS_WITH_AS(ops::map_into(ops::add, ops::tensor_view<float const>(&item, {half, 1}),
+                             ops::tensor_view<float const>(&item, {1, half}), matrix),
+        "xloom_onnx::map_into: a tensor of the shape [4294967296, 4294967296] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::matmul_into(ops::tensor_view<float const>(&item, {half, 0}),
+                             ops::tensor_view<float const>(&item, {0, half}), matrix),
+        "xloom_onnx::matmul_into: a tensor of the shape [4294967296, 4294967296] does not fit in memory",
+        xloom::shape_error);
+    // An empty tensor has strides, too: those of its other axes. A view of it, or an output of that shape
+    // already, gets no further.
+    xt::xtensor<float, 1> const nothing(std::array<std::size_t, 1>{0});
+    CHECK_THROWS_WITH_AS(ops::reshaped<3>(nothing, {0, huge / 2, huge / 2}, {.allowzero = true}),
+        "xloom_onnx: a tensor of the shape [0, 2305843009213693952, 2305843009213693952] does not fit in "
+        "memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        ops::expand_into(two, {huge, 2}, ops::tensor_view<float>(&item, {std::size_t{1} << 62, 2})),
+        "xloom_onnx::expand_into: a tensor of the shape [4611686018427387904, 2] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS((ops::growing_stack<float, 2>({half, half})),
+        "xloom_onnx::growing_stack: a tensor of the shape [4294967296, 4294967296] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::conv_shape({1, 1, 4}, {std::size_t{1} << 62, 1, 1}),
+        "xloom_onnx::conv: a tensor of the shape [1, 4611686018427387904, 4] does not fit in memory",
+        xloom::shape_error);
 }

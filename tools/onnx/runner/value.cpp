@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <xloom_onnx/view.hpp>
+
 #include "text.hpp"
 #include "types.hpp"
 
@@ -13,15 +15,13 @@ namespace {
 constexpr std::size_t bytes_of_a_tensor = 512;
 
 /// An empty tensor has no items, but its other dimensions may become those of a loop, or of what is made of
-/// it: they must be possible, too.
+/// it: they must be in the budget, too.
 void require_possible(xloom::shape const& dims, std::size_t item_size)
 {
+    xloom_onnx::check_size("xloom_onnx", dims, item_size);
     xloom::shape filled = dims;
     std::replace(filled.begin(), filled.end(), std::size_t{0}, std::size_t{1});
-    bool const is_possible =
-        xloom::is_countable(filled, item_size) &&
-        (filled == dims || xloom::element_count(filled) <= current_budget().tensor_bytes / item_size);
-    if (!is_possible)
+    if (filled != dims && xloom::element_count(filled) > current_budget().tensor_bytes / item_size)
         throw runner_error(fmt::format("a tensor of the shape {} does not fit in memory", dims));
 }
 

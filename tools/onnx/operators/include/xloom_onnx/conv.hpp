@@ -186,8 +186,7 @@ inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, co
         fit(axis, options.auto_pad, pads[i], pads[i + count]);
         result.push_back(static_cast<std::size_t>(axis.output));
     }
-    if (!xloom::is_countable(result, sizeof(double)))
-        fail<xloom::shape_error>(op, ": a tensor of the shape ", result, " does not fit in memory");
+    check_size(op, result, sizeof(double));
     bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == count;
     for (std::size_t i = 0; fits && i < options.kernel_shape.size(); ++i)
         fits = options.kernel_shape[i] == static_cast<std::int64_t>(w[2 + i]);

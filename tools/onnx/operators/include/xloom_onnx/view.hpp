@@ -147,13 +147,25 @@ concept resizable = xloom::tensor<Y> && !xloom::detail::tensor_view<Y> &&
 
 } // namespace detail
 
+/// Checks that the bytes of a tensor, and its strides, are representable in std::ptrdiff_t.
+///
+/// Errors    shape_error: they are not.
+inline void check_size(std::string_view op, xloom::shape const& dims, std::size_t item_bytes)
+{
+    if (!xloom::has_strides(dims, item_bytes))
+        xloom::detail::fail<xloom::shape_error>(
+            op, ": a tensor of the shape ", dims, " does not fit in memory");
+}
+
 /// Gives a container a shape. Its items are unspecified if it had another one; nothing is allocated if it had
 /// as many items.
 ///
-/// Errors    shape_error: an output of fixed shape, such as a view, has another shape; another rank.
-template <class Y, class Dims>
-void give_shape(std::string_view op, Y& y, Dims const& dims)
+/// Errors    shape_error: as check_size; an output of fixed shape, such as a view, has another shape; another
+///           rank.
+template <class Y>
+void give_shape(std::string_view op, Y& y, xloom::shape const& dims)
 {
+    check_size(op, dims, sizeof(item_t<Y>));
     if constexpr (!detail::scalar<Y> && !xloom::detail::is_always_row_major<Y>)
         tensor_view<std::remove_pointer_t<decltype(detail::data_of(y))>>{y}; // throws if it is not
     if (detail::has_dims(y, dims))
@@ -173,8 +185,8 @@ void give_shape(std::string_view op, Y& y, Dims const& dims)
 }
 
 /// Returns a view to write an output of this shape, which it gets first.
-template <class Y, class Dims>
-auto output_view(std::string_view op, Y& y, Dims const& dims)
+template <class Y>
+auto output_view(std::string_view op, Y& y, xloom::shape const& dims)
 {
     give_shape(op, y, dims);
     return tensor_view<std::remove_pointer_t<decltype(detail::data_of(y))>>(detail::data_of(y), dims);

@@ -20,6 +20,8 @@ public:
     using dims_type = std::array<std::size_t, Rank>;
 
     /// Makes a stack of elements of this shape. push() replaces the dimensions by those of the first element.
+    ///
+    /// Errors    as check_size.
     explicit growing_stack(dims_type const& dims = {}) : given_(dims) { clear(); }
 
     void clear()
@@ -98,8 +100,10 @@ private:
 
     void set_dims(dims_type const& dims)
     {
+        xloom::shape const element(dims.begin(), dims.end());
+        check_size("xloom_onnx::growing_stack", element, sizeof(T));
         dims_ = dims;
-        size_ = xloom::element_count(xloom::shape(dims.begin(), dims.end()));
+        size_ = xloom::element_count(element);
     }
 
     T* next()

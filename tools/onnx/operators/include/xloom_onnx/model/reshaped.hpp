@@ -18,10 +18,11 @@ using view_of_rank = xloom::element_view<item_t<X> const, Rank>;
 
 /// Returns a view of as many items.
 ///
-/// Errors    shape_error: another rank.
+/// Errors    shape_error: as check_size; another rank.
 template <std::size_t Rank, operand X>
 view_of_rank<X, Rank> viewed(X const& x, xloom::shape const& dims, std::ptrdiff_t first = 0)
 {
+    check_size("xloom_onnx", dims, sizeof(item_t<X>));
     if (dims.size() != Rank)
         xloom::detail::fail<xloom::shape_error>(
             "xloom_onnx: a value of rank ", Rank, " is needed, but its shape is ", dims);
