@@ -61,10 +61,10 @@ void check_count(std::vector<arity> const& formal, int given, std::string_view v
     throw runner_error(fmt::format("it {} {} at opset {}, but has {}", verb, range, opset, count));
 }
 
-bool is_required(std::vector<arity> const& formal, int i)
+/// What a value of a node is to the operator; the last formal one stands for any number of them.
+arity arity_of(std::vector<arity> const& formal, int i)
 {
-    auto const at = static_cast<std::size_t>(i);
-    return at < formal.size() && formal[at] == arity::required;
+    return formal[std::min(static_cast<std::size_t>(i), formal.size() - 1)];
 }
 
 /// Numbers that C++ would cut or take for others.
@@ -132,10 +132,10 @@ void check_node(onnx::NodeProto const& node, std::int64_t opset)
     check_count(allowed.inputs, node.input_size(), "takes", "input", opset);
     check_count(allowed.outputs, node.output_size(), "gives", "output", opset);
     for (int i = 0; i < node.input_size(); ++i)
-        if (node.input(i).empty() && is_required(allowed.inputs, i))
+        if (node.input(i).empty() && arity_of(allowed.inputs, i) != arity::optional)
             throw runner_error(fmt::format("its input {} is missing", i));
     for (int k = 0; k < node.output_size(); ++k)
-        if (node.output(k).empty() && is_required(allowed.outputs, k))
+        if (node.output(k).empty() && arity_of(allowed.outputs, k) == arity::required)
             throw runner_error(fmt::format("its output {} has no name", k));
     check_attributes(node, allowed, opset);
 }

@@ -59,9 +59,8 @@ TEST_CASE("sizes that are too large")
           "than 268435456 bytes");
     CHECK(of_integers("ConstantOfShape", list{1 << 28}) ==
           "ConstantOfShape: a tensor of the shape [268435456] would take more than 268435456 bytes");
-    CHECK(
-        of_integers("ConstantOfShape", list{0, most}) ==
-        "ConstantOfShape: xloom_onnx: a tensor of the shape [0, 9223372036854775807] does not fit in memory");
+    CHECK(of_integers("ConstantOfShape", list{0, most}) ==
+          "ConstantOfShape: a tensor of the shape [0, 9223372036854775807] does not fit in memory");
     CHECK(of_integers("ConstantOfShape", list{-1}) ==
           "ConstantOfShape: a dimension of the shape [-1] is negative");
     CHECK(

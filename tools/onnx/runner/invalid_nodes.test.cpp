@@ -84,6 +84,31 @@ TEST_CASE("numbers of inputs and outputs")
     CHECK(built.run() == "Add: its output 0 has no name");
 }
 
+TEST_CASE("inputs of which an operator takes any number may not be omitted")
+{
+    for (char const* const name : {"Max", "Sum", "Concat<axis = 0>", "SequenceConstruct"}) {
+        std::string const node(name);
+        CHECK(error_of("g (bool c, float[2] x) => (y) { y = If(c)<then_branch = a () => (u) { u = " + node +
+                       "(x, ) }, else_branch = b () => (v) { v = Identity(x) }> }") ==
+              node.substr(0, node.find('<')) + ": its input 1 is missing");
+    }
+    std::string const body = "body = b (int64 i, bool d, float[2] v) => (bool e, float[2] w) "
+                             "{ e = Identity(d) w = Exp(v) }";
+    CHECK(error_of("g (int64 n, bool c, float[2] x) => (y) { y = Loop(n, c, )<" + body + "> }") ==
+          "Loop: its input 2 is missing");
+    std::string const scan = "g (float[2] s, float[3, 2] x) => (y) { y = Scan<num_scan_inputs = 1, "
+                             "body = b (float[2] v, float[2] a) => (float[2] w) { w = Add(v, a) }>";
+    CHECK(error_of(scan + "(s, ) }") == "Scan: its input 1 is missing");
+    CHECK(error_of("g (float[2] x) => (y) { s = SequenceConstruct(x, x) y = SequenceMap(s, )<"
+                   "body = b (float[2] v, float[2] a) => (float[2] w) { w = Add(v, a) }> }") ==
+          "SequenceMap: its input 1 is missing");
+
+    hostile_model built; // the text form has no omitted input in front of another
+    built.number("a", 1).output("y");
+    built.node("Sum", " a", "y");
+    CHECK(built.run() == "Sum: its input 0 is missing");
+}
+
 TEST_CASE("operators that are newer than the opset, or older")
 {
     CHECK(error_of_node("ScatterND (x, i, x)", 10) ==
