@@ -66,7 +66,7 @@ void concat_from_sequence(emission& out, node& each)
     auto const view = each.view();
     std::string const sequence = out.operand(each.input(0));
     out.line("xloom_onnx::concat_from_sequence_into({}, {}, {{.axis = {}{}}});", sequence,
-        out.target(each.output()), view.integer("axis", 0),
+        out.target(each.output()), number_literal(view.integer("axis", 0)),
         view.integer("new_axis", 0) != 0 ? ", .new_axis = true" : "");
 }
 
@@ -82,8 +82,8 @@ void split_to_sequence(emission& out, node& each)
             lengths = fmt::format(", std::int64_t{{{}}}", out.operand(each.input(1)));
     }
     out.line("xloom_onnx::split_to_sequence_into({}{}, {}, {{.axis = {}{}}});", x, lengths,
-        out.target(each.output()), view.integer("axis", 0),
-        view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
+        out.target(each.output()), number_literal(view.integer("axis", 0)),
+        !each.has(1) && view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
 }
 
 void optional(emission& out, node& each)

@@ -225,3 +225,22 @@ TEST_CASE("an output that does not fit in memory is refused before it gets a sha
         "xloom_onnx::conv: a tensor of the shape [1, 4611686018427387904, 4] does not fit in memory",
         xloom::shape_error);
 }
+
+TEST_CASE("a sequence's parts keep the axis where their length is given, whatever keepdims says")
+{
+    xt::xtensor<float, 2> const x{{0, 1}, {2, 3}, {4, 5}};
+    std::vector<xt::xtensor<float, 2>> parts;
+    ops::split_to_sequence_into(x, 2, parts, {.axis = 0, .keepdims = false});
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0] == xt::xtensor<float, 2>{{0, 1}, {2, 3}});
+    CHECK(parts[1] == xt::xtensor<float, 2>{{4, 5}});
+    std::vector<xt::xtensor<float, 1>> rows;
+    CHECK_THROWS_WITH_AS(ops::split_to_sequence_into(x, 2, rows, {.axis = 0, .keepdims = false}),
+        "xloom_onnx::split_to_sequence_into: the output has the shape [2, 2], but the tensor for it [0]. "
+        "Give "
+        "it that shape.",
+        xloom::shape_error);
+    ops::split_to_sequence_into(x, rows, {.axis = 1, .keepdims = false});
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[1] == xt::xtensor<float, 1>{1, 3, 5});
+}

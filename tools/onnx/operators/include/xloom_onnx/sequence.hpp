@@ -86,19 +86,20 @@ void concat_from_sequence_into(
 
 struct split_to_sequence_options {
     std::int64_t axis = 0;
-    bool keepdims = true; ///< without lengths only: false drops the axis of the parts
+    bool keepdims = true; ///< false drops the axis of the parts, unless lengths are given
 };
 
-/// Splits x along an axis into parts of one length, the last of which may be shorter; 1 if it is omitted.
-///
-/// Errors    option_error: no axis, or a length that is not positive.
+namespace detail {
+
+/// Splits x along an axis into parts of a length, the last of which may be shorter. Dropping the axis requires
+/// the length 1.
 template <operand X, class T>
-void split_to_sequence_into(
-    X const& x, std::int64_t length, std::vector<T>& sequence, split_to_sequence_options const& options = {})
+void split_evenly(
+    X const& x, std::int64_t length, std::vector<T>& sequence, std::int64_t given_axis, bool drops_axis)
 {
     static constexpr std::string_view op = "xloom_onnx::split_to_sequence_into";
     const_view_of<X> const from(x);
-    std::size_t const axis = checked_axis(op, options.axis, from.rank()), whole = from.shape()[axis];
+    std::size_t const axis = checked_axis(op, given_axis, from.rank()), whole = from.shape()[axis];
     if (length <= 0)
         xloom::detail::fail<xloom::option_error>(
             op, ": the length of a part must be positive, but it is ", length);
@@ -107,16 +108,31 @@ void split_to_sequence_into(
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         xloom::shape dims = from.shape();
         dims[axis] = (std::min)(most, whole - k * most);
-        xloom::shape const part_dims = options.keepdims ? dims : xloom::drop_axis(dims, axis);
-        auto const part = output_view(op, sequence[k], part_dims);
+        auto const part = output_view(op, sequence[k], drops_axis ? xloom::drop_axis(dims, axis) : dims);
         take_part<item_t<X>>(from, k * most, tensor_view<item_t<X>>(part.data(), dims), axis);
     }
 }
+
+} // namespace detail
+
+/// Splits x along an axis into parts of one length, the last of which may be shorter.
+///
+/// Errors    option_error: no axis, or a length that is not positive. shape_error: parts of another rank.
+template <operand X, class T>
+void split_to_sequence_into(
+    X const& x, std::int64_t length, std::vector<T>& sequence, split_to_sequence_options const& options = {})
+{
+    detail::split_evenly(x, length, sequence, options.axis, false);
+}
+
+/// Splits x along an axis into its slices.
+///
+/// Errors    option_error: no axis. shape_error: parts of another rank.
 template <operand X, class T>
 void split_to_sequence_into(
     X const& x, std::vector<T>& sequence, split_to_sequence_options const& options = {})
 {
-    split_to_sequence_into(x, std::int64_t{1}, sequence, options);
+    detail::split_evenly(x, 1, sequence, options.axis, !options.keepdims);
 }
 
 /// Splits x along an axis into parts of the given lengths: a tensor of rank 1.
