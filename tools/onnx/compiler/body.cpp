@@ -67,7 +67,9 @@ void carried_states::start(emission& out, node& each, std::size_t first_input)
     for (std::size_t i = 0; i < states_.size(); ++i) {
         variable& initial = each.input(first_input + i);
         partial_type const& type = kind_ == state_kind::row ? initial.type : states_[i]->type;
-        if (each.wants(i)) {
+        bool const is_in_place =
+            each.wants(i) && (kind_ == state_kind::row || !each.output(i).is_row); // a row is no container
+        if (is_in_place) {
             storage_.push_back(out.target(each.output(i)));
         } else if (cpp_type(type) == item_type(type.element())) {
             storage_.push_back(out.unique(states_[i]->onnx_name));
@@ -81,11 +83,13 @@ void carried_states::start(emission& out, node& each, std::size_t first_input)
 
 void carried_states::add_parameters(emission& out, std::vector<std::string>& parameters) const
 {
-    for (variable* const state : states_) {
-        if (state->code.empty())
-            out.bind(*state, out.unique(state->onnx_name));
-        parameters.push_back(
-            fmt::format("{}& {}", kind_ == state_kind::row ? "auto" : cpp_type(state->type), state->code));
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        variable& state = *states_[i];
+        std::string const type = kind_ == state_kind::row ? "auto&" : cpp_type(state.type) + "&";
+        bool const is_handed_through = next_[i] == &state && state.uses == 1;
+        if (!is_handed_through && state.code.empty())
+            out.bind(state, out.unique(state.onnx_name));
+        parameters.push_back(is_handed_through ? type : fmt::format("{} {}", type, state.code));
     }
 }
 
@@ -126,6 +130,13 @@ void carried_states::update(emission& out) const
         else
             out.line("std::swap({}, {});", states_[i]->code, from);
     }
+}
+
+void carried_states::finish(emission& out, node& each) const
+{
+    for (std::size_t i = 0; i < states_.size(); ++i)
+        if (each.wants(i) && each.output(i).code != storage_[i])
+            out.line("xt::noalias({}) = {};", each.output(i).code, storage_[i]);
 }
 
 // Scan outputs
@@ -198,6 +209,7 @@ void scan_outputs::enter(emission& out)
                 "auto{} {} = {}.append();", each.element->is_scalar() ? "&" : "", each.row, each.storage);
         }
         out.bind(*each.element, each.row);
+        each.element->is_row = !each.element->is_scalar();
     }
 }
 

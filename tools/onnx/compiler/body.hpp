@@ -39,6 +39,8 @@ public:
     /// Writes the lines at the body's end. A state that becomes another, or a view of another, is copied
     /// before any is replaced.
     void update(emission& out) const;
+    /// Writes the lines behind the loop: final states that are rows get what their storage holds.
+    void finish(emission& out, node& each) const;
     /// True if the value is one of the states at the body's begin.
     bool contains(variable const& value) const;
 

@@ -6,7 +6,10 @@ namespace compiler {
 
 std::string list_of(std::vector<std::int64_t> const& numbers)
 {
-    return fmt::format("{{{}}}", fmt::join(numbers, ", "));
+    std::vector<std::string> texts;
+    for (std::int64_t const each : numbers)
+        texts.push_back(number_literal(each));
+    return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
 
 std::string integers_in(emission& out, node& each, std::size_t i)
@@ -56,7 +59,7 @@ call& call::option(std::string_view name, std::string const& value)
 
 call& call::option(std::string_view name, std::int64_t value, std::int64_t otherwise)
 {
-    return value == otherwise ? *this : option(name, fmt::format("{}", value));
+    return value == otherwise ? *this : option(name, number_literal(value));
 }
 
 call& call::flag(std::string_view name, std::int64_t value, bool otherwise)

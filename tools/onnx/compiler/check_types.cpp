@@ -1,8 +1,11 @@
 #include "check_types.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <onnx/defs/schema.h>
 
@@ -15,9 +18,37 @@ namespace {
 
 [[noreturn]] void fail(node const& at, variable const& value, std::string const& must)
 {
-    throw runner::runner_error(
-        fmt::format("{}: {} must be {}, but it is {}", runner::describe(*at.step->node),
-            runner::in_quotes(value.onnx_name), must, name_of(value.type.element())));
+    bool const is_tensor = value.type.is_tensor();
+    throw runner::runner_error(fmt::format("{}: {} must be {}, but it is {}",
+        runner::describe(*at.step->node), runner::in_quotes(value.onnx_name), must,
+        is_tensor ? std::string(name_of(value.type.element())) : fmt::format("{}", value.type)));
+}
+
+using type_names = std::vector<std::string>;
+
+bool all_begin_with(type_names const& types, std::initializer_list<std::string_view> beginnings)
+{
+    return std::ranges::all_of(types, [&](std::string const& type) {
+        return std::ranges::any_of(
+            beginnings, [&](std::string_view beginning) { return type.starts_with(beginning); });
+    });
+}
+
+/// Checks an input that may have these types. A newer version than the schema's may have more of them: but no
+/// other kind, and only integers where all are integers.
+void check_allowed(node const& at, variable const& input, type_names const& allowed)
+{
+    bool const is_tensor = input.type.is_tensor();
+    if (input.type.is_untyped())
+        return;
+    if (!is_tensor && all_begin_with(allowed, {"tensor("}))
+        fail(at, input, "a tensor");
+    if (input.type.kind() != xloom::type_kind::sequence && all_begin_with(allowed, {"seq("}))
+        fail(at, input, "a sequence");
+    bool const is_complete = allowed.size() == 1 || all_begin_with(allowed, {"tensor(int", "tensor(uint"});
+    std::string const own = fmt::format("tensor({})", name_of(input.type.element()));
+    if (is_tensor && is_complete && std::ranges::find(allowed, own) == allowed.end())
+        fail(at, input, fmt::format("{}", fmt::join(allowed, " or ")));
 }
 
 /// The element types that a node's inputs have bound to the names of type parameters.
@@ -27,7 +58,7 @@ public:
 
     void bind(std::string const& parameter, variable const& input)
     {
-        if (!input.type.is_tensor())
+        if (!input.type.is_tensor() || input.type.element() == element_type::undefined)
             return;
         auto const [found, is_new] = first_.emplace(parameter, &input);
         if (!is_new && found->second->type.element() != input.type.element())
@@ -52,15 +83,23 @@ void check_inputs(node const& at, onnx::OpSchema const& schema)
         auto const& formal = formals[std::min(i, formals.size() - 1)];
         if (!at.has(i) || !formal.GetIsHomogeneous())
             continue;
-        variable const& input = at.input(i);
-        if (formal.GetTypes().size() == 1 && input.type.is_tensor()) {
-            std::string const& only = **formal.GetTypes().begin();
-            if (only != fmt::format("tensor({})", name_of(input.type.element())))
-                fail(at, input, only);
-        } else {
-            types.bind(formal.GetTypeStr(), input);
-        }
+        type_names allowed;
+        for (std::string const* const type : formal.GetTypes())
+            allowed.push_back(*type);
+        std::ranges::sort(allowed);
+        check_allowed(at, at.input(i), allowed);
+        types.bind(formal.GetTypeStr(), at.input(i));
     }
+}
+
+/// The schema of ONNX for an operator, or for com.microsoft's own of that name; null if there is none.
+onnx::OpSchema const* schema_of(node const& at)
+{
+    onnx::NodeProto const& proto = *at.step->node;
+    bool const is_microsofts = proto.domain() == "com.microsoft";
+    return onnx::OpSchemaRegistry::Schema(proto.op_type(),
+        is_microsofts ? std::numeric_limits<int>::max() : static_cast<int>(at.opset()),
+        is_microsofts || proto.domain() == "ai.onnx" ? "" : proto.domain());
 }
 
 /// Checks the inputs of a recurrent operator, all of which but the lengths are of one type.
@@ -68,9 +107,14 @@ void check_recurrent(node const& at)
 {
     constexpr std::size_t sequence_lens = 4, memory_seq_lens = 12; // the latter of AttnLSTM
     bindings types(at);
-    for (std::size_t i = 0; i < at.inputs.size(); ++i)
-        if (at.has(i) && i != sequence_lens && i != memory_seq_lens)
+    for (std::size_t i = 0; i < at.inputs.size(); ++i) {
+        if (!at.has(i))
+            continue;
+        if (i == sequence_lens || i == memory_seq_lens)
+            check_allowed(at, at.input(i), {"tensor(int32)", "tensor(int64)"});
+        else
             types.bind("T", at.input(i));
+    }
 }
 
 } // namespace
@@ -78,9 +122,7 @@ void check_recurrent(node const& at)
 void check_types(block const& of)
 {
     for (node const& each : of.nodes) {
-        onnx::NodeProto const& proto = *each.step->node;
-        onnx::OpSchema const* const schema = onnx::OpSchemaRegistry::Schema(proto.op_type(),
-            static_cast<int>(each.opset()), proto.domain() == "ai.onnx" ? "" : proto.domain());
+        onnx::OpSchema const* const schema = schema_of(each);
         if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
             check_recurrent(each);
         else if (schema != nullptr)

@@ -15,8 +15,10 @@ void emit_branch(emission& out, block& branch, std::vector<std::pair<std::string
         variable& output = *branch.outputs.at(k);
         is_bound[k] = is_made_in(branch, output) && output.code.empty() && !results[k].first.empty() &&
                       cpp_type(output.type) == cpp_type(results[k].second->type);
-        if (is_bound[k])
-            out.bind(output, results[k].first);
+        if (!is_bound[k])
+            continue;
+        out.bind(output, results[k].first);
+        output.is_row = results[k].second->is_row;
     }
     emit_nodes(out, branch);
     for (std::size_t k = 0; k < results.size(); ++k)

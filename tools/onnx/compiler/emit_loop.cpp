@@ -15,11 +15,9 @@ bool continues_always(node const& each)
 {
     block const& body = each.body("body");
     variable const& next = *body.outputs.at(0);
-    bool const is_same = body.inputs.size() > 1 && &next == body.inputs[1];
     runner::tensor const* const constant = next.tensor();
-    bool const is_true = constant != nullptr && constant->type() == element_type::bool_ &&
-                         constant->size() == 1 && constant->items<bool>()[0];
-    return !each.has(1) || is_same || is_true;
+    return constant != nullptr && constant->type() == element_type::bool_ && constant->size() == 1 &&
+           constant->items<bool>()[0];
 }
 
 std::string options_of(emission& out, node& each)
@@ -35,47 +33,17 @@ std::string options_of(emission& out, node& each)
     return fmt::format("{{{}}}", fmt::join(given, ", "));
 }
 
-/// The iteration number and the condition, which is true in every iteration, as the body declares them.
-class counters {
-public:
-    explicit counters(block& body) : body_(body) {}
-
-    void add_parameters(emission& out, std::vector<std::string>& parameters)
-    {
-        parameters.push_back("std::int64_t");
-        if (body_.inputs.empty() || body_.inputs[0]->uses == 0)
-            return;
-        number_ = out.unique(body_.inputs[0]->onnx_name);
-        parameters.back() += " " + number_;
+/// Writes the line that gives the iteration number the rank that the body declares.
+void define_number(emission& out, variable& number, std::string const& parameter)
+{
+    if (number.is_scalar()) {
+        out.bind(number, parameter);
+        return;
     }
-
-    void enter(emission& out) const
-    {
-        if (!number_.empty())
-            define(out, *body_.inputs[0], number_);
-        if (body_.inputs.size() < 2)
-            return;
-        variable& condition = *body_.inputs[1];
-        std::size_t const uses = condition.uses - (body_.outputs[0] == &condition); // it returns true then
-        if (uses != 0)
-            define(out, condition, "true");
-    }
-
-private:
-    static void define(emission& out, variable& value, std::string const& item)
-    {
-        if (value.is_scalar()) {
-            out.bind(value, item);
-            return;
-        }
-        out.bind(value, out.own_memory(value.onnx_name, value.type));
-        out.include("xloom_onnx/reshape.hpp");
-        out.line("xloom_onnx::copy_into({}, {{1}}, {});", item, value.code);
-    }
-
-    block& body_;
-    std::string number_{};
-};
+    out.bind(number, out.own_memory(number.onnx_name, number.type));
+    out.include("xloom_onnx/reshape.hpp");
+    out.line("xloom_onnx::copy_into({}, {{1}}, {});", parameter, number.code);
+}
 
 /// Returns the number of iterations as C++, where it is known before the first one; else an empty text.
 std::string trips_before(emission& out, node& each)
@@ -125,9 +93,9 @@ void emit_loop(emission& out, node& each)
     std::string const options = options_of(out, each);
     states.start(out, each, 2);
     outputs.start(out, "Loop", {}, outputs.needs_trips() ? trips_before(out, each) : "");
-    std::vector<std::string> parameters;
-    counters counted(body);
-    counted.add_parameters(out, parameters);
+    variable& number = *body.inputs[0];
+    std::string const number_name = number.uses == 0 ? "" : out.unique(number.onnx_name);
+    std::vector<std::string> parameters{number_name.empty() ? "std::int64_t" : "std::int64_t " + number_name};
     states.add_parameters(out, parameters);
     outputs.add_parameters(out, parameters);
     out.line("xloom::loop_into(");
@@ -135,7 +103,8 @@ void emit_loop(emission& out, node& each)
     out.line("[&]({}) {{", fmt::join(parameters, ", "));
     out.indent();
     out.begin_block();
-    counted.enter(out);
+    if (!number_name.empty())
+        define_number(out, number, number_name);
     outputs.enter(out);
     emit_nodes(out, body);
     outputs.leave(out);
@@ -145,6 +114,7 @@ void emit_loop(emission& out, node& each)
     out.line("}},");
     out.line("{}, {}, {});", states.storage(), outputs.storage(), options);
     out.outdent();
+    states.finish(out, each);
     outputs.finish(out);
 }
 

@@ -100,7 +100,7 @@ std::vector<std::string> conv_options(node const& each)
         if (view.has_attribute(name))
             options.push_back(fmt::format(".{} = {}", name, list_of(view.integers(name))));
     if (std::int64_t const group = view.integer("group", 1); group != 1)
-        options.push_back(fmt::format(".group = {}", group));
+        options.push_back(".group = " + number_literal(group));
     std::string const pad = view.text("auto_pad", "NOTSET");
     if (pad == "VALID" || pad == "SAME_UPPER" || pad == "SAME_LOWER") {
         std::string lower = pad;

@@ -55,13 +55,13 @@ std::string options_of(node const& each)
     if (view.has_attribute("clip"))
         given.push_back(fmt::format(".clip = {}", real_list({view.number("clip", 0)})));
     if (view.has_attribute("hidden_size"))
-        given.push_back(fmt::format(".hidden_size = {}", view.integer("hidden_size", 0)));
+        given.push_back(".hidden_size = " + number_literal(view.integer("hidden_size", 0)));
     if (view.integer("input_forget", 0) != 0) // of LSTM and AttnLSTM
         given.push_back(".input_forget = true");
     if (view.integer("linear_before_reset", 0) != 0 && each.name == "GRU")
         given.push_back(".linear_before_reset = true");
     if (view.integer("layout", 0) != 0)
-        given.push_back(fmt::format(".layout = {}", view.integer("layout", 0)));
+        given.push_back(".layout = " + number_literal(view.integer("layout", 0)));
     return fmt::format("{{{}}}", fmt::join(given, ", "));
 }
 
@@ -69,10 +69,14 @@ std::string options_of(node const& each)
 std::string initialisers(emission& out, node& each, input_names const& which, bool as_views)
 {
     std::vector<std::string> given;
-    for (auto const& [i, name] : which)
-        if (each.has(i))
-            given.push_back(fmt::format(
-                ".{} = {}", name, as_views ? out.constant_view(each.input(i)) : out.operand(each.input(i))));
+    for (auto const& [i, name] : which) {
+        if (!each.has(i))
+            continue;
+        if (each.input(i).is_scalar())
+            throw runner::runner_error(fmt::format("its {} must be a tensor, but is a scalar", name));
+        given.push_back(fmt::format(
+            ".{} = {}", name, as_views ? out.constant_view(each.input(i)) : out.operand(each.input(i))));
+    }
     return fmt::format("{{{}}}", fmt::join(given, ", "));
 }
 

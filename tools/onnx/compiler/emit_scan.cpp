@@ -79,7 +79,7 @@ scan::scan(emission& out, node& each) : is_batched(each.opset() < 9), first_stat
         inputs.push_back(out.operand(input));
     }
     for (std::size_t k = N; k < body.outputs.size(); ++k)
-        output_ranks.push_back(body.outputs[k]->type.shape().rank() + 1);
+        output_ranks.push_back(each.wants(k) ? body.outputs[k]->type.shape().rank() + 1 : xloom::max_rank);
     if (is_batched) {
         input_directions = directions_of(each, "directions", M);
         return;
@@ -184,6 +184,7 @@ void emit_scan(emission& out, node& each)
         operands.push_back(out.scan_workspace()); // the elements along such an axis are not contiguous
     out.line("{});", fmt::join(operands, ", "));
     out.outdent();
+    states.finish(out, each);
     outputs.finish(out);
 }
 

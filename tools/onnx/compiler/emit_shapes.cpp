@@ -15,7 +15,7 @@ void shape(emission& out, node& each)
     if (each.opset() >= 15) {
         c.option("start", view.integer("start", 0), 0);
         if (view.has_attribute("end"))
-            c.option("end", fmt::format("{}", view.integer("end", 0)));
+            c.option("end", number_literal(view.integer("end", 0)));
     }
     c.emit();
 }

@@ -84,7 +84,7 @@ void flatten(emission& out, node& each)
 {
     std::vector<std::string> arguments;
     if (std::int64_t const axis = each.view().integer("axis", 1); axis != 1)
-        arguments.push_back(fmt::format("{}", axis));
+        arguments.push_back(number_literal(axis));
     emit_view_or_copy(
         out, each, {"flattened", "reshape", "flatten_into", false}, arguments, {}, can_be_view(each));
 }

@@ -14,7 +14,11 @@ namespace {
 std::string header_of(std::string const& graph, compiler::options chosen = {})
 {
     chosen.name = "tested";
-    return compiler::generate(runner::model_of(runner::graph_of(graph)), chosen).header;
+    onnx::ModelProto model = runner::model_of(runner::graph_of(graph));
+    auto& microsofts = *model.add_opset_import();
+    microsofts.set_domain("com.microsoft");
+    microsofts.set_version(1);
+    return compiler::generate(model, chosen).header;
 }
 
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
@@ -70,6 +74,78 @@ TEST_CASE("element types that differ where ONNX has one are refused")
                   "(int64 i, bool c, float[2] v) => (int64 d, float[2] w) { d = Identity(i) w = Exp(v) }> }"),
         doctest::Contains("must be bool, as the condition of the next iteration, but it is int64"),
         runner::runner_error);
+}
+
+TEST_CASE("sequences, tensors, indices and lengths are refused in place of each other")
+{
+    auto const error = [](std::string const& node) {
+        try {
+            return header_of("g (float[4, 2] x, float[2] f, int64[2] i, int32 one, float[3, 2, 4] X, "
+                             "float[1, 20, 4] W, float[1, 20, 5] R, float z) => (y) { y = " +
+                             node + " }");
+        } catch (runner::runner_error const& refused) {
+            return std::string(refused.what());
+        }
+    };
+    CHECK(error("Slice(x, f, i)") == "Slice: 'f' must be tensor(int32) or tensor(int64), but it is float");
+    CHECK(error("Slice(x, i, f)") == "Slice: 'f' must be tensor(int32) or tensor(int64), but it is float");
+    CHECK(error("Gather(x, f)") == "Gather: 'f' must be tensor(int32) or tensor(int64), but it is float");
+    CHECK(error("com.microsoft.GatherND(x, x)") == "GatherND: 'x' must be tensor(int64), but it is float");
+    CHECK(error("CumSum(x, z)") == "CumSum: 'z' must be tensor(int32) or tensor(int64), but it is float");
+    CHECK(error("SequenceLength(x)") == "SequenceLength: 'x' must be a sequence, but it is float");
+    CHECK(error("SequenceAt(x, one)") == "SequenceAt: 'x' must be a sequence, but it is float");
+    CHECK(error("SequenceErase(x)") == "SequenceErase: 'x' must be a sequence, but it is float");
+    CHECK(error("ConcatFromSequence<axis = 0>(x)") ==
+          "ConcatFromSequence: 'x' must be a sequence, but it is float");
+    for (std::string const name : {"LSTM", "com.microsoft.AttnLSTM"}) {
+        std::string const plain = name.substr(name.find_last_of('.') + 1);
+        CHECK(error(name + "<hidden_size = 5>(X, W, R, , one)") ==
+              plain + ": its sequence_lens must be a tensor, but is a scalar");
+        CHECK(error(name + "<hidden_size = 5>(X, W, R, , f)")
+                  .starts_with(plain + ": 'f' must be tensor(int32)"));
+        CHECK(error(name + "<hidden_size = 5>(X, W, R, z)") ==
+              plain + ": its B must be a tensor, but is a scalar");
+    }
+}
+
+TEST_CASE("an If on a loop's own condition is the branch that runs")
+{
+    std::string const text =
+        header_of("g (int64 n, bool[1] c, float[2] s) => (float[2] y) { y = Loop(n, c, s)<body = b (int64 i, "
+                  "bool[1] f, "
+                  "float[2] v) => (bool[1] h, float[2] o) { h = Identity(f) o = If(f)<then_branch = t () => "
+                  "(float[2] p) "
+                  "{ p = Exp(v) }, else_branch = u () => (float[2] r) { r = Tanh(v) }> }> }");
+    CHECK(has(text, "xloom_onnx::exp"));
+    CHECK_FALSE(has(text, "if ("));
+    CHECK_FALSE(has(text, "tanh"));
+}
+
+TEST_CASE("what a branch or a body makes for an output that nobody uses is left out")
+{
+    std::string const text = header_of(
+        "g (bool c, int64 n, float[2] s) => (float[2] y) { x, z = If(c)<then_branch = t () => (float[2] p, "
+        "float[2] q) { p = Exp(s) q = Tanh(s) }, else_branch = u () => (float[2] r, float[2] w) { r = Neg(s) "
+        "w = Sin(s) }> y, k = Loop(n, , x)<body = b (int64 i, bool f, float[2] v) => (bool h, float[2] o, "
+        "float[2] l) { h = Identity(f) o = Sqrt(v) l = Cos(v) }> }");
+    for (char const* const used : {"exp(", "neg(", "sqrt("})
+        CHECK(has(text, used));
+    for (char const* const unused : {"tanh(", "sin(", "cos("})
+        CHECK_FALSE(has(text, unused));
+}
+
+TEST_CASE("operators without an input that they require are refused")
+{
+    for (char const* const node : {"Concat<axis = 0>(x, )", "Sum(x, )", "SequenceConstruct(x, )",
+             "Loop(n, c, )<body = b (int64 i, bool d, float[2] v) => (bool e, float[2] w) "
+             "{ e = Identity(d) w = Exp(v) }>",
+             "Scan<num_scan_inputs = 1, body = b (float[2] v, float a) => (float[2] w) { w = Add(v, a) }>"
+             "(x, )"}) {
+        CAPTURE(node);
+        CHECK_THROWS_WITH_AS(
+            header_of("g (int64 n, bool c, float[2] x) => (y) { y = " + std::string(node) + " }"),
+            doctest::Contains("is missing"), runner::runner_error);
+    }
 }
 
 TEST_CASE("inputs that a version newer than the schemas adds may have any type")

@@ -21,25 +21,52 @@ char const* branch_taken(node const& each)
     return cond->items<bool>()[0] ? "then_branch" : "else_branch";
 }
 
-/// Counts the uses of values and removes the nodes whose results are not used.
+/// The number of outputs of a node's body that every iteration needs: a condition and carried states.
+std::size_t count_of_next(node const& of)
+{
+    if (of.name == "Loop")
+        return 1 + std::max<std::size_t>(of.inputs.size(), 2) - 2;
+    if (of.name != "Scan")
+        return 0;
+    std::size_t const lengths = of.opset() < 9 ? 1 : 0;
+    return of.inputs.size() - lengths - static_cast<std::size_t>(of.view().integer("num_scan_inputs", 0));
+}
+
+void count_uses(block& of);
+
+/// Counts the uses in the bodies of a node, whose outputs are counted already: what a body gives to an output
+/// that nothing uses is none.
+void count_uses_in_bodies(node& of)
+{
+    std::size_t const next = count_of_next(of), condition = of.name == "Loop" ? 1 : 0;
+    for (auto const& [attribute, body] : of.bodies) {
+        for (std::size_t k = 0; k < body->outputs.size(); ++k)
+            if (k < next || of.wants(k - condition))
+                ++body->outputs[k]->uses;
+        count_uses(*body);
+    }
+}
+
+/// Removes the nodes whose results are not used, and the outputs that are not. Counts the uses of the other
+/// values; those as outputs of the block are counted already.
 void count_uses(block& of)
 {
-    for (variable* const each : of.outputs)
-        ++each->uses;
     std::deque<node> used;
     while (!of.nodes.empty()) {
         node last = std::move(of.nodes.back());
         of.nodes.pop_back();
         bool is_used = false;
-        for (variable const* const each : last.outputs)
-            is_used = is_used || (each != nullptr && each->uses != 0);
+        for (variable*& each : last.outputs) {
+            if (each != nullptr && each->uses == 0)
+                each = nullptr;
+            is_used = is_used || each != nullptr;
+        }
         if (!is_used)
             continue;
         for (variable* const each : last.inputs)
             if (each != nullptr)
                 ++each->uses;
-        for (auto const& [attribute, body] : last.bodies)
-            count_uses(*body);
+        count_uses_in_bodies(last);
         used.push_front(std::move(last));
     }
     of.nodes = std::move(used);
@@ -116,20 +143,30 @@ bool has_static_shapes(block const& of)
     return all;
 }
 
-program::program(runner::graph const& graph) : always_(runner::tensor::scalar(true))
+program::program(runner::graph const& graph)
 {
-    true_.type = runner::type_of(always_);
-    true_.constant = &always_;
+    make_true(true_);
     fill(main_, graph);
+    for (variable* const each : main_.outputs)
+        ++each->uses;
     count_uses(main_);
     complete_sequence_types(main_);
-    require_types(main_);
     check_types(main_);
+    require_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
             throw runner::runner_error(
                 fmt::format("the type of the input {} is {}, but code needs its element type and rank",
                     runner::in_quotes(input->onnx_name), input->type));
+}
+
+/// Makes a value the constant true, in its rank.
+void program::make_true(variable& value)
+{
+    xloom::shape const dims(value.type.shape().rank(), 1);
+    trues_.emplace_back(runner::tensor::scalar(true).reshaped(dims));
+    value.type = runner::type_of(trues_.back());
+    value.constant = &trues_.back();
 }
 
 variable& program::add_variable(block const& home)
@@ -154,7 +191,7 @@ variable* program::find(block const& from, runner::slot at) const
     return home->by_place.at(at.place);
 }
 
-void program::fill(block& into, runner::graph const& graph)
+void program::fill(block& into, runner::graph const& graph, node const* of)
 {
     auto const& proto = graph.proto();
     into.by_place.resize(graph.place_count());
@@ -172,6 +209,8 @@ void program::fill(block& into, runner::graph const& graph)
         into.inputs.push_back(&added);
         place(into, graph.input_places()[i]) = &added;
     }
+    if (of != nullptr && of->name == "Loop" && into.inputs.size() > 1)
+        make_true(*into.inputs[1]); // its condition in every iteration that runs
     for (runner::graph::step const& each : graph.steps())
         add_node(into, each);
     for (std::size_t k = 0; k < graph.output_slots().size(); ++k) {
@@ -203,7 +242,7 @@ void program::add_node(block& into, runner::graph::step const& step)
             continue; // inference left it out, too
         auto body = std::make_unique<block>();
         body->outer = &into;
-        fill(*body, *graph);
+        fill(*body, *graph, &added);
         if (added.name == "Loop" && !added.has(1) && !body->outputs.empty())
             body->outputs[0] = &true_; // the body's condition is ignored
         added.bodies.emplace(attribute, std::move(body));

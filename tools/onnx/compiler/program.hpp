@@ -26,6 +26,7 @@ struct variable {
     block const* home = nullptr;             ///< the graph that the value belongs to
     std::size_t uses = 0;                    ///< by nodes and as outputs of graphs, bodies included
     bool is_view = false;                    ///< the code is a view, not a container
+    bool is_row = false;                     ///< the code is a row of a container, which keeps its shape
     variable* viewed = nullptr;              ///< the value whose items this one views
     std::string code{};                      ///< the C++ expression, once it is known
 
@@ -84,14 +85,16 @@ public:
     block const& main() const { return main_; }
 
 private:
-    void fill(block& into, runner::graph const& graph);
+    /// Fills the model's graph, or the body of a node.
+    void fill(block& into, runner::graph const& graph, node const* of = nullptr);
     void add_node(block& into, runner::graph::step const& step);
     void splice(block& into, runner::graph::step const& step, block const& taken);
+    void make_true(variable& value);
     variable& add_variable(block const& home);
     variable* find(block const& from, runner::slot at) const;
     variable*& place(block& at, std::size_t place);
 
-    runner::value always_;
+    std::deque<runner::value> trues_{};
     variable true_{};
     std::deque<variable> variables_{};
     block main_{};

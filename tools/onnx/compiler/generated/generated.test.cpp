@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,11 @@
 #include "collatz.hpp"
 #include "counting_new.hpp"
 #include "doubling.hpp"
+#include "edges.hpp"
 #include "exchange.hpp"
+#include "hierarchy.hpp"
 #include "quantized.hpp"
+#include "sizes.hpp"
 #include "smoothing.hpp"
 #include "views.hpp"
 
@@ -118,6 +122,68 @@ TEST_CASE("states that become views of each other are exchanged")
     exchange::outputs results;
     model.run_into(results, a, b, c, 3);
     CHECK(allocations_of([&] { model.run_into(results, a, b, c, 4); }) == 0);
+}
+
+TEST_CASE("the final state of an inner loop is a scan output of the outer one")
+{
+    hierarchy model;
+    xt::xtensor<float, 1> const start{2, 3};
+    xt::xtensor<float, 3> x({3, 4, 2}, 1.0F);
+    x(2, 3, 1) = 10;
+    for (bool const deep : {true, false}) {
+        auto const results = model(start, x, 3, deep);
+        CHECK(results.ends == xt::xtensor<float, 2>{{6, 7}, {6, 7}, {6, 16}});
+        float const factor = deep ? 8 : -1;
+        for (std::size_t t = 0; t < 3; ++t)
+            for (std::size_t i = 0; i < 2; ++i)
+                CHECK(results.chosen(t, i, 0) == factor * start(i));
+        CHECK(results.powers == xt::xtensor<float, 2>{{2, 3}, {4, 9}, {8, 27}});
+    }
+    hierarchy::outputs results;
+    model.run_into(results, start, x, 3, true);
+    CHECK(allocations_of([&] { model.run_into(results, start, x, 3, true); }) == 0);
+}
+
+TEST_CASE("states that are handed through, outputs that nobody uses, the least of all ends")
+{
+    edges model;
+    xt::xtensor<float, 1> const x{1, 2, 3};
+    auto const results = model(x, 4, 0, true);
+    CHECK(results.backwards == xt::xtensor<float, 1>{3, 2, 1});
+    CHECK(results.kept == x);
+    CHECK(results.grown == xt::xtensor<float, 1>{5, 10, 15});
+    CHECK(results.last == x);
+    CHECK(results.chosen == xt::xtensor<float, 1>{6, 12, 18});
+    CHECK(results.picked == 1);
+    CHECK(model(x, 4, 2, false).picked == -2);
+}
+
+TEST_CASE("shapes that a run finds too large are refused")
+{
+    sizes model;
+    sizes::outputs results;
+    constexpr std::int64_t half = std::int64_t{1} << 32;
+    xt::xtensor<float, 1> const x{7};
+    auto const run = [&](std::int64_t length, std::int64_t trips, std::int64_t start, std::int64_t limit,
+                         std::int64_t delta) {
+        model.run_into(results, x, xt::xtensor<std::int64_t, 1>{length}, trips, start, limit, delta);
+    };
+    run(3, 2, 0, 6, 2);
+    CHECK(results.expanded == xt::xtensor<float, 1>{7, 7, 7});
+    CHECK(results.rows == xt::xtensor<float, 1>{0, 1});
+    CHECK(results.numbers == xt::xtensor<std::int64_t, 1>{0, 2, 4});
+    CHECK_THROWS_WITH_AS(run(half << 30, 2, 0, 6, 2),
+        "xloom_onnx::expand_into: a tensor of the shape [4611686018427387904] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(run(3, half << 29, 0, 6, 2),
+        "Loop: a tensor of the shape [2305843009213693952] does not fit in memory", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(run(3, 2, 0, half << 29, 1),
+        "xloom_onnx::range_into: a tensor of the shape [2305843009213693952] does not fit in memory",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        run(3, 2, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), -1),
+        "xloom_onnx::range_into: a tensor of the shape [18446744073709551615] does not fit in memory",
+        xloom::shape_error);
 }
 
 TEST_CASE("views keep the memory of their items")
