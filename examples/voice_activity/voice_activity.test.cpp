@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -221,6 +222,18 @@ TEST_CASE("segments are the runs of chunks at or above the threshold")
     CHECK(run_on(numbers).out.find("\n    speech: 0.51-3.36 s\n") != std::string::npos);
     CHECK(run_on(numbers, {"--threshold", "0"}).out.find("\n    speech: 0.00-4.00 s\n") != std::string::npos);
     CHECK(run_on(numbers, {"--threshold", "1"}).out.find("\n    no speech\n") != std::string::npos);
+}
+
+TEST_CASE("the total says how many times as fast as real time it is")
+{
+    std::string const out = run_on((recordings / "numbers.raw").string()).out;
+    std::string const total = out.substr(out.find("1 recordings: "));
+    double microseconds = 0;
+    double times = 0;
+    CHECK(std::sscanf(total.c_str(),
+              "1 recordings: 4.00 s, 125 chunks of 32 ms, %lf us a chunk: %lf times as fast as real time\n",
+              &microseconds, &times) == 2);
+    CHECK(times == doctest::Approx(32000 / microseconds).epsilon(0.01));
 }
 
 TEST_CASE("one chunk is enough, and a last part shorter than a chunk is omitted")
