@@ -1,6 +1,5 @@
-// Every header of the library under function-like macros named min, max and check, as <windows.h> and
-// <AssertMacros.h> have them. What the library includes is included before: not every one of those headers
-// stands such macros.
+// Every header of the library under the macros of common names that <windows.h>, X11, Qt and <AssertMacros.h>
+// define. What the library includes is included before: not every one of those headers stands such macros.
 
 #include <doctest/doctest.h>
 
@@ -44,9 +43,76 @@
 
 #include <xloom/tensor/xtensor.hpp>
 
+// <windows.h> and what it includes
 #define min(a, b) (((a) < (b)) ? (a) : (b))
 #define max(a, b) (((a) > (b)) ? (a) : (b))
+#define small char
+#define hyper __int64
+#define near
+#define far
+#define pascal __stdcall
+#define cdecl
+#define interface struct
+#define IN
+#define OUT
+#define OPTIONAL
+#define CONST const
+#define VOID void
+#define TRUE 1
+#define FALSE 0
+#define THIS INTERFACE* This
+#define ERROR 0
+#define DIFFERENCE 11
+#define IGNORE 0
+#define INFINITE 0xFFFFFFFF
+#define DELETE (0x00010000L)
+#define STRICT 1
+#define ABSOLUTE 1
+#define RELATIVE 2
+#define OPAQUE 2
+#define TRANSPARENT 1
+#define NO_ERROR 0L
+#define Yield()
+#define GetObject GetObjectA
+#define SendMessage SendMessageA
+
+// X11
+#define None 0L
+#define Bool int
+#define Status int
+#define Success 0
+#define True 1
+#define False 0
+#define Always 2
+#define Above 0
+#define Below 1
+#define Complex 0
+#define Convex 2
+#define Nonconvex 1
+#define Unsorted 0
+#define Opposite 4
+#define Expose 12
+#define FocusIn 9
+#define FocusOut 10
+#define KeyPress 2
+#define KeyRelease 3
+#define CurrentTime 0L
+#define CursorShape 0
+#define DestroyAll 0
+#define GrayScale 1
+#define NoSymbol 0L
+
+// Qt
+#define slots
+#define signals public
+#define emit
+#define foreach(variable, container) for (variable : container)
+#define forever for (;;)
+
+// <AssertMacros.h>
 #define check(assertion) static_assert(false, "the macro of the test")
+#define require(assertion, label) static_assert(false, "the macro of the test")
+#define verify(assertion) static_assert(false, "the macro of the test")
 
 #include <xloom/storage_types.hpp>
 #include <xloom/tbb.hpp>
@@ -58,7 +124,7 @@ namespace macros_test {
 #undef max
 #undef check
 
-TEST_CASE("the headers stand macros named min, max and check")
+TEST_CASE("the headers stand the macros of windows.h, X11 and Qt")
 {
     xt::xtensor<float, 1> const data = {1, 5};
     xt::xtensor<int, 2> const indices = {{0}, {1}};

@@ -143,10 +143,8 @@ template <class Item>
 void check_memory_given(attn_lstm_inputs<Item> const& in)
 {
     check_together("xloom::attn_lstm", "QW, MW, V and M",
-        std::array{std::pair{std::string_view("QW"), in.QW.is_given()},
-            std::pair{std::string_view("MW"), in.MW.is_given()},
-            std::pair{std::string_view("V"), in.V.is_given()},
-            std::pair{std::string_view("M"), in.M.is_given()}});
+        std::array{named_presence{"QW", in.QW.is_given()}, named_presence{"MW", in.MW.is_given()},
+            named_presence{"V", in.V.is_given()}, named_presence{"M", in.M.is_given()}});
 }
 
 template <class Item>

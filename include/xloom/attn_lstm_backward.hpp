@@ -104,15 +104,14 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
     check_residuals(op, residuals, weights, batch, X);
     check_attention_residuals(op, residuals, attention);
-    auto const& [D, I, H] = sizes;
-    auto const& [A, E, C, attends, has_layer] = attention;
-    std::size_t const T = batch.T, N = batch.N, S = residuals.S();
+    std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
+    std::size_t const A = attention.A, E = attention.E, C = attention.C;
     check_memory(op, attention, sizes, N, shape_if_given(M), false, {}, {});
-    auto const describe_sizes = [&, D = D, H = H, A = A, E = E, C = C] {
+    auto const describe_sizes = [&] {
         return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
             " and C = ", C);
     };
-    if (attends)
+    if (attention.attends)
         check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
             describe_sizes);
     check_shapes(op,
@@ -141,7 +140,8 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
             output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
             output_requirement<Item>{"ct_V", "[D, A]", {D, A}, gradients.V},
             output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
-            output_requirement<Item>{"ct_AW", "[D, H + E, L]", {D, H + E, has_layer ? C : 0}, gradients.AW},
+            output_requirement<Item>{
+                "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
             output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
                 gradients.initial_attention, "ct_Y_attention"},
             output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},

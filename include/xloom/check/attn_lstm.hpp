@@ -2,6 +2,9 @@
 // Shape requirements of AttnLSTM's attention.
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <xloom/check/recurrent.hpp>
@@ -15,22 +18,29 @@ struct attention_widths {
     bool attends = false, has_layer = false;
 };
 
+/// The name of an operand, and true if it is given.
+using named_presence = std::pair<std::string_view, bool>;
+
+[[noreturn]] inline void fail_together(
+    std::string_view op, std::string_view names, std::span<named_presence const> operands)
+{
+    fact_list missing;
+    for (auto const& operand : operands)
+        if (!operand.second)
+            missing.add(operand.first);
+    fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
+        missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
+}
+
 /// Requires that all of these operands are given or none; returns true if they are given.
-template <std::size_t Count>
-constexpr bool check_together(std::string_view op, std::string_view names,
-    std::array<std::pair<std::string_view, bool>, Count> const& operands)
+constexpr bool check_together(
+    std::string_view op, std::string_view names, std::span<named_presence const> operands)
 {
     std::size_t given = 0;
     for (auto const& operand : operands)
         given += operand.second ? 1 : 0;
-    if (given != 0 && given != Count) {
-        fact_list missing;
-        for (auto const& operand : operands)
-            if (!operand.second)
-                missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
-            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
-    }
+    if (given != 0 && given != operands.size())
+        fail_together(op, names, operands);
     return given != 0;
 }
 
@@ -40,8 +50,8 @@ constexpr attention_widths check_attention(
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), bool(QW)}, std::pair{std::string_view("MW"), bool(MW)},
-            std::pair{std::string_view("V"), bool(V)}});
+        std::array{
+            named_presence{"QW", bool(QW)}, named_presence{"MW", bool(MW)}, named_presence{"V", bool(V)}});
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,

@@ -1,4 +1,7 @@
 #pragma once
+// The requirement on the language, and the linker name of the library's namespace: every header of xloom
+// includes this one before anything of its own.
+//
 // The library's namespace has a linker name of its own in translation units that must not share inline
 // functions or packed weights with others:
 //
@@ -8,6 +11,11 @@
 // - with xloom::dispatch, whose objects hold functions for several units.
 //
 // So a function of one kind of file that has xloom's types in its signature does not link to another kind.
+
+#if __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
+// Unlike an #error, a missing header ends the compilation, before the thousands of errors that would follow.
+#include "xloom requires C++20: compile with -std=c++20 (MSVC: /std:c++20)"
+#endif
 
 #if !defined(__cpp_exceptions) && defined(XLOOM_DISPATCH)
 #error "xloom::dispatch requires exceptions: compile without -fno-exceptions, or without XLOOM_DISPATCH"

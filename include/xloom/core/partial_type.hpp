@@ -231,6 +231,14 @@ constexpr partial_type optional_of(partial_type const& content)
 /// allocates.
 using type_list = std::vector<partial_type>;
 
+// The specifier of functions that use a type_list: constexpr where std::vector is, which excludes the debug
+// mode of libstdc++.
+#ifdef _GLIBCXX_DEBUG
+#define XLOOM_LIST_CONSTEXPR inline
+#else
+#define XLOOM_LIST_CONSTEXPR constexpr
+#endif
+
 template <>
 inline constexpr bool detail::is_printed<dim> = true;
 template <>

@@ -85,7 +85,7 @@ constexpr partial_type join_branches(
     return then_type.with_shape(join_branches(i, then_type.shape(), else_type.shape(), version));
 }
 
-constexpr bool has_symbol(type_list const& types, std::string_view symbol)
+XLOOM_LIST_CONSTEXPR bool has_symbol(type_list const& types, std::string_view symbol)
 {
     for (partial_type const& type : types)
         for (dim const& d : type.shape())
@@ -147,7 +147,7 @@ constexpr bool is_sound(partial_shape const& declared, partial_shape const& infe
 /// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
 /// ```
 template <class Then, class Else>
-constexpr type_list infer_if(
+XLOOM_LIST_CONSTEXPR type_list infer_if(
     Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::if_, attributes.opset);

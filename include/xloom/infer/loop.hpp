@@ -48,7 +48,7 @@ constexpr void require_carried(std::size_t i, partial_type const& type, std::int
 
 /// Returns the types of the body's inputs: iteration, cond, and the carried values without their shapes,
 /// which may change.
-constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
+XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
 {
     type_list given{tensor_type(element_type::int64), inputs[1]};
     for (std::size_t i = loop_leading_inputs; i < inputs.size(); ++i) {
@@ -116,7 +116,7 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
-constexpr type_list loop_outputs(
+XLOOM_LIST_CONSTEXPR type_list loop_outputs(
     type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
     require_loop_results(returned, output_count);
@@ -169,7 +169,7 @@ constexpr type_list loop_outputs(
 /// xloom::infer_loop(inputs, body, {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_loop(
+XLOOM_LIST_CONSTEXPR type_list infer_loop(
     type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);

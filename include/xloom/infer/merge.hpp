@@ -124,7 +124,8 @@ constexpr partial_type merge_type(
 }
 
 /// Merges two lists of the same length type by type.
-constexpr type_list merge_types(subject about, type_list const& inferred, type_list const& declared)
+XLOOM_LIST_CONSTEXPR type_list merge_types(
+    subject about, type_list const& inferred, type_list const& declared)
 {
     type_list merged;
     for (std::size_t i = 0; i < declared.size(); ++i) {
@@ -157,7 +158,7 @@ namespace detail {
 /// Errors    type_error: not as many given as declared; as merge_type.  shape_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
 /// Example   tests/infer/merge.test.cpp
-constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
+XLOOM_LIST_CONSTEXPR type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
         detail::fail<type_error>(

@@ -107,7 +107,7 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
 }
 
 /// Merges the values that the scan inputs have for a common dimension.
-constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
+XLOOM_LIST_CONSTEXPR dim merge_shared(std::string_view name, std::vector<dim> const& dims)
 {
     dim shared = unknown;
     for (dim const& d : dims) {
@@ -127,7 +127,7 @@ struct scan_elements {
 };
 
 /// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
-constexpr scan_elements take_unbatched_elements(
+XLOOM_LIST_CONSTEXPR scan_elements take_unbatched_elements(
     type_list const& inputs, scan_layout const& layout, std::optional<axes> const& scan_input_axes)
 {
     scan_elements taken{inputs};
@@ -166,7 +166,7 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
 
 /// Returns the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
 /// sequence. Neither size is read from a scan input of scalar elements.
-constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
+XLOOM_LIST_CONSTEXPR scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
     scan_elements taken;
     std::vector<dim> batch_sizes, lengths;
@@ -184,8 +184,8 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
     return taken;
 }
 
-constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
-    std::optional<axes> const& scan_input_axes)
+XLOOM_LIST_CONSTEXPR scan_elements take_elements(type_list const& inputs, scan_layout const& layout,
+    bool is_batched, std::optional<axes> const& scan_input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
@@ -237,7 +237,7 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
 
 /// Returns the types of the outputs before the body is called: those of the initial states for states,
 /// untyped for scan outputs.
-constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
+XLOOM_LIST_CONSTEXPR type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
 {
     type_list outputs(layout.states + layout.scan_outputs, untyped);
     for (std::size_t i = 0; i < layout.states; ++i) {
@@ -251,8 +251,9 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
-constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
-    scan_elements const& taken, bool is_batched, std::optional<axes> const& scan_output_axes)
+XLOOM_LIST_CONSTEXPR type_list scan_outputs(type_list inferred, type_list const& returned,
+    scan_layout const& layout, scan_elements const& taken, bool is_batched,
+    std::optional<axes> const& scan_output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -310,7 +311,7 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_scan(
+XLOOM_LIST_CONSTEXPR type_list infer_scan(
     type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
     bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;

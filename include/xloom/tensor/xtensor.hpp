@@ -5,6 +5,8 @@
 // deduces xtensor<T, 4> as the type of the sum of two xarrays (it takes the allocator for a non-type
 // parameter), whose evaluation throws bad_array_new_length: the specialisation below gives the intended type.
 
+#include <xloom/core/exceptions.hpp>
+
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/containers/xarray.hpp>
 #include <xtensor/containers/xbuffer_adaptor.hpp>

@@ -64,7 +64,7 @@ public:
     bool is_finished() const { return is_finished_; }
     /// Returns the number of iterations of the forward pass.
     std::size_t length() const { return length_; }
-    slot_tuple const& slots() const { return slots_; }
+    slot_tuple const& state_slots() const { return slots_; }
 
     /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
     /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
@@ -132,7 +132,7 @@ private:
     void halve()
     {
         for (std::size_t i = 1; 2 * i < kept_; ++i) {
-            detail::for_each_leaf(slots_, [&](auto, auto& slots) { slots.move(2 * i, i); });
+            detail::for_each_leaf(slots_, [&](auto, auto& each) { each.move(2 * i, i); });
             iterations_[i] = iterations_[2 * i];
         }
         kept_ = (kept_ + 1) / 2;
@@ -153,8 +153,8 @@ private:
     void open(std::tuple<Xs...> const& states)
     {
         std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
-        detail::for_each_leaf(slots_, [&](auto i, auto& slots) {
-            slots.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) {
+            each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
         if (is_exact_)
             iterations_.reserve(capacity_); // the loop allocates nothing
@@ -163,7 +163,7 @@ private:
     template <class... Xs>
     void save(std::size_t iteration, std::tuple<Xs...> const& states)
     {
-        detail::for_each_leaf(slots_, [&](auto i, auto& slots) { slots.save(kept_, std::get<i>(states)); });
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) { each.save(kept_, std::get<i>(states)); });
         if (kept_ == iterations_.size())
             iterations_.push_back(iteration);
         else
@@ -173,15 +173,15 @@ private:
 
     void require_shapes() const
     {
-        detail::for_each_leaf(slots_, [&](auto i, auto const& slots) {
-            slots.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+        detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
+            each.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
         });
     }
 
     void load_newest()
     {
         detail::for_each_leaf(slots_,
-            [&](auto i, auto& slots) { slots.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+            [&](auto i, auto& each) { each.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
     }
 
     checkpoint policy_;

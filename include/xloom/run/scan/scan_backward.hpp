@@ -103,8 +103,8 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
     detail::check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", output_shapes);
     if (length != 0) {
         auto const state_shapes = std::apply(
-            [](auto const&... slots) { return std::array<shape, sizeof...(slots)>{slots.state_shape()...}; },
-            kept.slots());
+            [](auto const&... each) { return std::array<shape, sizeof...(each)>{each.state_shape()...}; },
+            kept.state_slots());
         detail::check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
     }
     detail::check_cotangents(op, "ct_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);

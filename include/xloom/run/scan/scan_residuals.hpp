@@ -45,8 +45,8 @@ public:
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const
     {
-        return std::apply([](auto const&... slots) { return (std::size_t{0} + ... + slots.bytes()); },
-            this->states.slots());
+        return std::apply([](auto const&... each) { return (std::size_t{0} + ... + each.bytes()); },
+            this->states.state_slots());
     }
 
 private:
