@@ -93,8 +93,7 @@ private:
     struct report {
         call_of_rank first;     ///< that of the first of these ranks
         call_of_rank different; ///< the first one that differs from it, or the same one
-        std::uint64_t
-            failed; ///< the first rank with this kind of error; the number of ranks if there is none
+        std::uint64_t failed;   ///< the first one that failed, or the number of all ranks
         kind_of_error kind;
     };
 
