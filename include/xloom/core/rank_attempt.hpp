@@ -89,7 +89,7 @@ private:
         std::uint64_t digest;
     };
 
-    /// What is known of the calls of some ranks.
+    /// A summary of the calls of some ranks.
     struct report {
         call_of_rank first;     ///< that of the first of these ranks
         call_of_rank different; ///< the first one that differs from it, or the same one
