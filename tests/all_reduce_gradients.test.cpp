@@ -9,6 +9,7 @@
 
 #include <xloom/all_reduce_gradients.hpp>
 
+#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 #include "support/textbook_prefix.hpp"
 
@@ -67,6 +68,21 @@ TEST_CASE("sums of micro-batches, in windows of any size")
             }
 }
 
+TEST_CASE("several threads of a rank")
+{
+    constexpr std::size_t batches = 40;
+    xt::xtensor<float, 3> const W = some<float>(batches, 37, 41); // enough for two
+    xt::xtensor<float, 2> const sum_W = textbook_sum(W);
+    CHECK(on_ranks([&](auto const& ranks) {
+        range const part = part_of(division::ragged, ranks, batches);
+        distributed_axis const axis(ranks, part.length());
+        xt::xtensor<float, 3> const my_W = rows_of(W, part);
+        xt::xtensor<float, 2> dW = xt::ones<float>({37, 41});
+        all_reduce_gradients(my_W, dW, axis, jthread_policy{3});
+        return dW == sum_W;
+    }));
+}
+
 TEST_CASE("sums of another shape on one rank")
 {
     CHECK(on_ranks([&](auto const& ranks) {
@@ -78,6 +94,44 @@ TEST_CASE("sums of another shape on one rank")
                    ": xloom::all_reduce_gradients: a sum must have the shape of a gradient without the axis "
                    "of "
                    "micro-batches, [2], but sums[0] has [3]. Give it that shape.";
+    }));
+}
+
+TEST_CASE("lazy gradients that throw on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<float, 2> const dW = {{1, 2}};
+        xt::xtensor<double, 1> const dR = {1};
+        xt::xtensor<float, 1> sum_W = {7, 7};
+        xt::xtensor<double, 0> sum_R = 7.0;
+        distributed_axis const axis(ranks, 1);
+        auto const failing = fails_on_last(ranks, dR);
+        return is_failure_of_last(ranks,
+                   [&] { all_reduce_gradients(std::tie(dW, failing), std::tie(sum_W, sum_R), axis); }) &&
+               sum_W == xt::xtensor<float, 1>{7, 7} && sum_R() == 7.0;
+    }));
+}
+
+TEST_CASE("ranks whose types or functions differ")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        bool const is_other = ranks.rank() == 1;
+        xt::xtensor<float, 1> const x = {1};
+        xt::xtensor<std::int32_t, 1> const i = {1};
+        xt::xtensor<float, 0> sum_x = 0.0F;
+        xt::xtensor<std::int32_t, 0> sum_i = 0;
+        distributed_axis const axis(ranks, 1);
+        return is_refused_as_different(ranks, "all_reduce_gradients", [&] {
+            if (is_other)
+                all_reduce_gradients(i, sum_i, axis);
+            else
+                all_reduce_gradients(x, sum_x, axis);
+        }) && is_refused_as_different(ranks, is_other ? "distributed_axis" : "all_reduce_gradients", [&] {
+            if (is_other)
+                distributed_axis(ranks, 1);
+            else
+                all_reduce_gradients(x, sum_x, axis);
+        });
     }));
 }
 

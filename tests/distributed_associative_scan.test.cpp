@@ -184,8 +184,8 @@ TEST_CASE("ranks that make different calls")
                (ranks.size() == 1
                        ? ""
                        : "xloom::distributed_associative_scan_into: all ranks must make the same call, "
-                         "but the shapes, types or options of rank 1 are not those of rank 0. Make "
-                         "them equal.");
+                         "but the operator, shapes, types or options of rank 1 are not those of rank 0. "
+                         "Make them equal.");
     }));
 }
 
@@ -206,6 +206,71 @@ TEST_CASE("a callable that throws on one rank")
                 return text_of<std::domain_error>(call) == "enough";
             return text_of<rank_error>(call) == "rank " + std::to_string(last) + ": enough";
         }));
+}
+
+TEST_CASE("a lazy operand that throws on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<float, 1> const x = {1, 2, 3};
+        xt::xtensor<float, 1> y = {7, 7, 7};
+        distributed_axis const axis(ranks, 3);
+        return is_failure_of_last(ranks, [&] {
+            distributed_associative_scan_into(reduce_add, fails_on_last(ranks, x), y, axis);
+        }) && y == xt::xtensor<float, 1>{7, 7, 7};
+    }));
+}
+
+TEST_CASE("ranks whose types, operators or axes differ")
+{
+    std::string const op = "distributed_associative_scan_into";
+    CHECK(on_ranks([&](auto const& ranks) {
+        bool const is_other = ranks.rank() == 1;
+        xt::xtensor<float, 1> x = {1, 2, 3};
+        xt::xtensor<std::int32_t, 1> i = {1, 2, 3};
+        distributed_axis const axis(ranks, 3), other(ranks, is_other ? 3 : 5);
+        return is_refused_as_different(ranks, op,
+                   [&] {
+                       if (is_other)
+                           distributed_associative_scan_into(reduce_add, i, i, axis);
+                       else
+                           distributed_associative_scan_into(reduce_add, x, x, axis);
+                   }) &&
+               is_refused_as_different(ranks, op,
+                   [&] {
+                       if (is_other)
+                           distributed_associative_scan_into(reduce_max, x, x, axis);
+                       else
+                           distributed_associative_scan_into(reduction::add, x, x, axis);
+                   }) &&
+               is_refused_as_different(ranks, op,
+                   [&] {
+                       if (is_other)
+                           distributed_associative_scan_into([](float, float b) { return b; }, x, x, axis);
+                       else
+                           distributed_associative_scan_into([](float a, float) { return a; }, x, x, axis);
+                   }) &&
+               is_refused_as_different(ranks, op,
+                   [&] {
+                       xt::xtensor<float, 1> part = xt::ones<float>({is_other || ranks.size() == 1 ? 3 : 5});
+                       distributed_associative_scan_into(
+                           reduce_add, part, part, is_other || ranks.size() == 1 ? axis : other);
+                   }) &&
+               (ranks.size() == 1 ||
+                   (x == xt::xtensor<float, 1>{1, 2, 3} && i == xt::xtensor<std::int32_t, 1>{1, 2, 3}));
+    }));
+}
+
+TEST_CASE("a reduction may be named in two ways")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<std::int32_t, 1> x = {1};
+        distributed_axis const axis(ranks, 1);
+        if (ranks.rank() == 0)
+            distributed_associative_scan_into(reduce_add, x, x, axis);
+        else
+            distributed_associative_scan_into(reduction::add, x, x, axis);
+        return x(0) == static_cast<std::int32_t>(ranks.rank()) + 1;
+    }));
 }
 
 } // namespace distributed_associative_scan_test

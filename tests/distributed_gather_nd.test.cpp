@@ -112,4 +112,42 @@ TEST_CASE("a bad index of one rank")
     }));
 }
 
+TEST_CASE("lazy operands that throw on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<int, 1> const data = {1, 2};
+        xt::xtensor<int, 2> const indices = {{0}, {1}};
+        xt::xtensor<int, 1> output = {-7, -7};
+        distributed_axis const axis(ranks, 2);
+        return is_failure_of_last(ranks, [&] {
+            distributed_gather_nd_into(fails_on_last(ranks, data), indices, output, axis);
+        }) && is_failure_of_last(ranks, [&] {
+            distributed_gather_nd_into(data, fails_on_last(ranks, indices), output, axis);
+        }) && output == xt::xtensor<int, 1>{-7, -7};
+    }));
+}
+
+TEST_CASE("ranks whose types or bounds differ")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        std::string const op = "distributed_gather_nd_into";
+        bool const is_other = ranks.rank() == 1;
+        xt::xtensor<std::int32_t, 1> const data = {1, 2};
+        xt::xtensor<float, 1> const others = {1, 2};
+        xt::xtensor<int, 2> const indices = {{0}, {1}};
+        xt::xtensor<std::int32_t, 1> output = {-7, -7};
+        xt::xtensor<float, 1> other_output = {-7, -7};
+        distributed_axis const axis(ranks, 2);
+        return is_refused_as_different(ranks, op, [&] {
+            if (is_other)
+                distributed_gather_nd_into(others, indices, other_output, axis);
+            else
+                distributed_gather_nd_into(data, indices, output, axis);
+        }) && is_refused_as_different(ranks, op, [&] {
+            distributed_gather_nd_into(
+                data, indices, output, axis, {.bounds = is_other ? bounds::drop : bounds::clip});
+        });
+    }));
+}
+
 } // namespace distributed_gather_nd_test

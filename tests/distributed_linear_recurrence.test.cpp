@@ -111,4 +111,34 @@ TEST_CASE("a first state of another shape on one rank")
     }));
 }
 
+TEST_CASE("lazy operands that throw on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<float, 2> const a = {{1, 2}}, b = {{1, 2}};
+        xt::xtensor<float, 1> const h0 = {1, 2};
+        xt::xtensor<float, 2> h = {{7, 7}};
+        distributed_axis const axis(ranks, 1);
+        return is_failure_of_last(ranks, [&] {
+            distributed_linear_recurrence_into(a, fails_on_last(ranks, b), h0, h, axis);
+        }) && is_failure_of_last(ranks, [&] {
+            distributed_linear_recurrence_into(a, b, fails_on_last(ranks, h0), h, axis);
+        }) && h == xt::xtensor<float, 2>{{7, 7}};
+    }));
+}
+
+TEST_CASE("ranks whose types differ")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<double, 1> h = {1};
+        xt::xtensor<std::complex<float>, 1> c = {1};
+        distributed_axis const axis(ranks, 1);
+        return is_refused_as_different(ranks, "distributed_linear_recurrence_into", [&] {
+            if (ranks.rank() == 1)
+                distributed_linear_recurrence_into(c, c, 0.0F, c, axis);
+            else
+                distributed_linear_recurrence_into(h, h, 0.0, h, axis);
+        });
+    }));
+}
+
 } // namespace distributed_linear_recurrence_test

@@ -157,6 +157,14 @@ TEST_CASE("reductions, options and types")
     }
 }
 
+TEST_CASE("several threads of a rank")
+{
+    constexpr std::size_t count = 70'000; // enough for two
+    CHECK(becomes<float>(100, count, division::even, 1 << 22, smoothed, {}, folded(smoothed)));
+    CHECK(becomes<float>(100, count, division::even, 1 << 19, reduction::none,
+        {.duplicates = duplicates::first}, [](float, auto const& updates) { return updates[0]; }));
+}
+
 TEST_CASE("bad indices, duplicates and different calls")
 {
     CHECK(on_ranks([&](auto const& ranks) {
@@ -225,6 +233,58 @@ TEST_CASE("a callable that throws on one rank")
         return ranks.rank() == last
                    ? text_of<std::domain_error>(call) == "enough"
                    : text_of<rank_error>(call) == "rank " + std::to_string(last) + ": enough";
+    }));
+}
+
+TEST_CASE("lazy operands that throw on one rank")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        xt::xtensor<int, 1> data = {1, 2};
+        xt::xtensor<int, 2> const indices = {{0}};
+        xt::xtensor<int, 1> const updates = {5};
+        distributed_axis const axis(ranks, 2);
+        return is_failure_of_last(ranks, [&] {
+            distributed_scatter_nd_into(data, fails_on_last(ranks, indices), updates, axis);
+        }) && is_failure_of_last(ranks, [&] {
+            distributed_scatter_nd_into(data, indices, fails_on_last(ranks, updates), axis);
+        }) && data == xt::xtensor<int, 1>{1, 2};
+    }));
+}
+
+TEST_CASE("ranks whose types, reductions or options differ")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        std::string const op = "distributed_scatter_nd_into";
+        bool const is_other = ranks.rank() == 1;
+        xt::xtensor<std::int32_t, 1> data = {1, 2};
+        xt::xtensor<float, 1> others = {1, 2};
+        xt::xtensor<int, 2> const indices = {{0}};
+        xt::xtensor<std::int32_t, 1> const updates = {5};
+        xt::xtensor<float, 1> const other_updates = {5};
+        distributed_axis const axis(ranks, 2);
+        auto const differ = [&](scatter_nd_options const& first, scatter_nd_options const& second) {
+            return is_refused_as_different(ranks, op, [&] {
+                distributed_scatter_nd_into(data, indices, updates, axis, is_other ? second : first);
+            });
+        };
+        return is_refused_as_different(ranks, op,
+                   [&] {
+                       if (is_other)
+                           distributed_scatter_nd_into(others, indices, other_updates, axis);
+                       else
+                           distributed_scatter_nd_into(data, indices, updates, axis);
+                   }) &&
+               is_refused_as_different(ranks, op,
+                   [&] {
+                       auto const first = [](int old, int) { return old; };
+                       auto const second = [](int, int update) { return update; };
+                       if (is_other)
+                           distributed_scatter_nd_into(data, indices, updates, second, axis);
+                       else
+                           distributed_scatter_nd_into(data, indices, updates, first, axis);
+                   }) &&
+               differ({.bounds = bounds::drop}, {.bounds = bounds::clip}) && differ({}, {.unique = true}) &&
+               (ranks.size() == 1 || data == xt::xtensor<std::int32_t, 1>{1, 2});
     }));
 }
 

@@ -10,14 +10,15 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
-#include <xloom/associative_scan.hpp>
 #include <xloom/check/distributed_axis.hpp>
 #include <xloom/check/linear_recurrence.hpp>
+#include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/never.hpp>
+#include <xloom/core/partition.hpp>
 #include <xloom/run/indexed/indexed_operands.hpp>
 #include <xloom/run/prefix/associative_scan_types.hpp>
+#include <xloom/run/prefix/scan_sequences.hpp>
 
 namespace xloom {
 
@@ -93,11 +94,12 @@ call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& grad
         names[count + i] = concat("sums[", std::size_t{i}, "]");
         operands[count + i] = {names[count + i], detail::memory_of(sum)};
     });
-    call_digest digest;
+    call_digest digest = detail::digest_of(batches);
     for (std::size_t i = 0; i < count; ++i) {
         check_gradient(op, operands[i].memory, operands[count + i].memory, i, batches);
-        digest.add_all(operands[count + i].dims()).add(operands[i].memory.item_bytes);
+        digest.add_all(operands[count + i].dims());
     }
+    digest.add(typeid(std::tuple<item_t<Gs>...>));
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j < count; ++j)
             check_no_overlap(op, operands[count + j], operands[i]);
@@ -107,40 +109,52 @@ call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& grad
 
 /// The sums of one gradient: each rank has the sum of some elements at a time, for which it receives those of
 /// all micro-batches, and sends the sums to all.
-template <class T, communicator C>
+template <class G, class S, communicator C>
 class gradient_sum {
+    using T = item_t<S>;
+
 public:
-    /// Allocates the buffers.
-    gradient_sum(std::size_t elements, distributed_axis<C> const& batches)
-        : batches_(batches), ranks_(batches.ranks()), elements_(elements)
+    /// Allocates copies of what is not row-major.
+    gradient_sum(G const& gradients, S& sums, distributed_axis<C> const& batches)
+        : batches_(batches),
+          ranks_(batches.ranks()),
+          from_(gradients),
+          to_(enable_tensor<bare<S>>::data(sums), detail::layout_of(sums)),
+          elements_(element_count(detail::shape_of(sums)))
     {
-        std::size_t const own = batches.end() - batches.begin(), all = batches.length();
-        std::size_t const share = (elements + ranks_.size() - 1) / ranks_.size();
-        at_once_ = std::clamp<std::size_t>(
-            batches.buffer_bytes() / sizeof(T) / (2 * all + 1), 1, (std::max)(share, std::size_t{1}));
-        sent_.resize({own * at_once_});
-        received_.resize({all, at_once_});
-        sums_.resize({at_once_});
+        std::size_t const share = (elements_ + ranks_.size() - 1) / ranks_.size();
+        at_once_ = std::clamp<std::size_t>(batches.buffer_bytes() / sizeof(T) / (2 * batches.length() + 1), 1,
+            (std::max)(share, std::size_t{1}));
     }
 
+    /// Returns the size of the buffer that run() uses.
+    std::size_t buffer_bytes() const { return (own() + all() + 1) * at_once_ * sizeof(T); }
+
     template <class Policy>
-    void run(T const* gradients, T* sums, rank_attempt& attempt, Policy const& policy)
+    void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
     {
+        T* const sent = reinterpret_cast<T*>(buffer);
+        T* const received = sent + own() * at_once_;
+        T* const totals = received + all() * at_once_;
         for (std::size_t first = 0; first < elements_; first += ranks_.size() * at_once_) {
             std::size_t const mine = count(first, ranks_.rank());
-            attempt([&] { received_.resize({batches_.length(), mine}); }); // smaller at last
             for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
-                send_elements(gradients, first, destination, source);
+                send_elements(first, destination, source, sent, received);
             });
-            attempt([&] { add(mine, policy); });
+            attempt([&] { add(received, mine, totals, policy); });
             for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
-                exchange_values<T>(ranks_, destination, std::span(sums_.data(), mine), source,
-                    std::span(sums + begin(first, source), count(first, source)));
+                exchange_values<T>(ranks_, destination, std::span(totals, mine), source,
+                    std::span(to_.data() + begin(first, source), count(first, source)));
             });
         }
+        to_.write_back();
     }
 
 private:
+    /// Returns the number of micro-batches, of this rank and of all.
+    std::size_t own() const { return batches_.end() - batches_.begin(); }
+    std::size_t all() const { return batches_.length(); }
+
     /// Returns the range of elements, from `first` on, whose sums a rank computes.
     std::size_t begin(std::size_t first, std::size_t rank) const
     {
@@ -151,57 +165,69 @@ private:
         return begin(first, rank + 1) - begin(first, rank);
     }
 
-    void send_elements(T const* gradients, std::size_t first, std::size_t destination, std::size_t source)
+    void send_elements(
+        std::size_t first, std::size_t destination, std::size_t source, T* sent, T* received) const
     {
         std::size_t const out = count(first, destination), in = count(first, ranks_.rank());
-        std::size_t const own = batches_.end() - batches_.begin();
-        for (std::size_t batch = 0; batch < own; ++batch)
+        for (std::size_t batch = 0; batch < own(); ++batch)
             std::copy_n(
-                gradients + batch * elements_ + begin(first, destination), out, sent_.data() + batch * out);
-        exchange_values<T>(ranks_, destination, std::span(sent_.data(), own * out), source,
-            std::span(received_.data() + batches_.begin(source) * in,
+                from_.data() + batch * elements_ + begin(first, destination), out, sent + batch * out);
+        exchange_values<T>(ranks_, destination, std::span(sent, own() * out), source,
+            std::span(received + batches_.begin(source) * in,
                 (batches_.end(source) - batches_.begin(source)) * in));
     }
 
-    /// Adds the elements of all micro-batches, by the tree of associative_scan.
+    /// Adds `count` elements of all micro-batches, by the tree of associative_scan. Each thread adds some of
+    /// the elements, so that none needs memory.
     template <class Policy>
-    void add(std::size_t count, Policy const& policy)
+    void add(T* received, std::size_t count, T* totals, Policy const& policy) const
     {
-        std::size_t const all = batches_.length();
-        if (all == 0) {
-            std::fill_n(sums_.data(), count, T{});
+        if (all() == 0) {
+            std::fill_n(totals, count, T{});
             return;
         }
-        xloom::associative_scan_into(reduce_add, received_, received_, {}, policy);
-        std::copy_n(received_.data() + (all - 1) * count, count, sums_.data());
+        std::size_t const parts = (std::min)(detail::parts_for(policy, all() * count), count);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const first = detail::begin_of_part(part, parts, count),
+                              width = detail::begin_of_part(part + 1, parts, count) - first;
+            strided_layout const layout{{all(), width}, {static_cast<std::ptrdiff_t>(count), 1}};
+            sequences<2> const columns({layout, layout}, 0, false);
+            item_scan<T, reduce_add_t const>{received + first, received + first, columns, nullptr, false,
+                reduce_add}(whole_axis{columns, 1, serial});
+        });
+        std::copy_n(received + (all() - 1) * count, count, totals);
     }
 
     distributed_axis<C> const& batches_;
     C const& ranks_;
+    row_major_items<G> from_;
+    row_major_output<T> to_;
     std::size_t elements_;
     std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
-    xt::xtensor<T, 1> sent_{}, sums_{};
-    xt::xtensor<T, 2> received_{};
 };
 
-/// Adds the gradients of one tensor.
-template <class G, class S, communicator C, class Policy>
-void add_gradients(std::string_view op, G const& gradients, S& sums, distributed_axis<C> const& batches,
-    rank_attempt& attempt, Policy const& policy)
+/// Sums gradients over ranks, which `attempt` has evaluated, unless it failed.
+template <class... Gs, class... Ss, communicator C, class Policy>
+void sum_gradients(std::optional<std::tuple<Gs...>> const& gradients, std::tuple<Ss&...> const& sums,
+    distributed_axis<C> const& batches, rank_attempt& attempt, Policy const& policy)
 {
-    using T = item_t<S>;
-    std::optional<row_major_items<G>> from;
-    std::optional<row_major_output<T>> to;
-    std::optional<gradient_sum<T, C>> sum;
+    static constexpr std::string_view op = "xloom::all_reduce_gradients";
+    call_digest digest;
+    std::tuple<std::optional<gradient_sum<bare<Gs>, Ss, C>>...> all;
+    aligned_vector<std::byte> buffer;
     attempt([&] {
-        strided_layout const layout = detail::layout_of(sums);
-        from.emplace(gradients);
-        to.emplace(enable_tensor<bare<S>>::data(sums), layout);
-        sum.emplace(element_count(layout.dims), batches);
+        digest = detail::checked_gradients(op, *gradients, sums, batches);
+        std::size_t bytes = 0;
+        detail::for_each_leaf(*gradients, [&](auto i, auto const& each) {
+            auto& sum = std::get<i>(all);
+            sum.emplace(each, std::get<i>(sums), batches);
+            bytes = (std::max)(bytes, sum->buffer_bytes());
+        });
+        buffer.resize(bytes);
     });
+    attempt.agree(batches.ranks(), op, digest);
+    detail::for_each_leaf(all, [&](auto, auto& sum) { sum->run(buffer.data(), attempt, policy); });
     attempt.agree(batches.ranks(), op);
-    sum->run(from->data(), to->data(), attempt, policy);
-    to->write_back();
 }
 
 } // namespace detail
@@ -217,9 +243,10 @@ void add_gradients(std::string_view op, G const& gradients, S& sums, distributed
 ///           micro-batches, m >= 0; sums: a tensor [...] for each, or std::tie of them. m is the length of
 ///           this rank's part of `batches`. The other axes are equal on all ranks. Any layout.
 /// Types     trivially copyable ones that can be added and have a zero.
-/// Policy    as associative_scan, on the threads of a rank.
-/// Errors    on all ranks, before the first write: shape_error, overlap_error, std::bad_alloc of one of them,
-///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Policy    serial, or one with threads, each of which adds some of a rank's elements.
+/// Errors    on all ranks, before the first write: shape_error, overlap_error of one of them, with its rank;
+///           what lazy gradients throw there, or std::bad_alloc, as a rank_error of the others; option_error
+///           for calls that differ. Errors of the communicator propagate.
 /// Order     that of associative_scan along all micro-batches: the bits do not depend on the ranks.
 /// Cost      each rank adds a part of the elements: with R ranks and E elements, a rank sends (m + 1) E
 ///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or
@@ -240,17 +267,10 @@ void all_reduce_gradients(
     Gradients const& gradients, Sums&& sums, distributed_axis<C> const& batches, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_all_reduce<Gradients, Sums, Policy>()) {
-        static constexpr std::string_view op = "xloom::all_reduce_gradients";
-        auto const inputs = detail::evaluated_inputs(gradients);
-        auto const results = detail::leaves(sums);
         detail::rank_attempt attempt;
-        detail::call_digest digest;
-        attempt([&] { digest = detail::checked_gradients(op, inputs, results, batches); });
-        attempt.agree(batches.ranks(), op, digest);
-        detail::for_each_leaf(inputs, [&](auto i, auto const& gradient) {
-            detail::add_gradients(op, gradient, std::get<i>(results), batches, attempt, policy);
-        });
-        attempt.agree(batches.ranks(), op);
+        std::optional<detail::inputs_t<Gradients>> inputs;
+        attempt([&] { detail::evaluate_inputs(inputs, gradients); });
+        detail::sum_gradients(inputs, detail::leaves(sums), batches, attempt, policy);
     }
 }
 

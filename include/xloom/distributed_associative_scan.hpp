@@ -98,28 +98,27 @@ rank_scan_call<sizeof...(Xs)> checked_rank_scan(std::string_view name, bool is_t
     check_scan_memory(name, std::span(operands).first(count), std::span(operands).last(count));
     for (std::size_t k = 0; k < 2 * count; ++k)
         call.layouts[k] = operands[k].memory.layout;
-    call.digest = detail::digest_of(operands[0].dims(), call.axis);
+    call.digest = detail::digest_of(part, operands[0].dims(), call.axis);
     call.digest.add(options.reverse).add(options.exclusive);
     return call;
 }
 
+/// Runs a scan over ranks of inputs that `attempt` has evaluated, unless it failed.
 template <bool IsTuple, class V, class Op, class... Xs, class... Ys, communicator C, class Policy>
-void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs,
+void distributed_scan(std::string_view name, Op& op, std::optional<std::tuple<Xs...>> const& xs,
     std::tuple<Ys&...> const& ys, distributed_axis<C> const& part, associative_scan_options const& options,
-    Policy const& policy)
+    rank_attempt& attempt, Policy const& policy)
 {
-    rank_attempt attempt;
     rank_scan_call<sizeof...(Xs)> call;
     std::optional<V> start;
-    std::optional<prefix_state<V>> state;
+    std::optional<rank_scan_memory<V>> memory;
     attempt([&] {
-        call = detail::checked_rank_scan(name, IsTuple, xs, ys, options, part);
+        call = detail::checked_rank_scan(name, IsTuple, *xs, ys, options, part);
         detail::check_scan_operator<V>(name, op);
         start = detail::initial_value<V>(name, op, options.exclusive);
-        call.digest.add(sizeof(V));
-        if constexpr (std::same_as<std::remove_const_t<Op>, reduction>)
-            call.digest.add(static_cast<std::uint64_t>(op));
-        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), call.layouts.back().dims, call.axis));
+        call.digest.add(typeid(V));
+        detail::with_callable<V>(op, [&]<class Function>(Function&) { call.digest.add(typeid(Function)); });
+        memory.emplace(call.layouts.back().dims, call.axis, options.reverse, part);
     });
     attempt.agree(part.ranks(), name, call.digest);
 
@@ -127,14 +126,14 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
         [](auto const&... each) {
             return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
         },
-        xs);
+        *xs);
     std::tuple<item_t<Ys>*...> const y = std::apply(
         [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
     V const* const first = start ? &*start : nullptr;
     detail::with_callable<V>(op, [&]<class Function>(Function& function) {
         auto const run = [&](auto const& scan) {
             detail::run_rank_scan(
-                scan, call.layouts, call.axis, options.reverse, part, *state, attempt, policy);
+                scan, call.layouts, call.axis, options.reverse, part, *memory, attempt, policy);
         };
         if constexpr (IsTuple)
             run(rank_tuple_scan<Function, item_t<Xs>...>{x, y, first, options.exclusive, &function});
@@ -152,15 +151,16 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
 ///
 ///     y of all ranks, joined = associative_scan(op, x of all ranks, joined)
 ///
-/// Operator  as associative_scan; the same on all ranks.
+/// Operator  as associative_scan; of the same type on all ranks.
 /// Shapes    as associative_scan; on each rank the scanned axis has the length of its part, which may be 0,
 ///           and the others are equal on all ranks.
 /// Types     trivially copyable ones, and tuples of them.
 /// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
 /// Policy    as associative_scan, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, with its rank, or option_error for
-///           calls that differ. What a callable throws on one rank propagates there, and is a rank_error on
-///           the others; results are then unspecified. Errors of the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, with its rank; what a lazy operand
+///           throws there, or std::bad_alloc, as a rank_error of the others; option_error for calls that
+///           differ. What a callable throws on one rank propagates there, and is a rank_error on the others;
+///           results are then unspecified. Errors of the communicator propagate.
 /// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on
 ///           the ranks: groups and blocks that have elements of several ranks are combined as in one process.
 /// Cost      as associative_scan on several threads, for each rank's part: reads x twice, or y. A rank passes
@@ -180,10 +180,14 @@ template <class Op, class Xs, class Ys, communicator C, class Policy = serial_po
 void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, distributed_axis<C> const& part,
     associative_scan_options const& options = {}, Policy const& policy = {})
 {
-    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>())
+    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>()) {
+        detail::rank_attempt attempt;
+        std::optional<detail::inputs_t<Xs>> inputs;
+        attempt([&] { detail::evaluate_inputs(inputs, xs); });
         detail::distributed_scan<detail::is_tuple<Xs>, detail::scanned_t<Xs>>(
-            "xloom::distributed_associative_scan_into", op, detail::evaluated_inputs(xs), detail::leaves(ys),
-            part, options, policy);
+            "xloom::distributed_associative_scan_into", op, inputs, detail::leaves(ys), part, options,
+            attempt, policy);
+    }
 }
 
 } // namespace xloom

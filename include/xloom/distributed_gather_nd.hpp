@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <xloom/gather_nd.hpp>
@@ -49,22 +50,28 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     detail::gather_nd_into(op, data, indices, output, options, policy);
 }
 
+/// Gathers over ranks, of inputs data and indices that `attempt` has evaluated, unless it failed.
 template <class Data, class Indices, class Output, communicator C, class Policy>
-void distributed_gather(Data const& data, Indices const& indices, Output& output,
-    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
+void distributed_gather(std::optional<std::tuple<Data, Indices>> const& inputs, Output& output,
+    distributed_axis<C> const& part, gather_nd_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
     using T = item_t<Data>;
-    rank_attempt attempt;
     if (part.ranks().size() == 1) {
-        attempt([&] { gather_alone(op, data, indices, output, part, options, policy); });
+        attempt([&] {
+            auto const& [data, indices] = *inputs;
+            gather_alone(op, data, indices, output, part, options, policy);
+        });
         return attempt.agree(part.ranks(), op);
     }
     call_digest digest;
-    std::optional<checked_indices<Indices>> checked;
+    std::optional<checked_indices<bare<Indices>>> checked;
     std::optional<rank_gather<T>> call;
     std::size_t count = 0;
+    std::vector<std::size_t> counts;
     attempt([&] {
+        auto const& [data, indices] = *inputs;
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "output", detail::rank_of(output));
@@ -76,13 +83,13 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
         check_gather_output(op, to, gathered, from, detail::memory_of(indices));
         checked.emplace(op, indices, strided_layout{whole.indexed(), row_major_strides(whole.indexed())}, 0,
             options.bounds);
-        call.emplace(checked->reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        call.emplace(checked->reader(), whole, from.layout, enable_tensor<bare<Data>>::data(data), part);
         count = checked->count();
-        digest = detail::digest_of(whole.whole, 0);
-        digest.add(whole.width).add(sizeof(T));
+        counts.resize(part.ranks().size());
+        digest = detail::digest_of(part, whole.whole, 0);
+        digest.add(whole.width).add(static_cast<std::uint64_t>(options.bounds)).add(typeid(T));
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> counts(part.ranks().size());
     part.ranks().all_gather(
         std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(counts.data(), counts.size())));
     strided_layout const layout = detail::layout_of(output);
@@ -116,7 +123,8 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Options   bounds (check). batch_dims is 0.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
-///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
+///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
+///           others; option_error for calls that differ. Errors of the communicator propagate.
 /// Cost      gather_nd_into on one rank. On several, every slice that another rank has is requested and sent
 ///           once. Allocates the buffer of the axis, or the memory of one slice and index tuple, twice, if
 ///           that is more, and a few integers for each rank. The buffer has room for a round of index tuples;
@@ -137,8 +145,10 @@ void distributed_gather_nd_into(Data const& data, Indices const& indices, Output
     distributed_axis<C> const& part, gather_nd_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_distributed_gather<Data, Indices, Output, Policy>()) {
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        detail::distributed_gather(source, index_tensor, output, part, options, policy);
+        detail::rank_attempt attempt;
+        std::optional<std::tuple<detail::input_t<Data>, detail::input_t<Indices>>> inputs;
+        attempt([&] { inputs.emplace(data, indices); });
+        detail::distributed_gather(inputs, output, part, options, attempt, policy);
     }
 }
 

@@ -31,19 +31,21 @@ consteval bool is_valid_distributed_recurrence()
     return false;
 }
 
-template <class A, class B, class H0, class H, communicator C, class Policy>
-void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
-    distributed_axis<C> const& part, linear_recurrence_options const& options, Policy const& policy)
+/// Runs linear recurrences over ranks, of inputs a, b and h0 that `attempt` has evaluated, unless it failed.
+template <class Inputs, class H, communicator C, class Policy>
+void distributed_recurrence(std::string_view op, std::optional<Inputs> const& inputs, H& h,
+    distributed_axis<C> const& part, linear_recurrence_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
-    using T = item_t<A>;
+    using T = item_t<H>;
     using scan = rank_recurrence<T>;
     using V = typename scan::value_type;
-    rank_attempt attempt;
     std::array<strided_layout, scan::count - 1> layouts;
     std::size_t axis = 0;
-    std::optional<prefix_state<V>> state;
+    std::optional<rank_scan_memory<V>> memory;
     call_digest digest;
     attempt([&] {
+        auto const& [a, b, h0] = *inputs;
         detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
         scan_operand const initial{"h0", detail::memory_of(h0)};
         std::array<scan_operand, 3> const operands{
@@ -56,14 +58,15 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
         check_no_overlap(op, operands[2], initial);
         layouts = {operands[0].memory.layout, operands[1].memory.layout,
             layout_in_time(initial.memory.layout, dims, axis), operands[2].memory.layout};
-        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis));
-        digest = detail::digest_of(dims, axis);
-        digest.add(options.reverse).add(sizeof(V));
+        memory.emplace(dims, axis, options.reverse, part);
+        digest = detail::digest_of(part, dims, axis);
+        digest.add(options.reverse).add(typeid(T));
     });
     attempt.agree(part.ranks(), op, digest);
-    detail::run_rank_scan(scan{enable_tensor<bare<A>>::data(a), enable_tensor<bare<B>>::data(b),
-                              enable_tensor<bare<H0>>::data(h0), enable_tensor<bare<H>>::data(h)},
-        layouts, axis, options.reverse, part, *state, attempt, policy);
+    auto const& [a, b, h0] = *inputs;
+    detail::run_rank_scan(scan{detail::operand_of<T const>(a).data, detail::operand_of<T const>(b).data,
+                              detail::operand_of<T const>(h0).data, detail::operand_of<T>(h).data},
+        layouts, axis, options.reverse, part, *memory, attempt, policy);
     attempt.agree(part.ranks(), op);
 }
 
@@ -98,10 +101,12 @@ void distributed_linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&
     distributed_axis<C> const& part, linear_recurrence_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_distributed_recurrence<A, B, H0, H, Policy>()) {
-        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
-        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
-        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a_tensor, b_tensor,
-            initial, h, part, options, policy);
+        using initial = decltype(detail::initial_state<detail::item_t<A>>(h0));
+        detail::rank_attempt attempt;
+        std::optional<std::tuple<detail::input_t<A>, detail::input_t<B>, initial>> inputs;
+        attempt([&] { inputs.emplace(a, b, detail::initial_state<detail::item_t<A>>(h0)); });
+        detail::distributed_recurrence(
+            "xloom::distributed_linear_recurrence_into", inputs, h, part, options, attempt, policy);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <xloom/run/indexed/rank_scatter.hpp>
@@ -80,15 +81,17 @@ void check_named_once(std::string_view op, sorted_tuples const& tuples,
     attempt.agree(part.ranks(), op);
 }
 
+/// Scatters over ranks, with inputs indices and updates that `attempt` has evaluated, unless it failed.
 template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
-void distributed_scatter(Data& data, Indices const& indices, Updates const& updates, Reduce& reduce,
-    distributed_axis<C> const& part, scatter_nd_options const& options, Policy const& policy)
+void distributed_scatter(Data& data, std::optional<std::tuple<Indices, Updates>> const& inputs,
+    Reduce& reduce, distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
     using T = item_t<Data>;
-    rank_attempt attempt;
     if (part.ranks().size() == 1) {
         attempt([&] {
+            auto const& [indices, updates] = *inputs;
             check_rank(op, "data", detail::rank_of(data));
             check_rank(op, "indices", detail::rank_of(indices));
             check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
@@ -100,8 +103,11 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     scatter_nd_options chosen = options;
     divided_data whole{};
     std::optional<sorted_tuples> tuples;
-    std::optional<row_major_items<Updates>> items;
+    std::optional<row_major_items<bare<Updates>>> items;
+    std::optional<update_exchange<T>> exchange;
+    std::vector<std::size_t> incoming;
     attempt([&] {
+        auto const& [indices, updates] = *inputs;
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "updates", detail::rank_of(updates));
@@ -110,32 +116,36 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
         chosen = options_with(op, reduce, options);
         whole = check_divided_data(op, to.layout.dims, index_shape, part);
         check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
-        checked_indices<Indices> const checked(
+        checked_indices<bare<Indices>> const checked(
             op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
         check_reduction<T, Reduce>(op, chosen);
         check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
         tuples.emplace(checked.reader(), divided_slices(whole, part));
         items.emplace(updates);
-        digest = detail::digest_of(whole.whole, 0);
-        digest.add(whole.width).add(sizeof(T)).add(static_cast<std::uint64_t>(chosen.reduction));
-        digest.add(static_cast<std::uint64_t>(chosen.duplicates)).add(chosen.include_self);
-        digest.add(chosen.accumulate_in_float);
+        exchange.emplace(*tuples, items->data(), element_count(whole.slice()));
+        incoming.resize(part.ranks().size());
+        digest = detail::digest_of(part, whole.whole, 0);
+        digest.add(whole.width).add(typeid(T));
+        kernel::with_reduction<T>(reduce, [&]<class Function>(Function&) { digest.add(typeid(Function)); });
+        digest.add(chosen.reduction == reduction::mean).add(chosen.include_self);
+        digest.add(static_cast<std::uint64_t>(chosen.bounds));
+        digest.add(static_cast<std::uint64_t>(chosen.duplicates));
+        digest.add(chosen.accumulate_in_float).add(chosen.unique).add(chosen.sorted);
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> const incoming = tuples->incoming(part.ranks());
+    tuples->count_incoming(part.ranks(), incoming);
     if (chosen.duplicates == duplicates::error)
         detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
 
     received_updates<T> call(detail::shape_of(data), whole.width, chosen);
-    update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
     auto const run = [&]<class Sum>(std::type_identity<Sum>) {
         std::optional<rank_updates<Sum, Data, Reduce>> owned;
         attempt([&] {
-            exchange.allocate(incoming, part.buffer_bytes(), call);
+            exchange->allocate(incoming, part.buffer_bytes(), call);
             owned.emplace(call, data, reduce);
         });
         attempt.agree(part.ranks(), op);
-        exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
+        exchange->run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
             attempt([&] {
                 call.assign(slices, values);
                 owned->apply(call, policy);
@@ -169,9 +179,10 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Reduce    as scatter_nd; the same on all ranks.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
-///           with its rank, or option_error for calls that differ. What a callable throws on one rank
-///           propagates there, and is a rank_error on the others; data then holds the values written so far.
-///           Errors of the communicator propagate.
+///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
+///           others; option_error for calls that differ. What a callable throws on one rank propagates there,
+///           and is a rank_error on the others; data then holds the values written so far. Errors of the
+///           communicator propagate.
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
@@ -200,8 +211,10 @@ void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates co
 {
     if constexpr (detail::is_valid_distributed_scatter<Data, Indices, Updates,
                       std::remove_reference_t<Reduce>, Policy>()) {
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
-        detail::distributed_scatter(data, index_tensor, update_tensor, reduce, part, options, policy);
+        detail::rank_attempt attempt;
+        std::optional<std::tuple<detail::input_t<Indices>, detail::input_t<Updates>>> inputs;
+        attempt([&] { inputs.emplace(indices, updates); });
+        detail::distributed_scatter(data, inputs, reduce, part, options, attempt, policy);
     }
 }
 

@@ -52,11 +52,11 @@ struct gru_options {
     option_list<std::string_view, max_activations>
         activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool linear_before_reset = false;          ///< r is applied to R h + Rb instead of h
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool linear_before_reset = false;                     ///< r is applied to R h + Rb instead of h
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
@@ -111,7 +111,8 @@ public:
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
-/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Differs   from ONNX: nothing known. Unspecified there: a row of length 0 keeps its initial state, and
+///           surplus values of activation_alpha and activation_beta are ignored.
 /// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
 /// Example
 /// ```cpp

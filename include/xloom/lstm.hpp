@@ -61,11 +61,11 @@ struct lstm_options {
     option_list<std::string_view, max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool input_forget = false;                 ///< f = 1 - i
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool input_forget = false;                            ///< f = 1 - i
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
@@ -204,8 +204,11 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 ///           NaN stays NaN. Steps beyond a row's length are not read.
 /// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
 ///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Unspecified there: clip does not apply to c, and a row of length 0
-///           keeps its states.
+/// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
+///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
+///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a
+///           row of length 0 keeps its states, and surplus values of activation_alpha and activation_beta are
+///           ignored.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -214,6 +217,9 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 4, 1});
 /// auto const [Y, Y_h, Y_c] = xloom::lstm(X, {.W = W, .R = R});
 /// Y; // = [[[[0.17427]]], [[[0.613983]]]]
+///
+/// xt::xtensor<float, 3> const zero = {{{0}}}, c = {{{3}}}; // clip does not apply to c
+/// xloom::lstm(zero, {.W = W, .R = R, .initial_c = c}, {.clip = 1}).Y_h; // = [[[0.452574]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,

@@ -85,6 +85,18 @@ private:
     std::vector<bool> has_ended_;
 };
 
+/// The ranks whose threads have not been started. If one of them cannot be, no other waits for them.
+struct unstarted_ranks {
+    thread_exchange& all;
+    std::size_t rank = 0;
+
+    ~unstarted_ranks()
+    {
+        for (; rank < all.size(); ++rank)
+            all.end(rank);
+    }
+};
+
 } // namespace detail
 
 /// The communicator that run_ranks gives to each of its threads. Copies are the same rank.
@@ -149,8 +161,9 @@ void run_ranks(std::size_t size, F const& f)
     {
         std::vector<std::jthread> threads;
         threads.reserve(size);
-        for (std::size_t rank = 0; rank < size; ++rank)
-            threads.emplace_back(run, rank);
+        detail::unstarted_ranks next{all};
+        for (; next.rank < size; ++next.rank)
+            threads.emplace_back(run, next.rank);
     }
     if (first)
         std::rethrow_exception(first);

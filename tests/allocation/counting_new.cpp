@@ -1,5 +1,6 @@
 #include "counting_new.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <malloc.h>
@@ -10,11 +11,22 @@ namespace {
 std::size_t count = 0;
 std::size_t bytes_ever = 0;
 std::size_t bytes_held = 0;
-std::size_t first_refused = std::numeric_limits<std::size_t>::max();
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+thread_local std::size_t granted_to_thread = unlimited;
+
+bool is_refused()
+{
+    if (granted_to_thread == 0)
+        return true;
+    if (granted_to_thread != unlimited)
+        --granted_to_thread;
+    return false;
+}
 
 void* counted(std::size_t bytes, std::size_t alignment)
 {
-    if (count >= first_refused)
+    if (is_refused())
         throw std::bad_alloc();
     ++count;
     void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -37,8 +49,8 @@ std::size_t allocations() { return count; }
 std::size_t allocated_bytes() { return bytes_ever; }
 std::size_t held_bytes() { return bytes_held; }
 
-refusal::refusal(std::size_t granted) { first_refused = count + granted; }
-refusal::~refusal() { first_refused = std::numeric_limits<std::size_t>::max(); }
+refusal::refusal(std::size_t granted) { granted_to_thread = granted; }
+refusal::~refusal() { granted_to_thread = unlimited; }
 
 void* operator new(std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
 void* operator new[](std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
@@ -61,8 +73,10 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { g
 
 extern "C" int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noexcept
 {
+    if (is_refused())
+        return ENOMEM;
     ++count;
     *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     bytes_ever += malloc_usable_size(*memory);
-    return *memory ? 0 : 12;
+    return *memory ? 0 : ENOMEM;
 }

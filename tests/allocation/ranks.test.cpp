@@ -3,6 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+
 #include <xloom/all_reduce_gradients.hpp>
 #include <xloom/distributed_associative_scan.hpp>
 #include <xloom/distributed_gather_nd.hpp>
@@ -10,7 +16,7 @@
 #include <xloom/distributed_scatter_nd.hpp>
 #include <xloom/thread_ranks.hpp>
 
-#include "../support/xtensor_extras.hpp"
+#include "../support/on_ranks.hpp"
 #include "counting_new.hpp"
 
 namespace allocation_ranks_test {
@@ -29,6 +35,55 @@ std::size_t bytes_of(F const& f)
     std::size_t const before = allocated_bytes();
     f();
     return allocated_bytes() - before;
+}
+
+/// Makes call(communicator, out) on three ranks again and again. One of them is refused an allocation, each
+/// time a later one, until it needs no more.
+///
+/// Returns the number of refused calls, or 0 if one of them was not an error of all ranks before the first
+/// write to out, which is `before`.
+template <class Out, class Call>
+std::size_t refused_calls(Out const& before, Call const& call)
+{
+    std::array<Out, 3> expected{before, before, before};
+    run_ranks(3, [&](thread_rank const& ranks) { call(ranks, expected[ranks.rank()]); });
+    std::size_t refused = 0;
+    for (std::size_t const chosen : {0U, 1U, 2U})
+        for (std::size_t granted = 0;; ++granted) {
+            std::array<Out, 3> outs{before, before, before};
+            std::array<std::string, 3> texts;
+            run_ranks(3, [&](thread_rank const& ranks) {
+                std::size_t const rank = ranks.rank();
+                std::optional<refusal> limit;
+                try {
+                    if (rank == chosen)
+                        limit.emplace(granted);
+                    call(ranks, outs[rank]);
+                    limit.reset();
+                } catch (std::bad_alloc const&) {
+                    limit.reset();
+                    texts[rank] = "refused";
+                } catch (rank_error const& error) {
+                    texts[rank] = error.what();
+                }
+            });
+            bool const is_refused = !texts[chosen].empty();
+            for (std::size_t rank = 0; rank < 3; ++rank) {
+                std::string const text = !is_refused ? ""
+                                         : rank == chosen
+                                             ? "refused"
+                                             : detail::concat("rank ", chosen, ": std::bad_alloc");
+                if (texts[rank] != text || outs[rank] != (is_refused ? before : expected[rank])) {
+                    MESSAGE(
+                        "rank " << rank << " of " << chosen << " after " << granted << ": " << texts[rank]);
+                    return 0;
+                }
+            }
+            if (!is_refused)
+                break;
+            ++refused;
+        }
+    return refused;
 }
 
 } // namespace
@@ -95,6 +150,79 @@ TEST_CASE("sums of gradients: the buffer")
         distributed_axis const batches(alone, 8, buffer);
         CHECK(bytes_of([&] { all_reduce_gradients(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
     }
+}
+
+TEST_CASE("an allocation that one rank is refused is an error of all, before the first write")
+{
+    using matrix = xt::xtensor<double, 2>;
+    using columns = xt::xtensor<double, 2, xt::layout_type::column_major>;
+    matrix const x = xt::ones<double>({600, 3});
+    auto const lazy_x = 2.0 * x;
+    CHECK(refused_calls(x, [&](auto const& ranks, matrix& y) {
+        distributed_axis const axis(ranks, 600, 300); // one sequence at a time
+        distributed_associative_scan_into(reduce_add, lazy_x, y, axis);
+    }) > 0);
+    CHECK(refused_calls(columns(x), [&](auto const& ranks, columns& h) {
+        distributed_axis const axis(ranks, 600);
+        distributed_linear_recurrence_into(h, h, 2.0 * xt::view(x, 0), h, axis, {.reverse = true});
+    }) > 0);
+    using pair = std::tuple<matrix, matrix>;
+    CHECK(refused_calls(pair(x, x), [&](auto const& ranks, pair& y) {
+        distributed_axis const axis(ranks, 600, 300);
+        auto const first = [](std::tuple<double, double> const& f, std::tuple<double, double> const&) {
+            return f;
+        };
+        distributed_associative_scan_into(first, y, std::tie(std::get<0>(y), std::get<1>(y)), axis);
+    }) > 0);
+
+    xt::xtensor<int, 2> indices = xt::zeros<int>({200, 2});
+    for (std::size_t i = 0; i < 200; ++i) {
+        indices(i, 0) = static_cast<int>(i * 79 % 1800);
+        indices(i, 1) = static_cast<int>(i % 3);
+    }
+    xt::xtensor<double, 1> const values = xt::ones<double>({200});
+    CHECK(refused_calls(values, [&](auto const& ranks, auto& output) {
+        distributed_axis const axis(ranks, 600, 300);
+        distributed_gather_nd_into(lazy_x, indices, output, axis);
+    }) > 0);
+    for (scatter_nd_options const& options : {scatter_nd_options{.reduction = reduction::add},
+             {.reduction = reduction::mean}, {.duplicates = duplicates::first}})
+        CHECK(refused_calls(columns(x), [&](auto const& ranks, auto& data) {
+            distributed_axis const axis(ranks, 600, 300);
+            distributed_scatter_nd_into(data, indices, 2.0 * values, axis, options);
+        }) > 0);
+    std::array<xt::xtensor<int, 2>, 3> const own{{{{0, 0}}, {{1, 0}}, {{1799, 2}}}};
+    xt::xtensor<double, 1> const one = {1};
+    CHECK(refused_calls(x, [&](auto const& ranks, auto& data) {
+        distributed_axis const axis(ranks, 600, 300);
+        distributed_scatter_nd_into(data, own[ranks.rank()], one, axis, {.duplicates = duplicates::error});
+    }) > 0);
+
+    xt::xtensor<float, 3> const dW = xt::ones<float>({2, 50, 2});
+    matrix const dR = xt::ones<double>({2, 7});
+    using sums = std::tuple<xt::xtensor<float, 2, xt::layout_type::column_major>, xt::xtensor<double, 1>>;
+    CHECK(refused_calls(sums(xt::zeros<float>({50, 2}), xt::zeros<double>({7})), [&](auto const& ranks,
+                                                                                     sums& sum) {
+        distributed_axis const axis(ranks, 2, 300);
+        auto const lazy_dW = 2.0F * dW;
+        all_reduce_gradients(std::tie(lazy_dW, dR), std::tie(std::get<0>(sum), std::get<1>(sum)), axis);
+    }) > 0);
+}
+
+TEST_CASE("ranks that cannot all be started end")
+{
+    std::size_t refused = 0;
+    for (bool is_refused = true; is_refused; ++refused)
+        try {
+            refusal const limit(refused);
+            run_ranks(3, [](thread_rank const& ranks) {
+                std::array<std::byte, 3> all{};
+                std::byte const mine{1};
+                ranks.all_gather(std::span(&mine, 1), all);
+            });
+            is_refused = false;
+        } catch (std::bad_alloc const&) {}
+    CHECK(refused > 3);
 }
 
 } // namespace allocation_ranks_test

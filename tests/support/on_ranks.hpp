@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -102,4 +103,39 @@ std::string text_of(F const& f)
         return typeid(error) == typeid(Error) ? error.what() : "";
     } catch (...) {}
     return "";
+}
+
+/// Returns a lazy copy of x, which fails on the last rank when it is evaluated.
+template <class C, class X>
+auto fails_on_last(C const& ranks, X const& x)
+{
+    bool const fails = ranks.rank() + 1 == ranks.size();
+    return xt::make_lambda_xfunction(
+        [fails](auto const& item) {
+            if (fails)
+                throw std::domain_error("enough");
+            return item;
+        },
+        x);
+}
+
+/// True on all ranks if call() throws there what the last rank throws: std::domain_error("enough").
+template <class C, class F>
+bool is_failure_of_last(C const& ranks, F const& call)
+{
+    std::size_t const last = ranks.size() - 1;
+    return ranks.rank() == last
+               ? text_of<std::domain_error>(call) == "enough"
+               : text_of<xloom::rank_error>(call) == "rank " + std::to_string(last) + ": enough";
+}
+
+/// True on all ranks if op says so of call(), in which rank 1 differs from rank 0.
+template <class C, class F>
+bool is_refused_as_different(C const& ranks, std::string const& op, F const& call)
+{
+    return text_of<xloom::option_error>(call) ==
+           (ranks.size() == 1 ? ""
+                              : "xloom::" + op +
+                                    ": all ranks must make the same call, but the operator, shapes, types or "
+                                    "options of rank 1 are not those of rank 0. Make them equal.");
 }

@@ -24,10 +24,22 @@ void check_own_part(std::string_view op, std::string_view operand, shape const& 
             ". Make a distributed_axis of that length on all ranks.");
 }
 
-/// Returns a digest of the dimensions that all ranks share: all but the divided axis.
-inline call_digest digest_of(shape const& dims, std::size_t divided)
+/// Returns a digest of what all ranks share of a divided axis: the parts, and the size of the buffers.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part)
 {
     call_digest digest;
+    digest.add(part.buffer_bytes());
+    for (std::size_t rank = 0; rank < part.ranks().size(); ++rank)
+        digest.add(part.end(rank));
+    return digest;
+}
+
+/// Returns a digest of the axis and of the dimensions that all ranks share: all but the divided one.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part, shape const& dims, std::size_t divided)
+{
+    call_digest digest = digest_of(part);
     digest.add(divided);
     digest.add_all(drop_axis(dims, divided));
     return digest;

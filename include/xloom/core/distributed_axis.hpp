@@ -22,7 +22,8 @@ namespace xloom {
 /// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
 /// It allocates one integer per rank.
 ///
-/// Errors    option_error: buffer sizes that are not equal. shape_error: a length that overflows.
+/// Errors    on all ranks: option_error (buffer sizes that are not equal), shape_error (a length that
+///           overflows), std::bad_alloc of one of them as a rank_error of the others.
 /// Example
 /// ```cpp
 /// xloom::single_rank const alone;
@@ -33,20 +34,19 @@ template <communicator C>
 class distributed_axis {
 public:
     distributed_axis(C const& ranks, std::size_t length, std::size_t buffer_bytes = tuning::exchange_bytes)
-        : ranks_(&ranks), begins_(ranks.size() + 1), buffer_bytes_(buffer_bytes)
+        : ranks_(&ranks), buffer_bytes_(buffer_bytes)
     {
+        detail::rank_attempt attempt;
+        attempt([&] { begins_.resize(ranks.size() + 1); });
+        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
         ranks.all_gather(std::as_bytes(std::span(&length, 1)),
             std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
-        detail::rank_attempt attempt;
-        attempt([&] {
-            for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-                if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
-                    begins_[rank + 1] > most)
-                    detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together "
-                                              "must not overflow, but that of the first ",
-                        rank + 1, " does. Give them their own lengths.");
-        });
-        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+            if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
+                begins_[rank + 1] > most)
+                detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
+                                          "not overflow, but that of the first ",
+                    rank + 1, " does. Give them their own lengths.");
     }
     distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
 
@@ -73,7 +73,7 @@ private:
     static constexpr auto most = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 
     C const* ranks_;
-    std::vector<std::size_t> begins_;
+    std::vector<std::size_t> begins_{};
     std::size_t buffer_bytes_;
 };
 

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <typeinfo>
 
 #include <xloom/core/communicator.hpp>
 #include <xloom/core/error.hpp>
@@ -33,6 +34,8 @@ public:
             add(static_cast<std::uint64_t>(value));
         return *this;
     }
+    /// Adds the name of a type, which is the same in all processes of a program.
+    call_digest& add(std::type_info const& type) noexcept { return add_all(std::string_view(type.name())); }
     std::uint64_t value() const noexcept { return value_; }
 
 private:
@@ -60,38 +63,71 @@ public:
 #endif
     }
 
-    /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
+    /// Returns on all ranks if no rank failed and all call it for the same operator with the same digest, or
+    /// else throws on all. Allocates nothing before, so that no rank fails while others wait for it.
     ///
     /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or
     ///           rank_error; that rank itself throws what it caught if it is of another type.
     ///           option_error: ranks that make different calls.
     template <communicator C>
-    void agree(C const& ranks, std::string_view op, call_digest const& digest = {})
+    void agree(C const& ranks, std::string_view op, call_digest digest = {})
     {
-        report const mine{digest.value(), kind_of_failure()};
-        std::vector<report> all(ranks.size());
-        ranks.all_gather(
-            std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
-        auto const failed = std::find_if(
-            all.begin(), all.end(), [](report const& each) { return each.kind != kind_of_error::none; });
-        if (failed != all.end())
-            raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
-        for (std::size_t rank = 1; rank < all.size(); ++rank)
-            if (all[rank].digest != all[0].digest)
-                fail<option_error>(op,
-                    ": all ranks must make the same call, but the shapes, types or options of rank ", rank,
-                    " are not those of rank 0. Make them equal.");
+        report const all = report_of_all(ranks, digest.add_all(op).value());
+        if (all.kind != kind_of_error::none)
+            raise_everywhere(ranks, all.failed, all.kind);
+        if (all.different.digest != all.first.digest)
+            fail<option_error>(op,
+                ": all ranks must make the same call, but the operator, shapes, types or options of rank ",
+                all.different.rank, " are not those of rank 0. Make them equal.");
     }
 
 private:
     enum class kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
 
-    struct report {
+    struct call_of_rank {
+        std::uint64_t rank;
         std::uint64_t digest;
+    };
+
+    /// A summary of the calls of some ranks.
+    struct report {
+        call_of_rank first;     ///< that of the first of these ranks
+        call_of_rank different; ///< the first one that differs from it, or the same one
+        std::uint64_t failed;   ///< the first one that failed, or the number of all ranks
         kind_of_error kind;
     };
 
     using text_bytes = std::array<char, 2048>;
+
+    /// Returns the report of two sets of ranks, which may intersect.
+    static report joined(report const& a, report const& b)
+    {
+        std::array calls{a.first, a.different, b.first, b.different};
+        std::sort(calls.begin(), calls.end(),
+            [](call_of_rank const& x, call_of_rank const& y) { return x.rank < y.rank; });
+        auto const different = std::find_if(calls.begin(), calls.end(),
+            [&](call_of_rank const& each) { return each.digest != calls[0].digest; });
+        report const& failed = b.failed < a.failed ? b : a;
+        return {calls[0], different == calls.end() ? calls[0] : *different, failed.failed, failed.kind};
+    }
+
+    /// Returns the report of all ranks, by messages to ranks at the distances 1, 2, 4 and so on: after each, a
+    /// rank knows the calls of twice as many.
+    template <communicator C>
+    report report_of_all(C const& ranks, std::uint64_t digest) const
+    {
+        std::size_t const rank = ranks.rank(), size = ranks.size();
+        call_of_rank const own{rank, digest};
+        kind_of_error const kind = kind_of_failure();
+        report known{own, own, kind == kind_of_error::none ? size : rank, kind};
+        for (std::size_t distance = 1; distance < size; distance *= 2) {
+            report received{};
+            exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
+                (rank + size - distance) % size, std::span(&received, 1));
+            known = joined(known, received);
+        }
+        return known;
+    }
 
     kind_of_error kind_of_failure() const
     {

@@ -18,7 +18,7 @@ namespace xloom {
 /// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
 ///
 /// full          the type that computes: float, or double for weights of double
-/// float16       half the memory, 11 significant bits, up to 65504
+/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
 /// bfloat16      half the memory, 8 significant bits, the range of float
 /// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
 ///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127

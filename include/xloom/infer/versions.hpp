@@ -11,7 +11,8 @@
 
 namespace xloom {
 
-/// The newest known opset; a later one has the same versions.
+/// The newest known opset, that of ONNX 1.23, which is not released; ONNX 1.22 released 27. Both, and later
+/// ones, have the same versions.
 inline constexpr std::int64_t latest_opset = 28;
 
 namespace detail {
@@ -51,7 +52,7 @@ constexpr std::string_view name_of(Op op) noexcept
 ///
 /// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
+/// Source    ONNX 1.23 before its release (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
 template <detail::operator_kind Op>
 constexpr std::int64_t operator_version(Op op, std::int64_t opset)

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,16 @@ auto evaluated_inputs(Pack const& inputs)
 {
     return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
         detail::leaves(inputs));
+}
+
+template <class Pack>
+using inputs_t = decltype(detail::evaluated_inputs(std::declval<Pack const&>()));
+
+/// Evaluates inputs into `evaluated`, which is empty until then.
+template <class Pack>
+void evaluate_inputs(std::optional<inputs_t<Pack>>& evaluated, Pack const& inputs)
+{
+    std::apply([&](auto&... input) { evaluated.emplace(input...); }, detail::leaves(inputs));
 }
 
 /// True unless the type of an operand shows that its rank is at most max_rank.

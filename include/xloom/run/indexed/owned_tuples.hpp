@@ -116,17 +116,15 @@ public:
         return std::span(tuples_).subspan(firsts_[rank], firsts_[rank + 1] - firsts_[rank]);
     }
 
-    /// Returns how many tuples other ranks have for this one.
+    /// Counts the tuples that each rank has for this one.
     template <communicator C>
-    std::vector<std::size_t> incoming(C const& ranks) const
+    void count_incoming(C const& ranks, std::vector<std::size_t>& counts) const
     {
-        std::vector<std::size_t> counts(ranks.size());
         for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
             std::size_t const count = of(destination).size();
             exchange_values<std::size_t>(
                 ranks, destination, std::span(&count, 1), source, std::span(&counts[source], 1));
         });
-        return counts;
     }
 
 private:

@@ -26,6 +26,7 @@ public:
         : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
     {
         options_.bounds = bounds::assume;
+        options_.sorted = true; // so that several threads need no memory to divide them
     }
 
     void reserve(std::size_t count) { here_.reserve(count); }
@@ -34,7 +35,7 @@ public:
     {
         return (1 + here_.integers()) * sizeof(std::size_t) + slice_size() * sizeof(T);
     }
-    /// Takes updates of these slices. Both must outlive their use.
+    /// Takes updates of these slices, which are in row-major order. Both must outlive their use.
     void assign(std::span<std::size_t const> slices, T const* updates)
     {
         here_.assign(slices);

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/distributed_axis.hpp>
 #include <xloom/core/partition.hpp>
 #include <xloom/run/prefix/rank_operands.hpp>
@@ -47,6 +48,37 @@ void for_each_box(sequence_box const& all, std::size_t axis, std::size_t most, F
     }
 }
 
+/// Returns where this rank's part of a divided axis begins, in the direction of a scan.
+template <communicator C>
+std::size_t begin_in_scan(distributed_axis<C> const& axis, bool reverse)
+{
+    return reverse ? axis.length() - axis.end() : axis.begin();
+}
+
+/// The memory of a rank's scans, allocated before the first write: the state of the sequences that are sent at
+/// once, and the totals of their whole blocks.
+template <class V>
+class rank_scan_memory {
+public:
+    template <communicator C>
+    rank_scan_memory(shape const& dims, std::size_t axis, bool reverse, distributed_axis<C> const& part)
+        : sequences_((std::clamp)(part.buffer_bytes() / prefix_state<V>::bytes_per_sequence, std::size_t{1},
+              (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}))),
+          state_(sequences_),
+          totals_(sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
+    {}
+
+    /// The largest number of sequences whose state is sent at once.
+    std::size_t sequences() const { return sequences_; }
+    prefix_state<V>& state() { return state_; }
+    V* totals() { return totals_.data(); }
+
+private:
+    std::size_t sequences_;
+    prefix_state<V> state_;
+    aligned_vector<V> totals_;
+};
+
 /// The neighbours of this rank along a divided axis, in the direction of a scan, and where its part begins.
 template <communicator C>
 struct scan_neighbours_of {
@@ -65,7 +97,7 @@ struct scan_neighbours_of {
           after(ranks.rank() + (is_last      ? 0
                                    : reverse ? std::size_t(-1)
                                              : 1)),
-          begin{reverse ? axis.length() - axis.end() : axis.begin(), has_initial}
+          begin{detail::begin_in_scan(axis, reverse), has_initial}
     {}
 
     void receive(std::span<std::byte> bytes) const
@@ -89,21 +121,21 @@ class rank_scan_of_box {
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
-        prefix_state<V>& state)
-        : scan_(scan), all_(all), place_(place), state_(state)
-    {
-        std::size_t const in_block = place.begin.element % kernel::elements_per_block;
-        if (in_block != 0)
-            head_ = (std::min)(kernel::elements_per_block - in_block, all.length());
-        blocks_ = (all.length() - head_) / kernel::elements_per_block;
-    }
+        rank_scan_memory<V>& memory)
+        : scan_(scan),
+          all_(all),
+          place_(place),
+          memory_(memory),
+          state_(memory.state()),
+          whole_(whole_blocks_of(place.begin.element, all.length()))
+    {}
 
     template <class Policy>
     void run(rank_attempt& attempt, Policy const& policy)
     {
         scan_.with_strips(all_, [&]<class... Strips>(Strips const&... strips) {
             run_blocks(attempt, policy,
-                whole_blocks<V, Scan::state, all_sequences, Strips>(all_, strips, head_, blocks_)...);
+                whole_blocks<V, Scan::state, all_sequences, Strips>(all_, strips, whole_)...);
         });
     }
 
@@ -113,12 +145,13 @@ private:
     {
         std::size_t const count = all_.count();
         std::size_t const parts = detail::parts_for(policy, all_.length() * count);
-        scan_position const middle = place_.begin + head_,
-                            tail = middle + blocks_ * kernel::elements_per_block,
+        scan_position const middle = place_.begin + whole_.head,
+                            tail = middle + whole_.blocks * kernel::elements_per_block,
                             end = place_.begin + all_.length();
         attempt([&] {
-            if (blocks_ != 0)
-                (blocks.reduce(parts, policy), ...);
+            V* memory = memory_.totals();
+            if (whole_.blocks != 0)
+                ((memory = blocks.reduce(memory, parts, policy)), ...);
         });
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
@@ -126,15 +159,15 @@ private:
                 start();
             else
                 state_.read_bytes(place_.begin, count);
-            continue_scans(place_.begin, 0, head_);
-            if (blocks_ != 0)
+            continue_scans(place_.begin, 0, whole_.head);
+            if (whole_.blocks != 0)
                 (blocks.combine(state_, middle.has_before()), ...);
             continue_scans(tail, tail.element - place_.begin.element, all_.length());
             state_.write_bytes(end, count);
         });
         place_.send(state_.bytes(end, count));
         attempt([&] {
-            if (blocks_ != 0)
+            if (whole_.blocks != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
         });
     }
@@ -171,50 +204,41 @@ private:
     Scan const& scan_;
     all_sequences const& all_;
     scan_neighbours_of<C> const& place_;
+    rank_scan_memory<V>& memory_;
     prefix_state<V>& state_;
-    std::size_t head_ = 0;   ///< the number of elements before the first whole block
-    std::size_t blocks_ = 0; ///< the number of whole blocks
+    block_range whole_;
 };
 
-/// The largest number of sequences whose state is sent at once.
-template <class V>
-std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::size_t axis)
-{
-    return (std::clamp)(buffer_bytes / prefix_state<V>::bytes_per_sequence, std::size_t{1},
-        (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}));
-}
-
 /// Runs this rank's part of scans. `layouts` are those of the operands, without the state. Requires operands
-/// that are checked and agreed on; an exception of a callable is left to `attempt`.
+/// that are checked and agreed on; an exception of a callable is left to `attempt`. Allocates nothing.
 template <class Scan, communicator C, class Policy>
 void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1> const& layouts,
     std::size_t axis, bool reverse, distributed_axis<C> const& part,
-    prefix_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
+    rank_scan_memory<typename Scan::value_type>& memory, rank_attempt& attempt, Policy const& policy)
 {
-    using V = typename Scan::value_type;
     shape const& dims = layouts.back().dims;
     if (part.length() == 0)
         return;
     scan_neighbours_of<C> const place(part, reverse, scan.has_initial());
-    std::size_t const most = detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis);
-    detail::for_each_box({shape(dims.size(), 0), dims}, axis, most, [&](sequence_box const& box) {
-        std::array<strided_layout, Scan::count> in_box;
-        std::array<std::ptrdiff_t, Scan::count> first{};
-        for (std::size_t k = 0, of = 0; k < Scan::count; ++k) {
-            if (k == Scan::state) {
-                in_box[k] = {box.dims,
-                    insert_axis(row_major_strides(drop_axis(box.dims, axis)), axis, std::ptrdiff_t{0})};
-                continue;
+    detail::for_each_box(
+        {shape(dims.size(), 0), dims}, axis, memory.sequences(), [&](sequence_box const& box) {
+            std::array<strided_layout, Scan::count> in_box;
+            std::array<std::ptrdiff_t, Scan::count> first{};
+            for (std::size_t k = 0, of = 0; k < Scan::count; ++k) {
+                if (k == Scan::state) {
+                    in_box[k] = {box.dims,
+                        insert_axis(row_major_strides(drop_axis(box.dims, axis)), axis, std::ptrdiff_t{0})};
+                    continue;
+                }
+                in_box[k] = {box.dims, layouts[of].strides};
+                for (std::size_t a = 0; a < dims.size(); ++a)
+                    first[k] += static_cast<std::ptrdiff_t>(box.first[a]) * layouts[of].strides[a];
+                ++of;
             }
-            in_box[k] = {box.dims, layouts[of].strides};
-            for (std::size_t a = 0; a < dims.size(); ++a)
-                first[k] += static_cast<std::ptrdiff_t>(box.first[a]) * layouts[of].strides[a];
-            ++of;
-        }
-        Scan const moved = scan.moved(first);
-        typename Scan::all_sequences const all(in_box, axis, reverse);
-        rank_scan_of_box<Scan, C>(moved, all, place, state).run(attempt, policy);
-    });
+            Scan const moved = scan.moved(first);
+            typename Scan::all_sequences const all(in_box, axis, reverse);
+            rank_scan_of_box<Scan, C>(moved, all, place, memory).run(attempt, policy);
+        });
 }
 
 } // namespace xloom::detail

@@ -80,6 +80,19 @@ strips_of_row<Vector, Make> strips_between(
     return {begin, end, width, make, true, neutral};
 }
 
+/// The whole blocks of a rank's part of a sequence: the number of elements before the first one, and of blocks.
+struct block_range {
+    std::size_t head, blocks;
+};
+
+/// Returns the whole blocks of the `length` elements from `begin` on.
+constexpr block_range whole_blocks_of(std::size_t begin, std::size_t length)
+{
+    constexpr std::size_t size = kernel::elements_per_block;
+    std::size_t const head = (std::min)((size - begin % size) % size, length);
+    return {head, (length - head) / size};
+}
+
 /// The whole blocks of strips of sequences. `Carried` is the operand of `sequences` that is the state.
 template <class V, std::size_t Carried, class Sequences, class Strips>
 class whole_blocks {
@@ -91,22 +104,25 @@ class whole_blocks {
     static constexpr std::size_t lanes = values_of<vector, V>;
 
 public:
-    /// The blocks begin at element `first` of each sequence.
-    whole_blocks(Sequences const& all, Strips const& strips, std::size_t first, std::size_t blocks)
+    whole_blocks(Sequences const& all, Strips const& strips, block_range const& range)
         : all_(all),
           strips_(strips),
-          first_(first),
-          blocks_(blocks),
+          first_(range.head),
+          blocks_(range.blocks),
           row_((strips.end - strips.begin) / lanes)
     {}
 
-    /// Computes the totals of all blocks, on the threads of a policy. Allocates memory for them.
+    /// Computes the totals of all blocks in `memory`, on the threads of a policy. Returns the end of the
+    /// totals there.
     template <class Policy>
-    void reduce(std::size_t parts, Policy const& policy)
+    V* reduce(V* memory, std::size_t parts, Policy const& policy)
     {
-        totals_ = std::make_unique<vector[]>(rows() * row_ * blocks_);
+        std::size_t const count = rows() * row_ * blocks_;
+        totals_ = reinterpret_cast<vector*>(memory);
+        std::uninitialized_value_construct_n(totals_, count);
         for_each_part(parts, policy,
             [](strip_type const& strip, std::size_t block, vector* totals) { strip.reduce(block, totals); });
+        return memory + count * lanes;
     }
 
     /// Combines the totals with the state, so that the state is that after the blocks, and what comes before
@@ -160,7 +176,7 @@ private:
     template <class F>
     void for_each_strip(F const& f) const
     {
-        vector* totals = totals_.get();
+        vector* totals = totals_;
         for (std::size_t row = 0; row < rows(); ++row)
             for (std::size_t begin = strips_.begin; begin < strips_.end; begin += strips_.width) {
                 std::size_t const width = (std::min)(strips_.width, strips_.end - begin);
@@ -191,7 +207,7 @@ private:
     std::size_t first_;
     std::size_t blocks_;
     std::size_t row_; ///< the number of vectors of a row
-    std::unique_ptr<vector[]> totals_{};
+    vector* totals_ = nullptr;
 };
 
 } // namespace xloom::detail
