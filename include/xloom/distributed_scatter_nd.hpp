@@ -128,11 +128,11 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 
     received_updates<T> call(detail::shape_of(data), whole.width, chosen);
     update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
-    auto const run = [&]<class Sum>(std::type_identity<Sum>) {
-        std::optional<rank_updates<Sum, Data, Reduce>> owned;
+    auto const run = [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
+        std::optional<rank_updates<Sum, Data, Combine>> owned;
         attempt([&] {
             exchange.allocate(incoming, part.buffer_bytes(), call);
-            owned.emplace(call, data, reduce);
+            owned.emplace(call, data, combine);
         });
         attempt.agree(part.ranks(), op);
         exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
@@ -146,10 +146,7 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     };
     if (element_count(whole.slice()) == 0)
         return;
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (chosen.accumulate_in_float && !replaces(reduce))
-            return run(std::type_identity<float>{});
-    run(std::type_identity<T>{});
+    with_sum_type<T>(chosen, reduce, run);
 }
 
 } // namespace detail
