@@ -140,7 +140,7 @@ TEST_CASE("errors, before anything is written")
         "one of them 1, but axis 0 has 2 in x [2, 3] and 3 in indices [3, 1] (options.axis -1). Give it one "
         "length.",
         shape_error);
-    CHECK_THROWS_AS(take_along_axis(x, matrix{{0}}, {.axis = 2}), option_error);
+    CHECK_THROWS_AS(take_along_axis(x, matrix{{0}}, {.axis = 2}), shape_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {3}}, 0),
         "xloom::put_along_axis: an index into an axis of length d must be in [-d, d - 1], but indices[1, 0] "
         "is "
@@ -150,7 +150,26 @@ TEST_CASE("errors, before anything is written")
         "xloom::put_along_axis: values must broadcast to the shape of x[indices] [2, 1], but it is [3]. From "
         "the last axis on, give each the length there or 1.",
         shape_error);
-    CHECK_THROWS_AS(put_along_axis(x, x, 0, {.bounds = bounds::drop}), overlap_error);
+    CHECK_THROWS_WITH_AS(put_along_axis(x, x, 0, {.bounds = bounds::drop}),
+        "xloom::put_along_axis: x is written while indices and values are read, but x overlaps indices. Copy "
+        "one of the two.",
+        overlap_error);
+    CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {0}}, 0.5),
+        "xloom::put_along_axis: a number that is broadcast must be one of x's element type, but it is 0.5 "
+        "and "
+        "x holds int32. Convert it first.",
+        type_error);
+    auto none = matrix::from_shape({2, 0});
+    for (std::string const op : {"take", "put"}) {
+        auto const text = "xloom::" + op +
+                          "_along_axis: an index can be clipped to an axis that has items only, "
+                          "but axis 1 of x has length 0. Choose bounds::drop.";
+        auto const call = [&] {
+            op == "take" ? void(take_along_axis(none, matrix{{0}}, {.bounds = bounds::clip}))
+                         : put_along_axis(none, matrix{{0}}, 1, {.bounds = bounds::clip});
+        };
+        CHECK_THROWS_WITH_AS(call(), text.c_str(), index_error);
+    }
     CHECK(x == before);
 }
 

@@ -100,9 +100,25 @@ TEST_CASE("errors, before anything is written")
         "xloom::at: an index into an axis of length d must be in [-d, d - 1], but indices[1] is 2 (axis 0 of "
         "length 2). Correct it, or choose bounds::drop or bounds::clip.",
         index_error);
-    CHECK_THROWS_AS(at(x, reduce_add, 0, 0.5), type_error);
+    CHECK_THROWS_WITH_AS(at(x, reduce_add, 0, 0.5),
+        "xloom::at: a number that is broadcast must be one of x's element type, but it is 0.5 and x holds "
+        "int32. Convert it first.",
+        type_error);
     CHECK_THROWS_AS(at(x, reduce_add, vector{0}, 1, {.reduction = reduction::mul}), option_error);
-    CHECK_THROWS_AS(at(x, reduce_add, x, 1, {.bounds = bounds::drop}), overlap_error);
+    CHECK_THROWS_WITH_AS(at(x, reduce_add, x, 1, {.bounds = bounds::drop}),
+        "xloom::at: x is written while indices and updates are read, but x overlaps indices. Copy one of the "
+        "two.",
+        overlap_error);
+    xt::xtensor<bool, 1> bits = {true, false};
+    CHECK_THROWS_WITH_AS(at(bits, reduction::mean, 0, true),
+        "xloom::at: a reduction must be defined for x's elements, but reduction is mean and x holds bool. "
+        "Choose another.",
+        option_error);
+    auto none = matrix::from_shape({0, 3});
+    CHECK_THROWS_WITH_AS(at(none, reduce_add, 0, 1, {.bounds = bounds::clip}),
+        "xloom::at: an index can be clipped to an axis that has items only, but axis 0 of x has length 0. "
+        "Choose bounds::drop.",
+        index_error);
     xt::xtensor<int, 0> scalar(1);
     CHECK_THROWS_WITH_AS(at(scalar, reduce_add, 0, 1),
         "xloom::at: x must have at least one axis, but it has the shape []. Give it an axis of length 1.",

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -146,6 +147,13 @@ TEST_CASE("reductions, options and types")
             [](float, auto const& updates) { return updates[0]; }));
         CHECK(holds(float{}, reduction::mean, {}, [](float old, auto const& updates) {
             return folded(reduce_add)(old, updates) / static_cast<float>(updates.size() + 1);
+        }));
+        CHECK(holds(std::int8_t{}, reduction::mean, {}, [](std::int8_t old, auto const& updates) {
+            std::int64_t sum = old;
+            for (std::int8_t const update : updates)
+                sum += update;
+            return static_cast<std::int8_t>(
+                std::floor(static_cast<double>(sum) / static_cast<double>(updates.size() + 1)));
         }));
         CHECK(holds(
             bfloat16{}, reduction::add, {.accumulate_in_float = true}, [](bfloat16 old, auto const& updates) {

@@ -20,6 +20,18 @@ TEST_CASE("row_splits_of: segments in the middle and at both ends may be empty")
     CHECK(xloom::row_splits_of(xt::xtensor<std::int64_t, 1>::from_shape({0}), 0) == splits{0});
 }
 
+TEST_CASE("row_splits_of: ids of all integer types, up to their largest")
+{
+    CHECK(xloom::row_splits_of(xt::xtensor<char, 1>{1, 1}, 2) == splits{0, 0, 2});
+    CHECK(xloom::row_splits_of(xt::xtensor<wchar_t, 1>{1, 1}, 2) == splits{0, 0, 2});
+    CHECK(xloom::row_splits_of(xt::xtensor<char8_t, 1>{1, 1}, 2) == splits{0, 0, 2});
+    auto const of_bytes = xloom::row_splits_of(xt::xtensor<std::int8_t, 1>{0, 127, 127}, 128);
+    CHECK(of_bytes(0) == 0);
+    CHECK(of_bytes(1) == 1);
+    CHECK(of_bytes(127) == 1);
+    CHECK(of_bytes(128) == 3);
+}
+
 TEST_CASE("row_splits_of: views and lazy expressions")
 {
     xt::xtensor<int, 2> const two = {{0, 9}, {0, 9}, {2, 9}};

@@ -130,8 +130,9 @@ TEST_CASE("scan_ragged: errors")
     CHECK_THROWS_WITH_AS(xloom::scan_ragged(add, h, x, splits_tensor{0, 4, 3, 11}),
         "xloom::scan_ragged: row_splits must begin with 0, not decrease, and end with the number of rows of "
         "the "
-        "values, 11, but row_splits[2] is 3 after 4. Correct it; ids of segments become row_splits by "
-        "xloom::row_splits_of.",
+        "values, 11, but row_splits[2] is 3 after 4. Correct it; for some of the rows pass a view of them, "
+        "and "
+        "row_splits less the first one. Ids of segments become row_splits by xloom::row_splits_of.",
         xloom::index_error);
     CHECK_THROWS_WITH_AS(xloom::scan_ragged(add, h, x, splits_tensor{0, 11}),
         "xloom::scan_ragged: axis 0 of a state must be the segments, of which row_splits has 1, but init[0] "

@@ -3,9 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
+#include <vector>
 
+#include <xloom/at.hpp>
+#include <xloom/scatter_elements.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/xtensor_extras.hpp"
 
 namespace scatter_nd_options_test {
 
@@ -107,6 +115,66 @@ TEST_CASE("mean: the sum by the number, the old value counted or not")
     xt::xtensor<std::complex<double>, 1> const plane = {{1, 2}};
     CHECK(scatter_nd(plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}},
               {.reduction = reduction::mean})(0) == std::complex<double>(2, 3));
+}
+
+namespace {
+
+/// Requires the mean of `values`, the first of which is the old one, with each function, option and policy.
+template <class T>
+void check_mean(std::vector<T> const& values, T all, T updates_only)
+{
+    xt::xtensor<T, 1> const one = {values[0]};
+    std::size_t const count = values.size() - 1;
+    xt::xtensor<T, 1> updates = xt::adapt(values, {values.size()});
+    updates = xt::eval(xt::view(updates, xt::range(1, values.size())));
+    xt::xtensor<int, 2> const tuples = xt::zeros<int>({count, std::size_t{1}});
+    xt::xtensor<int, 1> const indices = xt::zeros<int>({count});
+    for (bool const include_self : {true, false}) {
+        T const expected = include_self ? all : updates_only;
+        CHECK(scatter_nd(one, tuples, updates, {.reduction = reduction::mean, .include_self = include_self})(
+                  0) == expected);
+        CHECK(scatter_elements(one, indices, updates,
+                  {.reduction = reduction::mean, .include_self = include_self})(0) == expected);
+        xt::xtensor<T, 1> x = one;
+        at(x, reduction::mean, indices, updates, {.include_self = include_self});
+        CHECK(x(0) == expected);
+        xt::xtensor<T, 2> spread = {{values[0], 0}, {0, 0}};
+        auto column = xt::view(spread, xt::range(0, 1), 0);
+        scatter_nd_into(
+            column, tuples, updates, reduction::mean, {.include_self = include_self}, jthread_policy{3});
+        CHECK(spread(0, 0) == expected);
+    }
+}
+
+} // namespace
+
+TEST_CASE("mean of integers: the sum may exceed their type")
+{
+    check_mean<std::int8_t>({100, 100, 100}, 100, 100);
+    check_mean<std::int8_t>({-128, -128, -127}, -128, -128); // -127.67 and -127.5
+    check_mean<std::uint8_t>({255, 255}, 255, 255);
+    check_mean<std::uint8_t>({0, 255, 254}, 169, 254); // 169.67 and 254.5
+    check_mean<std::int16_t>({32767, 32767, 32766}, 32766, 32766);
+    constexpr auto int_max = std::numeric_limits<std::int32_t>::max();
+    check_mean<std::int32_t>({int_max, int_max, int_max}, int_max, int_max);
+    check_mean<std::uint32_t>({4294967295U, 4294967295U}, 4294967295U, 4294967295U);
+    constexpr auto long_min = std::numeric_limits<std::int64_t>::min();
+    check_mean<std::int64_t>({long_min, long_min, long_min + 1}, long_min, long_min);
+    constexpr auto unsigned_max = std::numeric_limits<std::uint64_t>::max();
+    check_mean<std::uint64_t>({0, unsigned_max, unsigned_max}, unsigned_max / 3 * 2, unsigned_max);
+    check_mean<int4>({7, 7, 7}, 7, 7);
+    check_mean<uint2>({3, 3}, 3, 3);
+}
+
+TEST_CASE("mean of integers on threads")
+{
+    constexpr std::size_t rows = 64, count = 200'000;
+    xt::xtensor<std::uint8_t, 1> const old = 250 * xt::ones<std::uint8_t>({rows});
+    xt::xtensor<int, 2> indices = xt::zeros<int>({count, std::size_t{1}});
+    for (std::size_t i = 0; i < count; ++i)
+        indices(i, 0) = static_cast<int>(i * 7919 % rows);
+    xt::xtensor<std::uint8_t, 1> const updates = 250 * xt::ones<std::uint8_t>({count});
+    CHECK(scatter_nd(old, indices, updates, reduction::mean, {}, jthread_policy{8}) == old);
 }
 
 TEST_CASE("mean of slices")

@@ -211,6 +211,24 @@ TEST_CASE("segment_reduce: exceptions of the operator propagate")
         xloom::segment_reduce(faulty, x, splits_tensor{0, 1500, 3000}), "2000", std::runtime_error);
 }
 
+TEST_CASE("segment_reduce: values of a fixed shape, of which the results have fewer rows or more")
+{
+    xt::xtensor_fixed<double, xt::xshape<4, 2>> const x = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+    xt::xtensor<double, 2> const two = {{3, 30}, {7, 70}},
+                                 five = {{1, 10}, {0, 0}, {2, 20}, {3, 30}, {4, 40}};
+    CHECK(xloom::segment_reduce(reduction::add, x, splits_tensor{0, 2, 4}) == two);
+    CHECK(xloom::segment_reduce(reduction::add, x, splits_tensor{0, 1, 1, 2, 3, 4}) == five);
+    CHECK(xloom::segment_reduce(reduction::add, 2 * x, splits_tensor{0, 2, 4}) == 2 * two);
+    CHECK(xloom::segment_reduce(reduction::add, xt::view(x, xt::all(), 1), splits_tensor{0, 2, 4}) ==
+          xt::xtensor<double, 1>{30, 70});
+    xt::xtensor<int, 2> const numbers = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    using pair = std::tuple<double, int>;
+    auto const last = [](pair const&, pair const& b) { return b; };
+    auto const [values, places] = xloom::segment_reduce(last, std::tie(x, numbers), splits_tensor{0, 3, 4});
+    CHECK(values == xt::xtensor<double, 2>{{3, 30}, {4, 40}});
+    CHECK(places == xt::xtensor<int, 2>{{5, 6}, {7, 8}});
+}
+
 TEST_CASE("segment_reduce: errors")
 {
     xt::xtensor<float, 1> const x = {1, 2, 3};
@@ -220,20 +238,23 @@ TEST_CASE("segment_reduce: errors")
     auto const rule = std::string(
         "xloom::segment_reduce: row_splits must begin with 0, not decrease, and end with the number of rows "
         "of the values, 3, but ");
-    auto const advice =
-        std::string(". Correct it; ids of segments become row_splits by xloom::row_splits_of.");
+    auto const advice = std::string(
+        ". Correct it; for some of the rows pass a view of them, and row_splits less the first one. "
+        "Ids of segments become row_splits by xloom::row_splits_of.");
     CHECK_THROWS_WITH_AS(reduce({0, 2}), (rule + "row_splits[1] is 2" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_WITH_AS(reduce({1, 3}), (rule + "row_splits[0] is 1" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_WITH_AS(
         reduce({0, 2, 1, 3}), (rule + "row_splits[2] is 1 after 2" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_WITH_AS(
-        reduce({0, -1, 3}), (rule + "row_splits[2] is 3 after -1" + advice).c_str(), xloom::index_error);
+        reduce({0, -1, 3}), (rule + "row_splits[1] is -1" + advice).c_str(), xloom::index_error);
+    CHECK_THROWS_WITH_AS(reduce({0, 5, 2}),
+        (rule + "row_splits[1] is 5 and row_splits[2] is 2" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_AS(
         xloom::segment_reduce(reduction::add, x, xt::xtensor<std::int8_t, 1>{0, -1, 3}), xloom::index_error);
     // The low 32 bits are the splits 0, 1, 3.
     CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x,
                              xt::xtensor<std::int64_t, 1>{0, (std::int64_t{1} << 32) + 1, 3}),
-        (rule + "row_splits[2] is 3 after 4294967297" + advice).c_str(), xloom::index_error);
+        (rule + "row_splits[1] is 4294967297" + advice).c_str(), xloom::index_error);
     CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x, xt::xtensor<int, 2>{{0, 3}}),
         "xloom::segment_reduce: row_splits must have the shape [S + 1] for S segments, but it is [1, 2]. "
         "Begin "
@@ -247,17 +268,28 @@ TEST_CASE("segment_reduce: errors")
         "not known. Pass xloom::monoid{op, identity}.",
         xloom::option_error);
     CHECK_THROWS_AS(xloom::segment_reduce(reduction::mean, x, splits_tensor{0, 3}), xloom::option_error);
-    CHECK_THROWS_AS(xloom::segment_reduce(reduction::add, xt::xarray<float>(1.0f), splits_tensor{0, 1}),
-        xloom::shape_error);
     auto y = xt::xtensor<float, 1>::from_shape({1});
     CHECK_THROWS_WITH_AS(xloom::segment_reduce_into(reduction::add, x, splits_tensor{0, 1, 3}, y),
         "xloom::segment_reduce_into: there is one result for each segment, so y must have the shape [2], but "
         "it "
         "is [1]. Resize it.",
         xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, xt::xarray<float>(1.0f), splits_tensor{0, 1}),
+        "xloom::segment_reduce: values must have at least one axis, but it has rank 0. Give it an axis for "
+        "the "
+        "scan.",
+        xloom::shape_error);
+    auto const sum = [](std::tuple<float, float> const& a, std::tuple<float, float> const& b) {
+        return std::tuple(std::get<0>(a) + std::get<0>(b), std::get<1>(a) + std::get<1>(b));
+    };
+    CHECK_THROWS_WITH_AS(xloom::segment_reduce(sum, std::tie(x, y), splits_tensor{0, 1, 3}),
+        "xloom::segment_reduce: all operands must have the same shape, but values[0] has [3] and values[1] "
+        "has "
+        "[1]. Give them one shape.",
+        xloom::shape_error);
     xt::xtensor<float, 1> own = x;
     CHECK_THROWS_WITH_AS(xloom::segment_reduce_into(reduction::add, own, splits_tensor{0, 1, 2, 3}, own),
-        "xloom::segment_reduce_into: y must share no memory with x, but it does. Copy one of the two.",
+        "xloom::segment_reduce_into: y must share no memory with values, but it does. Copy one of the two.",
         xloom::overlap_error);
     splits_tensor counts = {0, 1, 3, 3};
     auto first = xt::view(counts, xt::range(0, 3));

@@ -45,8 +45,8 @@ auto take_along_axis(
         auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(
-            op, items, index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call({op, "x"}, items,
+            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
         return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
     }
 }
@@ -57,7 +57,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 {
     if constexpr (is_valid_put_along_axis<X, Indices, Values, Policy>()) {
         using T = item_t<X>;
-        static constexpr std::string_view op = "xloom::put_along_axis";
+        static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
@@ -101,8 +101,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error, option_error (axis), index_error (all offending positions, after broadcasting, and
-///           values).
+/// Errors    shape_error, index_error (all offending positions, after broadcasting, and values).
 /// Cost      as gather_elements; a copy of indices that are repeated.
 /// Differs   from NumPy: there is no axis=None; flatten x.
 /// Source    numpy.take_along_axis.

@@ -17,8 +17,8 @@ template <class X, class Op, class Indices, class Updates, class Policy>
 void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
     Policy const& policy)
 {
-    static constexpr std::string_view name = "xloom::at";
-    check_rank(name, "x", detail::rank_of(x));
+    static constexpr indexed_names name = {"xloom::at", "x"};
+    check_rank(name, name.data, detail::rank_of(x));
     if constexpr (tensor<Updates> && !lazy<Indices>) {
         check_rank(name, "indices", detail::rank_of(indices));
         shape const dims = detail::shape_of(x);

@@ -51,7 +51,7 @@ xt::xtensor<double, 1> doubles_of(Weights const& weights)
 {
     row_major_items<Weights> const items(weights);
     std::size_t const count = element_count(detail::shape_of(weights));
-    auto result = xt::xtensor<double, 1>::from_shape({count});
+    auto result = make_items<double>(count);
     for (std::size_t i = 0; i < count; ++i)
         result.data()[i] = static_cast<double>(+items.data()[i]);
     return result;
@@ -65,8 +65,7 @@ xt::xtensor<double, 1> weighted_bincount(
     if constexpr (!std::is_same_v<item_t<Weights>, double>) {
         return detail::weighted_bincount(op, x, doubles_of(weights), bins, policy);
     } else {
-        auto sums = xt::xtensor<double, 1>::from_shape({bins});
-        std::fill_n(sums.data(), bins, 0.0);
+        xt::xtensor<double, 1> sums = zeros<double>(op, bins);
         detail::scatter<true, at_call>(
             op, sums, x, broadcast(weights), reduce_add, {.bounds = bounds::assume}, policy);
         return sums;

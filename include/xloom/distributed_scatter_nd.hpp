@@ -138,11 +138,11 @@ void distributed_scatter(Data& data, std::optional<std::tuple<Indices, Updates>>
         detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
 
     received_updates<T> call(detail::shape_of(data), whole.width, chosen);
-    auto const run = [&]<class Sum>(std::type_identity<Sum>) {
-        std::optional<rank_updates<Sum, Data, Reduce>> owned;
+    auto const run = [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
+        std::optional<rank_updates<Sum, Data, Combine>> owned;
         attempt([&] {
             exchange->allocate(incoming, part.buffer_bytes(), call);
-            owned.emplace(call, data, reduce);
+            owned.emplace(call, data, combine);
         });
         attempt.agree(part.ranks(), op);
         exchange->run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
@@ -156,10 +156,7 @@ void distributed_scatter(Data& data, std::optional<std::tuple<Indices, Updates>>
     };
     if (element_count(whole.slice()) == 0)
         return;
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (chosen.accumulate_in_float && !replaces(reduce))
-            return run(std::type_identity<float>{});
-    run(std::type_identity<T>{});
+    with_sum_type<T>(chosen, reduce, run);
 }
 
 } // namespace detail

@@ -84,7 +84,7 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
     linear_recurrence_options const& options, Policy const& policy)
 {
     using T = item_t<A>;
-    detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
+    detail::check_named_ranks(op, {"a", "b", "h0", "h"}, std::tie(a, b, h0, h));
     scan_operand const initial{"h0", detail::memory_of(h0)};
     std::array<scan_operand, 3> const operands{
         {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
@@ -162,7 +162,7 @@ auto linear_recurrence(A const& a, B const& b, H0 const& h0, linear_recurrence_o
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::check_rank(op, "b", detail::rank_of(b_tensor));
-        h = enable_tensor<detail::owned_t<B>>::make(detail::shape_of(b_tensor));
+        h = detail::make_tensor<detail::owned_t<B>>(op, "h", detail::shape_of(b_tensor));
         detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, policy);
     }
     return h;

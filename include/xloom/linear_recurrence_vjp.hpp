@@ -162,7 +162,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, H0 const& h0, H 
     DA& d_a, DB& d_b, DH0& d_h0, linear_recurrence_options const& options, Policy const& policy)
 {
     using T = item_t<A>;
-    detail::check_ranks(op, "operands", std::tie(a, h0, h, ct, d_a, d_b));
+    detail::check_named_ranks(op, {"a", "h0", "h", "ct", "d_a", "d_b"}, std::tie(a, h0, h, ct, d_a, d_b));
     std::array<scan_operand, 5> const operands{{{"a", detail::memory_of(a)}, {"h", detail::memory_of(h)},
         {"ct", detail::memory_of(ct)}, {"d_a", detail::memory_of(d_a)}, {"d_b", detail::memory_of(d_b)}}};
     auto const [in, states, cotangents, by_a, by_b] = operands;
@@ -257,11 +257,11 @@ auto linear_recurrence_vjp(A const& a, H0 const& h0, H const& h, Ct const& ct,
         static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
         auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
         decltype(auto) initial = detail::initial_state<T>(h0);
-        detail::check_ranks(op, "operands", std::tie(slopes, initial));
-        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
-        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
+        detail::check_named_ranks(op, {"a", "h0"}, std::tie(slopes, initial));
+        gradients.d_a = detail::make_tensor<detail::owned_t<A>>(op, "d_a", detail::shape_of(slopes));
+        gradients.d_b = detail::make_tensor<detail::owned_t<A>>(op, "d_b", detail::shape_of(slopes));
         if constexpr (tensor<d_h0_type>)
-            gradients.d_h0 = enable_tensor<d_h0_type>::make(detail::shape_of(initial));
+            gradients.d_h0 = detail::make_tensor<d_h0_type>(op, "d_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, initial, states, cotangents, gradients.d_a,
             gradients.d_b, gradients.d_h0, options, policy);
     }

@@ -34,7 +34,7 @@ auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
             "xt::adapt");
         return splits();
     } else {
-        detail::input_t<Ids> ids = segment_ids;
+        auto const [ids] = detail::evaluated_inputs(std::tie(segment_ids));
         return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
     }
 }

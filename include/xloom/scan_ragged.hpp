@@ -82,7 +82,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_ragged<Body, state, inputs, Splits>()) {
         using step = bare<typename scan_ragged_call<Body, state, inputs>::result>;
-        input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         return run_scan_ragged<step>(
             body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), splits);
     } else {

@@ -93,7 +93,7 @@ void scan_ragged_into(
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_ragged_into<Body, States, inputs, Outputs, Splits>()) {
-        input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             detail::leaves(scan_outputs), splits);
     }

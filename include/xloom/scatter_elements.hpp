@@ -48,7 +48,7 @@ inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elemen
 /// Options   axis (0; negative: from the back); the others as in scatter_nd, for single items.
 /// Reduce    as scatter_nd: instead of options.reduction a reduction, or any callable.
 /// Policy    serial, or one with threads (xloom/tbb.hpp), as scatter_nd for single items.
-/// Errors    before the first write, as scatter_nd; option_error also of an axis out of range.
+/// Errors    before the first write, as scatter_nd; shape_error also of an axis out of range.
 /// Order     row-major; with reduction::none the last of several updates of an item takes effect (unspecified
 ///           in ONNX).
 /// Cost      as scatter_nd for single items.

@@ -44,7 +44,7 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
 ///           any integer type. A negative index counts from the end of its axis.
 /// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
-///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
+///           divides the sum of the old value and the updates by their number; sums of integers are exact. bounds (check). duplicates
 ///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
 ///           are rounded after each update. unique, sorted (false): promises, verified in debug builds, with
 ///           which threads need not sort the updates by owner.
@@ -69,7 +69,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           duplicates::error, and unique in debug builds: one integer per slice, or two per update where
 ///           updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and updates, unless these are
 ///           broadcast, may be fused: one more pass over indices and one allocation of an integer per slice
-///           and update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+///           and update. accumulate_in_float: also a float per item; the mean of integers
+///           two of 4 bytes, of 64-bit ones two of 8. Threads: at most 128 KiB each.
 /// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example

@@ -62,10 +62,10 @@ void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
 template <class X>
-owned_t<X> make_gradient(shape const& dims)
+owned_t<X> make_gradient(std::string_view op, std::string_view name, shape const& dims)
 {
     if constexpr (tensor<owned_t<X>>)
-        return enable_tensor<owned_t<X>>::make(dims);
+        return make_tensor<owned_t<X>>(op, name, dims);
     else
         return X{};
 }
@@ -140,11 +140,12 @@ auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Upda
     } else {
         auto const [cotangent, old, index_tensor, values] =
             detail::evaluated_inputs(std::tie(ct, data, indices, updates));
+        static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp("xloom::scatter_nd_vjp", cotangent, old, index_tensor, values, options, policy,
+        detail::scatter_nd_vjp(op, cotangent, old, index_tensor, values, options, policy,
             [&](detail::scatter_nd_vjp_memory& memory) {
-                result.emplace(result_type{detail::make_gradient<Data>(memory.data.layout.dims),
-                    detail::make_gradient<Updates>(memory.updates.layout.dims)});
+                result.emplace(result_type{detail::make_gradient<Data>(op, "d_data", memory.data.layout.dims),
+                    detail::make_gradient<Updates>(op, "d_updates", memory.updates.layout.dims)});
                 memory.d_data = detail::memory_of(result->d_data);
                 memory.d_updates = detail::memory_of(result->d_updates);
                 return std::pair(

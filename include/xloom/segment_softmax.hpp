@@ -38,8 +38,8 @@ auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy 
     static constexpr std::string_view op = "xloom::segment_softmax";
     if constexpr (detail::is_valid_segment_softmax<X, Splits, Policy>()) {
         auto const inputs = detail::evaluated_inputs(x);
-        detail::input_t<Splits> splits = row_splits;
-        auto y = detail::make_like(op, std::get<0>(inputs));
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        auto y = detail::make_like(op, "x", std::get<0>(inputs));
         detail::run_segment_softmax(op, std::get<0>(inputs), splits, y, policy);
         return y;
     } else {
@@ -60,7 +60,7 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy co
 {
     if constexpr (detail::is_valid_segment_softmax_into<X, Splits, Y, Policy>()) {
         auto const inputs = detail::evaluated_inputs(x);
-        detail::input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
     }
 }

@@ -71,7 +71,8 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
         layout = {shape{element_count(layout.dims)}, strides{1}};
     }
     std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
-    take_call<T, Indices> const call(op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
+    take_call<T, Indices> const call(
+        {op, "x"}, items, layout, indices, indexed, rule, index_check_of_copy<X>);
     return gathered<Rank, X>(op, call, policy);
 }
 
@@ -145,7 +146,7 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
+/// Errors    shape_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
 /// Differs   from NumPy: there is no mode='wrap'.
@@ -169,7 +170,7 @@ auto take(X const& x, Indices const& indices, take_options const& options = {}, 
 ///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the
+/// Errors    shape_error: mask has not one axis; an axis that x has not. index_error: mask is true beyond the
 ///           end.
 /// Cost      as take; an integer for each item of mask.
 /// Source    numpy.compress.

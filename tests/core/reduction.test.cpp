@@ -195,6 +195,32 @@ TEST_CASE("a mean divides by the count: integers round down")
     CHECK(detail::divide_by_count{}(std::complex<double>(3, -5), 2) == std::complex<double>(1.5, -2.5));
 }
 
+constexpr bool wide_sums_are_exact()
+{
+    constexpr auto mean = []<class T>(std::initializer_list<T> values) {
+        detail::wide_sum sum(T(0));
+        for (T const value : values)
+            sum = reduce_add(sum, detail::wide_sum(value));
+        return static_cast<T>(detail::divide_by_count{}(sum, values.size()));
+    };
+    using s = std::numeric_limits<std::int64_t>;
+    using u = std::numeric_limits<std::uint64_t>;
+    return mean({s::max(), s::max(), s::max()}) == s::max() && mean({s::min(), s::min()}) == s::min() &&
+           mean({s::max(), s::min()}) == -1 && mean({s::max(), s::max() - 1}) == s::max() - 1 &&
+           mean({s::min(), s::min() + 1}) == s::min() && mean({std::int64_t(-3), std::int64_t(-4)}) == -4 &&
+           mean({std::int64_t(-7), std::int64_t(0), std::int64_t(0)}) == -3 &&
+           mean({u::max(), u::max(), u::max() - 1}) == u::max() - 1 &&
+           mean({std::uint64_t(0xFFFF'FFFF), std::uint64_t(0xFFFF'FFFF), std::uint64_t(0x1'0000'0002)}) ==
+               0x1'0000'0000 && // the sum is 3 * 2^32
+           mean({u::max(), std::uint64_t(0)}) == u::max() / 2;
+}
+
+TEST_CASE("the mean of the largest integers")
+{
+    static_assert(wide_sums_are_exact());
+    CHECK(wide_sums_are_exact());
+}
+
 TEST_CASE("reductions have ONNX's names")
 {
     static_assert(name_of(reduction::none) == "none" && name_of(reduction::add) == "add" &&

@@ -52,7 +52,7 @@ TEST_CASE("shapes, axes and indices that do not fit together")
     refuse<shape_error>("data and indices must have at least one axis, but indices has the shape []. Give it "
                         "an axis of length 1.",
         std::int64_t{0});
-    refuse<option_error>(
+    refuse<shape_error>(
         "an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is 2 and data "
         "has the shape [2, 3]. Name an axis that the tensor has.",
         index_matrix{{0}}, 2);

@@ -16,8 +16,8 @@ struct along_axis_shape {
 
 /// Broadcasts the axes of x and of indices to each other, except the indexed one, which is that of indices.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; axes of other lengths, none of which is 1; a size that
-///           overflows.  option_error: an axis out of range.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which is
+///           1; a size that overflows.
 /// Source    NumPy, take_along_axis.
 [[gnu::noinline]] constexpr along_axis_shape check_along_axis(std::string_view op, shape const& x,
     shape const& indices, along_axis_options const& options, std::size_t item_bytes)
@@ -37,10 +37,7 @@ struct along_axis_shape {
                 " (options.axis ", options.axis, "). Give it one length.");
         result.dims[k] = indices[k] == 1 ? x[k] : indices[k];
     }
-    if (!has_strides(result.dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but x[indices] would have the shape ", result.dims,
-            ". Name fewer items.");
+    check_result_size(op, "x[indices]", result.dims, item_bytes, "Name fewer items.");
     return result;
 }
 

@@ -26,7 +26,7 @@ namespace xloom::detail {
             ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ", expected, ", but it is ",
             updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
-    check_scattered_sizes(op, x, expected);
+    check_scattered_sizes({op, "x"}, x, expected);
     check_first_of_duplicates(op, options.duplicates, options.reduction);
     return expected;
 }

@@ -11,12 +11,12 @@ namespace xloom::detail {
 
 /// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
 ///
-/// Errors    option_error: an axis out of range.
+/// Errors    shape_error: an axis out of range.
 constexpr std::size_t check_axis_option(
     std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
 {
     if (!is_axis(axis, dims.size()))
-        fail<option_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
             axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
     return wrap_axis(axis, dims.size());
 }
@@ -24,8 +24,8 @@ constexpr std::size_t check_axis_option(
 /// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
 /// counted from the front.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; an axis of indices that exceeds data's, except the indexed
-///           one.  option_error: an axis out of range.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds data's,
+///           except the indexed one.
 /// Source    ONNX GatherElements-13, ScatterElements-18, text.
 [[gnu::noinline]] constexpr std::size_t check_elements(
     std::string_view op, shape const& data, shape const& indices, std::int64_t axis)
@@ -53,10 +53,7 @@ constexpr std::size_t check_axis_option(
     shape const& indices, gather_elements_options const& options, std::size_t item_bytes = 1)
 {
     std::size_t const axis = check_elements(op, data, indices, options.axis);
-    if (!has_strides(indices, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", indices,
-            ". Gather fewer items.");
+    check_result_size(op, "the output", indices, item_bytes, "Gather fewer items.");
     return axis;
 }
 
@@ -77,7 +74,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr std::size_t check_scatter_elements(std::string_view op, shape const& data,
+[[gnu::noinline]] constexpr std::size_t check_scatter_elements(indexed_names const& op, shape const& data,
     shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
     scatter_nd_options const& options)
 {

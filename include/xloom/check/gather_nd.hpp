@@ -41,10 +41,7 @@ namespace xloom::detail {
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "the output", front.size() + data.size() - b - k);
     shape const dims = joined(front, data, b + k);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", dims,
-            ". Gather fewer slices.");
+    check_result_size(op, "the output", dims, item_bytes, "Gather fewer slices.");
     return dims;
 }
 

@@ -21,10 +21,7 @@ namespace xloom::detail {
         detail::fail<shape_error>(op,
             ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
             gathered, ", but it is ", ct, " (data ", data, ", indices ", indices, "). Give it that shape.");
-    if (!has_strides(data, item_bytes))
-        detail::fail<shape_error>(op,
-            ": the size of a result must fit in memory, but d_data would have the shape ", data,
-            ". Reduce a dimension.");
+    check_result_size(op, "d_data", data, item_bytes, "Reduce a dimension.");
 }
 
 /// Checks the memory of the derivative by data.

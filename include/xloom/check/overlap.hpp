@@ -97,6 +97,22 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
+/// The names of a call in error texts: of the operator, of the tensor that is indexed, and of the values that
+/// are written to it.
+struct indexed_names {
+    std::string_view op;
+    std::string_view data = "data";
+    std::string_view updates = "updates";
+
+    constexpr indexed_names(std::string_view op_name) : op(op_name) {}
+    constexpr indexed_names(
+        std::string_view op_name, std::string_view data_name, std::string_view updates_name = "updates")
+        : op(op_name), data(data_name), updates(updates_name)
+    {}
+
+    constexpr operator std::string_view() const noexcept { return op; }
+};
+
 /// An operand and its memory.
 struct overlap_operand {
     std::string_view name;

@@ -40,13 +40,17 @@ template <class Text>
     if (splits.front() != 0)
         wrong.add("row_splits[0] is ", text(0));
     for (std::size_t s = 1; s < splits.size(); ++s)
-        if (splits[s - 1] > splits[s])
+        if (splits[s] > rows) // a negative one too
+            wrong.add("row_splits[", s, "] is ", text(s));
+        else if (splits[s - 1] <= rows && splits[s - 1] > splits[s])
             wrong.add("row_splits[", s, "] is ", text(s), " after ", text(s - 1));
-    if (splits.back() != rows)
+    if (splits.back() < rows)
         wrong.add("row_splits[", splits.size() - 1, "] is ", text(splits.size() - 1));
     fail<index_error>(op,
         ": row_splits must begin with 0, not decrease, and end with the number of rows of the values, ", rows,
-        ", but ", wrong, ". Correct it; ids of segments become row_splits by xloom::row_splits_of.");
+        ", but ", wrong,
+        ". Correct it; for some of the rows pass a view of them, and row_splits less the "
+        "first one. Ids of segments become row_splits by xloom::row_splits_of.");
 }
 
 /// Requires segment_ids of rank 1.

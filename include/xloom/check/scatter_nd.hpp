@@ -83,11 +83,11 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
 /// Requires that the sizes of data and of updates, as broadcast, do not overflow.
 ///
 /// Errors    shape_error.
-constexpr void check_scattered_sizes(std::string_view op, shape const& data, shape const& updates)
+constexpr void check_scattered_sizes(indexed_names const& op, shape const& data, shape const& updates)
 {
     if (!has_strides(data) || !has_strides(updates))
-        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
-            data, " and updates is ", updates, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but ", op.data,
+            " is ", data, " and ", op.updates, " is ", updates, ". Reduce a dimension.");
 }
 
 /// Requires that duplicates::first goes with updates that replace values.
@@ -120,10 +120,10 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
-constexpr void check_scatter_overlap(
-    std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
+constexpr void check_scatter_overlap(indexed_names const& op, memory_block const& data,
+    memory_block const& indices, memory_block const& updates)
 {
-    check_written_memory(op, {"data", data}, {"indices", indices}, {"updates", updates},
+    check_written_memory(op, {op.data, data}, {"indices", indices}, {op.updates, updates},
         "Copy one of the two.", "Copy it first.");
 }
 

@@ -12,14 +12,22 @@
 
 namespace xloom::detail {
 
-/// Requires that the size in bytes of `count` numbers is representable in std::ptrdiff_t. The largest
-/// std::size_t stands for all counts that are larger.
+/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
+///
+/// Errors    shape_error
+template <class T>
+constexpr void check_fits_in_memory(shape const& dims)
+{
+    if (!is_countable(dims, sizeof(T)))
+        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
+                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+}
+
+/// As above, of `count` numbers. The largest std::size_t stands for all counts that are larger.
 template <class T>
 constexpr void check_fits_in_memory(std::size_t count)
 {
-    if (!is_countable({count}, sizeof(T)))
-        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
-                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+    check_fits_in_memory<T>(shape{count});
 }
 
 /// A non-owning reference to the shape of an operand that may be omitted: then it is false.

@@ -18,10 +18,7 @@ namespace xloom::detail {
     for (std::size_t const dim : indices)
         dims.push_back(dim);
     dims = joined(dims, x, axis + 1);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", dims,
-            ". Take fewer items.");
+    check_result_size(op, "the output", dims, item_bytes, "Take fewer items.");
     return dims;
 }
 

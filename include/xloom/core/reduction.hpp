@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -168,8 +169,60 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
+/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+struct wide_sum {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+
+    wide_sum() = default;
+    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
+    template <std::integral T>
+        requires(sizeof(T) == sizeof(std::int64_t))
+    constexpr explicit wide_sum(T value)
+        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
+    {}
+
+    /// Returns the sum modulo 2^64.
+    template <std::integral T>
+    constexpr explicit operator T() const
+    {
+        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
+    }
+
+    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
+    {
+        return {a.high + b.high, a.low + b.low};
+    }
+};
+
+/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
+/// while their mean does not.
+template <class T>
+struct mean_sum {
+    using type = T;
+};
+template <number T>
+    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
+struct mean_sum<T> {
+    using type = std::int64_t;
+};
+template <std::integral T>
+    requires(sizeof(T) == sizeof(std::int64_t))
+struct mean_sum<T> {
+    using type = wide_sum;
+};
+template <class T>
+using mean_sum_t = typename mean_sum<T>::type;
+
 /// The division sum / count; integers are rounded down.
 struct divide_by_count {
+    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
+    {
+        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
+        std::int64_t const quotient = (*this)(high, count);
+        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
+        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
+    }
     template <summable T>
         requires(!is_string<T> && !std::same_as<T, bool> &&
                  (number<T> || divisible_by_itself<T> || divisible_by_part<T>))

@@ -139,4 +139,18 @@ constexpr strides row_major_strides(shape const& dims)
     return result;
 }
 
+namespace detail {
+
+/// Requires that the size in bytes of a result, and its strides, are representable.
+///
+/// Errors    shape_error
+constexpr void check_result_size(std::string_view op, std::string_view result, shape const& dims,
+    std::size_t item_bytes, std::string_view remedy)
+{
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but ", result,
+            " would have the shape ", dims, ". ", remedy);
+}
+
+} // namespace detail
 } // namespace xloom

@@ -62,7 +62,7 @@ constexpr void require_data(std::string_view function, partial_type const& data)
 constexpr void require_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
     if (data.shape().has_rank() && !is_axis(axis, data.shape().rank()))
-        fail<option_error>("xloom::", function,
+        fail<shape_error>("xloom::", function,
             ": an axis of a tensor of rank r must be in [-r, r - 1], but axis is ", axis, " and data is ",
             data, ". Name an axis that the tensor has.");
 }

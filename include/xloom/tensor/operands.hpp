@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <xloom/check/overlap.hpp>
+#include <xloom/check/shapes.hpp>
 #include <xloom/tensor/borrowed.hpp>
 #include <xloom/tensor/operand_tuple.hpp>
 
@@ -18,10 +19,26 @@ namespace xloom::detail {
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
+/// Requires that the items of an input that will be evaluated fit in memory. More axes than max_rank are for
+/// check_rank to report.
+///
+/// Errors    shape_error
+template <class X>
+void check_evaluated_size([[maybe_unused]] X const& input)
+{
+    if constexpr (lazy<X>)
+        if (input.dimension() <= max_rank)
+            check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
+}
+
 template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+    return std::apply(
+        [](auto&... input) {
+            (detail::check_evaluated_size(input), ...);
+            return std::tuple<input_t<bare<decltype(input)>>...>(input...);
+        },
         detail::leaves(inputs));
 }
 
@@ -50,6 +67,17 @@ void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> c
         detail::for_each_leaf(operands,
             [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
 }
+
+/// As above, of operands that have names of their own.
+template <class... Xs>
+void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof...(Xs)> const& names,
+    std::tuple<Xs...> const& operands)
+{
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, names[i], detail::rank_of(operand)); });
+}
+
 template <class X>
 void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
 {

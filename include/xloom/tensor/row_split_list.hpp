@@ -126,14 +126,15 @@ owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::siz
     strided_layout const layout = detail::layout_of(segment_ids);
     check_segment_ids_shape(op, layout.dims);
     auto const* const items = enable_tensor<bare<Ids>>::data(segment_ids);
-    auto const at = [&](std::size_t n) { return items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
-    auto splits = enable_tensor<owned_splits>::make(shape{num_segments + 1});
+    auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
+    std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
+    auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
     std::size_t next = 0; // the first segment whose begin is not known yet
     for (std::size_t n = 0; n < layout.dims[0]; ++n) {
         if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
-            std::cmp_less(at(n) + 1, next))
+            (n != 0 && at(n) < at(n - 1)))
             fail_segment_id(op, n, at, num_segments);
-        for (; std::cmp_less_equal(next, at(n)); ++next)
+        for (auto const id = static_cast<std::size_t>(at(n)); next <= id; ++next)
             splits(next) = static_cast<std::int64_t>(n);
     }
     for (; next <= num_segments; ++next)

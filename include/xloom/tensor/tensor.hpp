@@ -4,6 +4,7 @@
 #include <concepts>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -270,6 +271,17 @@ bool have_same_shape(A const& a, B const& b)
         return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
     else
         return detail::is_shaped_like(b, shape{});
+}
+
+/// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
+///
+/// Errors    shape_error: its size overflows.
+template <tensor T>
+T make_tensor(std::string_view op, std::string_view name, shape const& dims,
+    std::string_view remedy = "Reduce a dimension.")
+{
+    check_result_size(op, name, dims, sizeof(item_t<T>), remedy);
+    return enable_tensor<T>::make(dims);
 }
 
 /// Assigns the items of one tensor to those of another tensor of the same shape.

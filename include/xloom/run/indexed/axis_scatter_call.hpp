@@ -18,7 +18,7 @@ public:
 
     /// Indices of `axis`. An update is a slice of the axes of data from `first_slice_axis` on. If that is not
     /// 1, the position of an index is that of its slice along the axes that no index names.
-    axis_scatter_indices(std::string_view op, shape const& data, Indices const& indices, std::size_t axis,
+    axis_scatter_indices(indexed_names const& op, shape const& data, Indices const& indices, std::size_t axis,
         std::size_t first_slice_axis, scatter_nd_options const& options, index_check when)
         : op_(op),
           options_(options),
@@ -104,7 +104,7 @@ class scatter_elements_call : public axis_scatter_indices<Indices>,
                               public scatter_updates<Updates, IsBroadcast> {
 public:
     template <class Data>
-    scatter_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    scatter_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         Updates const& updates, scatter_nd_options const& options, index_check when, std::int64_t axis)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices,
               check_scatter_elements(op, detail::shape_of(data), detail::shape_of(indices),
@@ -119,7 +119,7 @@ template <class Indices, class Updates, bool IsBroadcast>
 class at_call : public axis_scatter_indices<Indices>, public scatter_updates<Updates, IsBroadcast> {
 public:
     template <class Data>
-    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+    at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
         scatter_nd_options const& options, index_check when)
         : at_call(op, data, indices, updates,
               check_at(
@@ -129,7 +129,7 @@ public:
 
 private:
     template <class Data>
-    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+    at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
         shape const& required, scatter_nd_options const& options, index_check when)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices, 0, 1, options, when),
           scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices))

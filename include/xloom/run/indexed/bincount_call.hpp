@@ -13,6 +13,17 @@
 
 namespace xloom::detail {
 
+/// Returns an empty bin for each integer less than `bins`.
+///
+/// Errors    shape_error: more bins than fit in memory.
+template <class Sum>
+xt::xtensor<Sum, 1> zeros(std::string_view op, std::size_t bins)
+{
+    auto result = make_tensor<xt::xtensor<Sum, 1>>(op, "the result", {bins}, "Ask for fewer bins.");
+    std::fill_n(result.data(), bins, Sum{});
+    return result;
+}
+
 /// The integers of a bincount, in row-major order.
 template <class X>
 class bincount_call {
@@ -55,7 +66,7 @@ public:
         kernel::bin_counts counts;
         if (!counts.add(items_.data(), count_))
             static_cast<void>(bins()); // throws
-        xt::xtensor<std::int64_t, 1> result = zeros((std::max)(counts.bins(), minlength_));
+        auto result = zeros<std::int64_t>(op_, (std::max)(counts.bins(), minlength_));
         counts.add_to(result.data());
         return result;
     }
@@ -67,13 +78,6 @@ private:
         if (dims.size() != 1)
             fail<shape_error>(op, ": x must have one axis, but its shape is ", dims, ". Flatten it.");
         return dims[0];
-    }
-
-    static xt::xtensor<std::int64_t, 1> zeros(std::size_t bins)
-    {
-        auto result = xt::xtensor<std::int64_t, 1>::from_shape({bins});
-        std::fill_n(result.data(), bins, std::int64_t{0});
-        return result;
     }
 
     void require_bins(index largest) const
@@ -92,7 +96,7 @@ private:
             std::size_t const begin = begin_of_part(part, parts, count_);
             counts[part].add(items_.data() + begin, begin_of_part(part + 1, parts, count_) - begin);
         });
-        xt::xtensor<std::int64_t, 1> result = zeros(bins);
+        auto result = zeros<std::int64_t>(op_, bins);
         for (kernel::bin_counts const& each : counts)
             each.add_to(result.data());
         return result;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <xloom/check/overlap.hpp>
 #include <xloom/core/bounds.hpp>
 #include <xloom/kernel/offset_reader.hpp>
 #include <xloom/run/indexed/indexed_operands.hpp>
@@ -31,7 +32,7 @@ public:
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
     ///           the caller to call require_checked() where a reader finds such an index, or before use.
-    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
+    checked_indices(indexed_names const& op, Indices const& indices, strided_layout const& axes,
         std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
         index_form form = index_form::tuples)
         : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule), form_(form)
@@ -112,7 +113,7 @@ private:
         for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
             if (tuples_.axes.dims[axis] == 0)
                 fail<index_error>(op_, ": an index can be clipped to an axis that has items only, but axis ",
-                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
+                    tuples_.first_axis + axis, " of ", op_.data, " has length 0. Choose bounds::drop.");
     }
 
     /// Returns the positions and values of all indices outside their axes.
@@ -129,7 +130,7 @@ private:
         return outside;
     }
 
-    std::string_view op_;
+    indexed_names op_;
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;

@@ -13,7 +13,7 @@ class gather_elements_call : public gather_indices<Indices> {
     using T = item_t<Data>;
 
 public:
-    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    gather_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         gather_elements_options const& options, index_check when)
         : gather_elements_call(op, data, indices, options, when, detail::layout_of(data),
               check_gather_elements(
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    gather_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         gather_elements_options const& options, index_check when, strided_layout const& layout,
         std::size_t axis)
         : gather_indices<Indices>(op, detail::shape_of(indices), indices, axes_of(layout, axis, axis + 1),

@@ -19,7 +19,7 @@ public:
 
 protected:
     /// Requires that `axes`, of data, and the others are those of checked_indices.
-    gather_indices(std::string_view op, shape const& output_shape, Indices const& indices,
+    gather_indices(indexed_names const& op, shape const& output_shape, Indices const& indices,
         strided_layout const& axes, std::size_t first_axis, bounds rule, index_check when, index_form form)
         : output_shape_(output_shape),
           may_drop_(rule == bounds::drop),

@@ -28,7 +28,7 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     if (is_row_major(layout))
         return call.run(items, policy);
     auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+                                : make_items<item_t<Output>>(element_count(layout.dims));
     call.run(copy.data(), policy);
     unpack_items(copy, items, layout);
 }

@@ -3,16 +3,27 @@
 
 #include <optional>
 
+#include <xloom/check/shapes.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
 
+/// Returns memory for so many items, which are unspecified.
+///
+/// Errors    shape_error: their size overflows.
+template <class T>
+xt::xtensor<T, 1> make_items(std::size_t count)
+{
+    check_fits_in_memory<T>(count);
+    return xt::xtensor<T, 1>::from_shape({count});
+}
+
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 {
-    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    auto packed = make_items<T>(element_count(layout.dims));
     kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
     return packed;
 }
@@ -60,7 +71,7 @@ public:
     row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
     {
         if (items != nullptr && !is_row_major(layout))
-            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+            buffer_.emplace(make_items<T>(element_count(layout.dims)));
     }
 
     /// Returns a pointer to the items; a null pointer if the output is omitted.

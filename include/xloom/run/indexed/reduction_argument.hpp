@@ -80,22 +80,25 @@ scatter_nd_options options_with(
 
 /// Requires that the options are valid for the element type and for a callable reduction.
 template <class T, class Reduce>
-void check_reduction(std::string_view op, scatter_nd_options const& options)
+void check_reduction(indexed_names const& op, scatter_nd_options const& options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction > reduction::mean)
             fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
-                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
+            fail<option_error>(op, ": a reduction must be defined for ", op.data,
+                "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
+                element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
                 name_of(options.reduction), ". Omit it.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
-                                   "reduces. Omit it, or convert data and updates to float.");
+            fail<option_error>(op,
+                ": accumulate_in_float requires a reduction of xloom, but a callable "
+                "reduces. Omit it, or convert ",
+                op.data, " and ", op.updates, " to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
             fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
                                    "Choose duplicates::last, with which every update counts.");

@@ -19,18 +19,19 @@ inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const
 /// constructor has the parameters of scatter_call's, and `more`.
 template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
     class Reduce, class Policy, class... More>
-auto scatter(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce,
-    scatter_nd_options const& options, Policy const& policy, More const&... more)
+auto scatter(indexed_names const& op, Data&& data, Indices const& indices, Updates const& updates,
+    Reduce& reduce, scatter_nd_options const& options, Policy const& policy, More const&... more)
 {
     if constexpr (lazy<bare<Data>>) {
+        detail::check_evaluated_size(data);
         return detail::scatter<false, Call>(
             op, owned_t<Data>(data), indices, updates, reduce, options, policy, more...);
     } else {
         auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
-        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, op.data, detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "updates", detail::rank_of(update_tensor));
+        check_rank(op, op.updates, detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
         constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
         index_check when = index_check::before_use;

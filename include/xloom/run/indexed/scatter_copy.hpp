@@ -82,6 +82,7 @@ template <tensor Data>
 owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
     using result_type = owned_t<Data>;
+    check_result_size(op, "the result", shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
     result_type copy(data);
     if (is_copied(data, copy))
         return copy;

@@ -133,6 +133,20 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
 
+/// Calls f with the type in which the values of an item are combined, and with the reduction: float, if
+/// storage floats are accumulated in it, and a wider integer for the mean of integers; else T.
+template <class T, class Reduce, class F>
+void with_sum_type(scatter_nd_options const& options, Reduce& reduce, F const& f)
+{
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (options.accumulate_in_float && !replaces(reduce))
+            return f(std::type_identity<float>(), reduce);
+    if constexpr (is_named<Reduce> && !std::is_same_v<mean_sum_t<T>, T>)
+        if (reduce == reduction::mean)
+            return f(std::type_identity<mean_sum_t<T>>(), reduce_add);
+    f(std::type_identity<T>(), reduce);
+}
+
 /// Tracked slices of data, to which updates are applied once or several times. They must be contiguous: data
 /// of another layout is copied, and copied back by finish().
 template <class Sum, tensor Data>
@@ -234,13 +248,14 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
     if (call.is_empty())
         return;
     kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (call.options().accumulate_in_float && !replaces(reduce))
-            return run_tracked<float>(call, data, rule, reduce, policy);
-    if (needs_tracking(rule, replaces(reduce)))
-        run_tracked<T>(call, data, rule, reduce, policy);
-    else
-        run_untracked(call, data, reduce, policy);
+    with_sum_type<T>(call.options(), reduce, [&]<class Sum>(std::type_identity<Sum>, auto& combine) {
+        if constexpr (!std::is_same_v<Sum, T>)
+            run_tracked<Sum>(call, data, rule, combine, policy);
+        else if (needs_tracking(rule, replaces(reduce)))
+            run_tracked<T>(call, data, rule, combine, policy);
+        else
+            run_untracked(call, data, combine, policy);
+    });
 }
 
 } // namespace xloom::detail

@@ -17,7 +17,7 @@ namespace xloom::detail {
 template <class T, class Indices>
 class take_call : public gather_indices<Indices> {
 public:
-    take_call(std::string_view op, T const* data, strided_layout const& layout, Indices const& indices,
+    take_call(indexed_names const& op, T const* data, strided_layout const& layout, Indices const& indices,
         std::size_t axis, bounds rule, index_check when)
         : gather_indices<Indices>(op, check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T)),
               indices, axes_of(layout, axis, axis + 1), axis, rule, when, index_form::single),

@@ -32,17 +32,16 @@ std::string describe_number(Int value)
 ///
 /// Errors    type_error: no T has the value of that number.
 template <class T, class Updates>
-decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& updates)
+decltype(auto) operand_of([[maybe_unused]] indexed_names const& op, Updates const& updates)
 {
     if constexpr (!is_converted<Updates, T>) {
         return detail::unmarked(updates);
     } else {
         std::optional<T> const converted = exact_cast<T>(updates.operand);
         if (!converted)
-            fail<type_error>(op,
-                ": a number that is broadcast must be one of data's element type, but it is ",
-                detail::describe_number(+updates.operand), " and data holds ", element_name<T>(),
-                ". Convert it first.");
+            fail<type_error>(op, ": a number that is broadcast must be one of ", op.data,
+                "'s element type, but it is ", detail::describe_number(+updates.operand), " and ", op.data,
+                " holds ", element_name<T>(), ". Convert it first.");
         return T(*converted);
     }
 }

@@ -20,7 +20,7 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
 {
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
     std::size_t const axis = check_scanned_axis(name, call.operands(), options.axis);
     check_scan_memory(name, call.inputs(), call.results());
     detail::check_scan_operator<V>(name, op);
@@ -31,7 +31,8 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy)});
+            detail::scan_whole_axis(
+                scan, all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy));
         });
 }
 

@@ -119,11 +119,13 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
-    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
-    std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
-    detail::run_items(of, all, done, run);
+    auto const scan = [&](auto const& run) {
+        std::size_t done = 0;
+        if constexpr (kernel::has_lanes<T>)
+            done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+        detail::run_items(of, all, done, run);
+    };
+    detail::scan_whole_axis(scan, all, detail::parts_for(policy, all.length() * all.count()), policy);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.

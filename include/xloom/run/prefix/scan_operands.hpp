@@ -24,20 +24,22 @@ auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start
         return item_scan<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, start, exclusive, op};
 }
 
-/// Returns a new tensor of the shape of another one.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`.
 template <class X>
-owned_t<X> make_like(std::string_view name, X const& x)
+owned_t<X> make_like(std::string_view op, std::string_view name, X const& x)
 {
-    check_rank(name, "xs", detail::rank_of(x));
-    return enable_tensor<owned_t<X>>::make(detail::shape_of(x));
+    check_rank(op, name, detail::rank_of(x));
+    return make_tensor<owned_t<X>>(op, "the result", detail::shape_of(x));
 }
 
 /// Returns a tuple of new tensors of the shapes of others.
 template <class Inputs>
-auto make_all_like(std::string_view name, Inputs const& inputs)
+auto make_all_like(std::string_view op, Inputs const& inputs)
 {
     return std::apply(
-        [&](auto const&... x) { return std::tuple<owned_t<decltype(x)>...>(detail::make_like(name, x)...); },
+        [&](auto const&... x) {
+            return std::tuple<owned_t<decltype(x)>...>(detail::make_like(op, "xs", x)...);
+        },
         inputs);
 }
 

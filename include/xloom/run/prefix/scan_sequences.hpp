@@ -9,6 +9,7 @@
 
 #include <xloom/core/number.hpp>
 #include <xloom/core/partition.hpp>
+#include <xloom/core/policy.hpp>
 #include <xloom/core/tuning.hpp>
 #include <xloom/core/vector_level.hpp>
 #include <xloom/kernel/lane_prefix.hpp>
@@ -53,12 +54,14 @@ struct strip_grid {
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
-/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours. While `memory` only
+/// counts, nothing is written.
 template <class Sequences, class Policy>
 struct whole_axis {
     Sequences const& all;
     std::size_t parts;
     Policy const& policy;
+    totals_memory& memory;
 
     bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
@@ -75,11 +78,22 @@ struct whole_axis {
                 std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
-            policy);
+            policy, memory);
     }
 };
-template <class Sequences, class Policy>
-whole_axis(Sequences const&, std::size_t, Policy const&) -> whole_axis<Sequences, Policy>;
+
+/// Calls scan(whole_axis), which runs strips along the axis: first without writing, so that all memory is
+/// allocated before the first write.
+template <class Scan, class Sequences>
+void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, policy_ref const& policy)
+{
+    totals_memory memory;
+    whole_axis<Sequences, policy_ref> const run{all, parts, policy, memory};
+    if (parts > 1)
+        scan(run);
+    memory.allocate();
+    scan(run);
+}
 
 /// True if the elements of all operands follow each other with this step.
 template <std::size_t K>

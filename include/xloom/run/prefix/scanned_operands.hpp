@@ -12,8 +12,8 @@
 
 namespace xloom::detail {
 
-/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and
-/// so on if they are tuples.
+/// The operands and results of a call, which are as many. Their names in error texts are given; if they are
+/// tuples, such as xs, followed by [0] and so on.
 template <bool IsTuple, class Xs, class Ys>
 class scanned_operands;
 
@@ -60,7 +60,7 @@ private:
     void refer(std::size_t begin, std::string_view name, Operands const& operands)
     {
         detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
-            names_[begin + i] = IsTuple ? concat(name, "s[", std::size_t{i}, "]") : std::string(name);
+            names_[begin + i] = IsTuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
             operands_[begin + i] = {names_[begin + i], detail::memory_of(operand)};
         });
     }

@@ -178,7 +178,7 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
 {
     detail::check_ranks(name, "values", values);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", values, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call("values", values, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.inputs());
     row_split_list const splits(name, row_splits, rows);
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
@@ -198,34 +198,35 @@ template <class Op, class Xs, class Splits, class Ys, class Policy>
 void segment_reduce_into(
     std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys& ys, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy);
 }
 
-/// Returns a new tensor with one element for each segment.
+/// Returns a new tensor with one element for each segment. It has the type of the values, unless that fixes
+/// their number.
 template <class X>
-owned_t<X> make_segments(std::string_view name, X const& values, std::size_t segments)
+auto make_segments(std::string_view name, X const& values, std::size_t segments)
 {
+    using owner = owned_t<X>;
+    using result_type = std::conditional_t<is_fixed_shape<shape_type_t<owner>>,
+        typename enable_tensor<owner>::template rebind<enable_tensor<owner>::rank>, owner>;
     check_rank(name, "values", detail::rank_of(values));
     shape dims = detail::shape_of(values);
     if (!dims.empty()) // which is an error, thrown later
         dims[0] = segments;
-    return enable_tensor<owned_t<X>>::make(dims);
+    return make_tensor<result_type>(name, "the result", dims);
 }
 
 template <class Op, class Xs, class Splits, class Policy>
 auto segment_reduce(
     std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     auto const inputs = detail::evaluated_inputs(values);
     std::size_t const segments = detail::segments_of(name, splits);
     auto results = std::apply(
-        [&](auto const&... x) {
-            return std::tuple<owned_t<decltype(x)>...>(detail::make_segments(name, x, segments)...);
-        },
-        inputs);
+        [&](auto const&... x) { return std::tuple(detail::make_segments(name, x, segments)...); }, inputs);
     detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, splits, detail::leaves(results), policy);
     if constexpr (is_tuple<Xs>)

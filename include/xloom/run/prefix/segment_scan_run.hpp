@@ -66,7 +66,7 @@ void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const&
 {
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.operands());
     row_split_list const splits(name, row_splits, rows);
     check_scan_memory(name, call.inputs(), call.results());
@@ -88,7 +88,7 @@ template <class Op, class Xs, class Splits, class Ys, class Policy>
 void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys& ys,
     segment_scan_options const& options, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, detail::evaluated_inputs(xs), splits, detail::leaves(ys), options, policy);
 }
@@ -98,7 +98,7 @@ auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row
     segment_scan_options const& options, Policy const& policy)
 {
     auto const inputs = detail::evaluated_inputs(xs);
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     auto results = detail::make_all_like(name, inputs);
     detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, splits, detail::leaves(results), options, policy);

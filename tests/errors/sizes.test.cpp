@@ -1,0 +1,115 @@
+// Sizes that a caller chooses, and that overflow: a shape_error before anything is allocated.
+
+#include <cstdint>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include <xloom/cumulative.hpp>
+#include <xloom/linear_recurrence_vjp.hpp>
+#include <xloom/numpy.hpp>
+#include <xloom/row_splits.hpp>
+#include <xloom/scatter_elements.hpp>
+#include <xloom/scatter_nd.hpp>
+#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/segment_reduce.hpp>
+#include <xloom/segment_scan.hpp>
+#include <xloom/segment_softmax.hpp>
+
+#include "../support/xtensor_extras.hpp"
+
+namespace errors_sizes_test {
+
+namespace {
+
+using ids = xt::xtensor<int, 1>;
+
+constexpr std::size_t minus_one = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t eighth = std::size_t{1}
+                               << (std::numeric_limits<std::size_t>::digits - 3); // of all bytes
+
+std::string refused(
+    std::string const& op, std::string const& result, std::string const& dims, std::string const& remedy)
+{
+    return op + ": the size of a result must fit in memory, but " + result + " would have the shape " + dims +
+           ". " + remedy;
+}
+
+constexpr char const* computing = "xloom: what an operator computes with must fit in memory, but its sizes "
+                                  "need more bytes than std::ptrdiff_t can count. Choose smaller sizes.";
+
+} // namespace
+
+TEST_CASE("the number of segments")
+{
+    for (std::size_t const segments : {minus_one, minus_one / 2, eighth - 1, eighth, 2 * eighth}) {
+        CAPTURE(segments);
+        std::string const items = std::to_string(segments == minus_one ? segments : segments + 1);
+        CHECK_THROWS_WITH_AS(xloom::row_splits_of(ids{0, 1}, segments),
+            refused("xloom::row_splits_of", "row_splits", "[" + items + "]", "Pass the number of segments.")
+                .c_str(),
+            xloom::shape_error);
+    }
+}
+
+TEST_CASE("the number of bins")
+{
+    for (std::size_t const bins : {minus_one, eighth, eighth + 5}) {
+        CAPTURE(bins);
+        std::string const text =
+            refused("xloom::bincount", "the result", "[" + std::to_string(bins) + "]", "Ask for fewer bins.");
+        CHECK_THROWS_WITH_AS(
+            xloom::bincount(ids{0, 1}, {.minlength = bins}), text.c_str(), xloom::shape_error);
+        CHECK_THROWS_WITH_AS(xloom::bincount(ids{0, 1}, xt::xtensor<float, 1>{1, 2}, {.minlength = bins}),
+            text.c_str(), xloom::shape_error);
+        CHECK_THROWS_AS(xloom::bincount(ids::from_shape({0}), {.minlength = bins}), xloom::shape_error);
+    }
+}
+
+TEST_CASE("values without rows, but with long ones")
+{
+    auto const values = xt::xtensor<float, 2>::from_shape({0, 2 * eighth});
+    CHECK_THROWS_WITH_AS(xloom::segment_reduce(xloom::reduction::add, values, ids{0, 0, 0}),
+        refused("xloom::segment_reduce", "the result", "[2, " + std::to_string(2 * eighth) + "]",
+            "Reduce a dimension.")
+            .c_str(),
+        xloom::shape_error);
+}
+
+TEST_CASE("operands that repeat an item, and results that do not")
+{
+    xt::xtensor<double, 1> const one = {1};
+    auto const x = xt::strided_view(one, xt::dynamic_shape<std::size_t>{eighth + 5},
+        xt::dynamic_shape<std::ptrdiff_t>{0}, 0, xt::layout_type::dynamic);
+    std::string const dims = "[" + std::to_string(eighth + 5) + "]", remedy = "Reduce a dimension.";
+    CHECK_THROWS_WITH_AS(xloom::cumulative_sum(x),
+        refused("xloom::cumulative_sum", "the result", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::segment_scan(xloom::reduction::add, x, ids{0, 1}),
+        refused("xloom::segment_scan", "the result", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax(x, ids{0, 1}),
+        refused("xloom::segment_softmax", "the result", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence(x, x, 0.0),
+        refused("xloom::linear_recurrence", "h", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp(x, 0.0, x, x),
+        refused("xloom::linear_recurrence_vjp", "d_a", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::scatter_nd(x, xt::xtensor<int, 2>{{0}}, xt::xtensor<double, 1>{1}),
+        refused("xloom::scatter_nd", "the result", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::scatter_nd_vjp(x, x, xt::xtensor<int, 2>{{0}}, xt::xtensor<double, 1>{1}),
+        refused("xloom::scatter_nd_vjp", "d_data", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::take(x, 0), computing, xloom::shape_error);
+}
+
+TEST_CASE("lazy operands")
+{
+    auto const x = xt::zeros<double>(std::array<std::size_t, 1>{eighth + 5});
+    CHECK_THROWS_WITH_AS(xloom::cumulative_sum(x), computing, xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        xloom::segment_reduce(xloom::reduction::add, x, ids{0}), computing, xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::take(x, 0), computing, xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::scatter_nd(x, xt::xtensor<int, 2>{{0}}, xt::xtensor<double, 1>{1}), computing,
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::row_splits_of(xt::zeros<std::int64_t>(std::array<std::size_t, 1>{eighth}), 1),
+        computing, xloom::shape_error);
+}
+
+} // namespace errors_sizes_test
