@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <adolc/adolc.h>
@@ -22,7 +24,104 @@ namespace xloom {
 /// Example   tests/adolc.test.cpp
 class adolc_tape {
 public:
-    using scalar = adouble;
+    /// A number that records its operations: an adouble of ADOL-C whose operations return numbers, too.
+    ///
+    /// Those of adouble return an adub, which is only valid until it is assigned: after `auto y = a * b;` the
+    /// second variable that y is assigned to has no derivative.
+    class scalar : public adouble {
+        template <class X>
+        static constexpr bool is_operand = std::is_arithmetic_v<X> || std::derived_from<X, badouble>;
+        template <class A, class B>
+        static constexpr bool are_operands =
+            is_operand<A> && is_operand<B> && (std::is_same_v<A, scalar> || std::is_same_v<B, scalar>);
+
+        static badouble const& base(badouble const& x) { return x; }
+        static double base(double constant) { return constant; }
+
+    public:
+        scalar() : scalar(0.0) {}
+        scalar(double constant) : adouble(constant) {}
+        scalar(adouble const& x) : adouble(x) {}
+        scalar(adub const& x) : adouble(x) {}
+
+        scalar operator+() const { return *this; }
+        scalar operator-() const { return -base(*this); }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator+(A const& a, B const& b)
+        {
+            return base(a) + base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator-(A const& a, B const& b)
+        {
+            return base(a) - base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator*(A const& a, B const& b)
+        {
+            return base(a) * base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator/(A const& a, B const& b)
+        {
+            return base(a) / base(b);
+        }
+        scalar& operator+=(scalar const& other) { return *this = *this + other; }
+        scalar& operator-=(scalar const& other) { return *this = *this - other; }
+        scalar& operator*=(scalar const& other) { return *this = *this * other; }
+        scalar& operator/=(scalar const& other) { return *this = *this / other; }
+
+        friend scalar abs(scalar const& x) { return fabs(base(x)); }
+        friend scalar fabs(scalar const& x) { return fabs(base(x)); }
+        friend scalar(max)(scalar const& a, scalar const& b) { return fmax(base(a), base(b)); }
+        friend scalar(min)(scalar const& a, scalar const& b) { return fmin(base(a), base(b)); }
+        friend scalar ceil(scalar const& x) { return ceil(base(x)); }
+        friend scalar floor(scalar const& x) { return floor(base(x)); }
+
+        friend scalar sqrt(scalar const& x) { return sqrt(base(x)); }
+        friend scalar cbrt(scalar const& x) { return cbrt(base(x)); }
+        friend scalar exp(scalar const& x) { return exp(base(x)); }
+        friend scalar log(scalar const& x) { return log(base(x)); }
+        friend scalar log10(scalar const& x) { return log10(base(x)); }
+        friend scalar sin(scalar const& x) { return sin(base(x)); }
+        friend scalar cos(scalar const& x) { return cos(base(x)); }
+        friend scalar tan(scalar const& x) { return tan(base(x)); }
+        friend scalar asin(scalar const& x) { return asin(base(x)); }
+        friend scalar acos(scalar const& x) { return acos(base(x)); }
+        friend scalar atan(scalar const& x) { return atan(base(x)); }
+        friend scalar atan2(scalar const& y, scalar const& x) { return atan2(base(y), base(x)); }
+        friend scalar sinh(scalar const& x) { return sinh(base(x)); }
+        friend scalar cosh(scalar const& x) { return cosh(base(x)); }
+        friend scalar tanh(scalar const& x) { return tanh(base(x)); }
+#if defined(ATRIG_ERF)
+        friend scalar asinh(scalar const& x) { return asinh(base(x)); }
+        friend scalar acosh(scalar const& x) { return acosh(base(x)); }
+        friend scalar atanh(scalar const& x) { return atanh(base(x)); }
+        friend scalar erf(scalar const& x) { return erf(base(x)); }
+#endif
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar pow(A const& x, B const& y)
+        {
+            return pow(base(x), base(y));
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar fmax(A const& a, B const& b)
+        {
+            return fmax(base(a), base(b));
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar fmin(A const& a, B const& b)
+        {
+            return fmin(base(a), base(b));
+        }
+    };
 
     adolc_tape()
     {
@@ -51,7 +150,7 @@ public:
     void output(scalar const& value)
     {
         double ignored = 0;
-        scalar copy = value;
+        adouble copy = value;
         copy >>= ignored;
     }
 

@@ -34,7 +34,7 @@ using branch_vjp_call = call_of<BranchVjp,
     joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>>;
 
 /// True if the types of a call of if_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Cond, class Then, class Else, class Operands>
+template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
 consteval bool is_valid_if_vjp()
 {
     if constexpr (!is_flat<bare<Operands>>)
@@ -51,8 +51,10 @@ consteval bool is_valid_if_vjp()
     else {
         using then_t = typename branch_call<Then, Operands>::result;
         using else_t = typename branch_call<Else, Operands>::result;
-        return is_valid_if<Cond, callable_returning<then_t>,
-            callable_returning<else_t>>(); // the other requirements
+        if constexpr (is_valid_if<Cond, callable_returning<then_t>,
+                          callable_returning<else_t>>()) // the other requirements
+            return is_recordable_by<ThenVjp, Then, const_leaves_t<Operands>> &&
+                   is_recordable_by<ElseVjp, Else, const_leaves_t<Operands>>;
     }
     return false;
 }
@@ -170,8 +172,8 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     Operands&& operands)
 {
     using namespace detail;
-    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, std::remove_reference_t<Else>,
-                      Operands>()) {
+    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, bare<ThenVjp>,
+                      std::remove_reference_t<Else>, bare<ElseVjp>, Operands>()) {
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
         if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
             std::decay_t<ElseVjp>, Operands>

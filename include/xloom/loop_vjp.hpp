@@ -154,7 +154,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, state, Params>()) {
+    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, Params>()) {
         using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
         loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
             static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),

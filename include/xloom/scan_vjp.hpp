@@ -117,7 +117,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 {
     using state = owned_t<Init>;
     using inputs = const_leaves_t<held_pack_t<Inputs>>;
-    if constexpr (is_valid_scan_vjp<std::remove_reference_t<Body>, state, inputs, Params, LeadingAxis>()) {
+    if constexpr (is_valid_scan_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, inputs, Params,
+                      LeadingAxis>()) {
         using step = bare<typename scan_param_call<std::remove_reference_t<Body>, state, inputs, Params,
             LeadingAxis>::result>;
         scan_pullback<LeadingAxis, step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Inputs, Params>

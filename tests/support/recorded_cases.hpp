@@ -93,6 +93,75 @@ void check_recurrence()
             check_close(std::get<2>(ct_params), expected.s);
         }
 }
+
+/// Bodies that return what their operations return, as the pages write them: of numbers and of tensors, and
+/// with a name for what is used twice.
+template <class Tape>
+void check_returned_expressions()
+{
+    constexpr xloom::recorded_with<Tape> recorded;
+    vec const x = {1, 2, 3}, ct_y = {1, 1, 1};
+    auto const check = [&](auto const& recurrence) {
+        auto result = xloom::scan_vjp(recurrence, recorded, 0.0, x, 0.5);
+        CHECK(result.scan_outputs == vec{1, 2.5, 4.25});
+        auto const [by_init, by_x, by_w] = result.pullback(0.0, ct_y);
+        CHECK(by_init == 0.875);
+        CHECK(by_x == vec{1.75, 1.5, 1});
+        CHECK(by_w == 4);
+    };
+    check([](auto const& h, auto const& x_t, auto const& w) {
+        return xloom::scan_step{w * h + x_t, w * h + x_t};
+    });
+    check([](auto h, auto x_t, auto w) {
+        auto const y = w * h + x_t;
+        return xloom::scan_step{y, y};
+    });
+    check([](auto h, auto x_t, auto w) {
+        h *= w;
+        return xloom::scan_step{h += x_t, +h};
+    });
+
+    auto items = xloom::scan_vjp(
+        [](auto const& h, auto const& x_t, auto const& w) {
+            auto const y = w * h + x_t;
+            return xloom::scan_step{y, -y};
+        },
+        recorded, vec{0, 1}, x, vec{0.5, 2});
+    CHECK(items.scan_outputs == mat{{-1, -3}, {-2.5, -8}, {-4.25, -19}});
+    auto const of_items = items.pullback(vec{1, 1}, mat{{0, 0}, {0, 0}, {0, 0}});
+    CHECK(of_items.init == vec{0.125, 8});
+    CHECK(of_items.scan_inputs == vec{4.25, 2.5, 2});
+    CHECK(of_items.params == vec{3, 18}); // 3 w^2 h + 2 w x_0 + x_1
+
+    auto looped = xloom::loop_vjp(
+        [](std::int64_t, bool, auto const& v, auto const& w) {
+            return xloom::loop_step{w * v > 1, w * v, v / w};
+        },
+        recorded, 6.0, 0.5);
+    auto const of_loop = looped.pullback(1.0, vec{0, 0, 1});
+    CHECK(looped.scan_outputs == vec{12, 6, 3});
+    CHECK(of_loop.init == 0.625);  // w^3 + w
+    CHECK(of_loop.params == 10.5); // 3 v w^2 + v
+
+    auto const product = [](auto const& v, auto const& w) { return v * w; };
+    auto branch = xloom::if_vjp(true, product, recorded, product, recorded, std::tuple(3.0, 5.0));
+    CHECK(branch.pullback(2.0) == std::tuple(10.0, 6.0));
+}
+
+/// A constant among the results has no derivative; integers are passed on.
+template <class Tape>
+void check_constant_results()
+{
+    auto const counting = [](auto const& h, int n, auto const& x_t) {
+        return xloom::scan_step{std::tuple(h * x_t * n, n + 1), std::tuple(2.5, n)};
+    };
+    auto result = xloom::scan_vjp(counting, xloom::recorded_with<Tape>(), std::tuple(1.0, 1), vec{3, 5});
+    CHECK(result.final_state == std::tuple(30.0, 3));
+    auto const ct = result.pullback(std::tuple(1.0, 0), std::tuple(vec{1, 1}, xt::xtensor<int, 1>{0, 0}));
+    CHECK(std::get<0>(ct.init) == 30);
+    CHECK(ct.scan_inputs == vec{10, 6});
+}
+
 /// A loop that ends by itself, whose carried value grows, and one that counts.
 template <class Tape>
 void check_loops()
@@ -139,6 +208,81 @@ void check_branch()
         false, product, xloom::recorded_with<Tape>(), none, xloom::recorded_with<Tape>(), std::tuple(x, 5.0));
     CHECK(other.pullback(vec{1, 10, 100}) == std::tuple(vec{1, 10, 100}, 0.0));
 }
+/// Returns the derivatives of a function of two numbers.
+template <class Tape, class F>
+std::vector<double> partials(F f, double a, double b)
+{
+    Tape tape;
+    auto const x = tape.input(a), y = tape.input(b);
+    tape.output(f(x, y));
+    std::vector<double> const ct = {1};
+    std::vector<double> by_inputs(2, -1);
+    tape.reverse(ct, by_inputs);
+    return by_inputs;
+}
+
+/// Checks the value and both derivatives of a generic function, the latter by central differences in the
+/// widest type.
+template <class Tape, class F>
+void check_function(F f, double a, double b)
+{
+    using scalar = typename Tape::scalar;
+    CAPTURE(a);
+    CAPTURE(b);
+    long double const d = 1e-6L, x = a, y = b;
+    auto const found = partials<Tape>(f, a, b);
+    long double const by_x = (f(x + d, y) - f(x - d, y)) / (2 * d),
+                      by_y = (f(x, y + d) - f(x, y - d)) / (2 * d);
+    CHECK(found[0] == doctest::Approx(static_cast<double>(by_x)).epsilon(1e-9));
+    CHECK(found[1] == doctest::Approx(static_cast<double>(by_y)).epsilon(1e-9));
+    CHECK(f(scalar(a), scalar(b)).value() == doctest::Approx(static_cast<double>(f(x, y))).epsilon(1e-14));
+}
+
+/// Operators and functions, the larger and the smaller of a number and a constant, and names for results.
+template <class Tape>
+void check_functions()
+{
+    using namespace std;
+    for (double const x : {-0.75, 0.375}) {
+        double const y = 0.625;
+        check_function<Tape>([](auto a, auto b) { return +a - (-b); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return a * b - a / b; }, x, y);
+        check_function<Tape>([](auto a, auto b) { return 2 * a + b / 3 - (1 - a) * (b + 5.0) / a; }, x, y);
+        check_function<Tape>(
+            [](auto a, auto b) {
+                a += b;
+                b -= a;
+                a *= b;
+                b /= a;
+                return a + b;
+            },
+            x, y);
+        check_function<Tape>([](auto a, auto b) { return abs(a) * fabs(b); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return 3 * (max)(a, b) + (min)(a, b); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return sqrt(b) * cbrt(a); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return exp(a) * log(b) * log10(b); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return sin(a) * cos(b) + tan(a); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return asin(a) * acos(b) + atan(a); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return atan2(a, b); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return sinh(a) * cosh(b) + tanh(a); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return asinh(a) * acosh(b + 1) + atanh(a); }, x, y);
+        check_function<Tape>([](auto a, auto b) { return pow(b, a); }, x, y);
+    }
+    auto const limited = [](auto x, auto y) {
+        return 3 * max(x, 0.5) + 5 * min(y, 2) + 7 * max(1, y) + min(1, x);
+    };
+    CHECK(partials<Tape>(limited, 0.75, 4) == std::vector<double>{4, 7});
+    CHECK(partials<Tape>(limited, 0.25, 0.5) == std::vector<double>{1, 5});
+
+    auto const twice_squared = [](auto const& x, auto const& y) {
+        auto const twice = x + x;
+        auto copy = twice;
+        copy *= twice;
+        return copy * y;
+    };
+    CHECK(partials<Tape>(twice_squared, 3, 2) == std::vector<double>{48, 36});
+}
+
 /// A body that throws ends its recording.
 template <class Tape>
 void check_throwing_body()

@@ -2,6 +2,7 @@
 // The requirements on the types of a call of loop_vjp, with their compile-time errors.
 
 #include <xloom/run/scan/loop_types.hpp>
+#include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/run/scan/vjp_types.hpp>
 
 namespace xloom::detail {
@@ -19,10 +20,14 @@ using loop_vjp_call = call_of<BodyVjp,
         typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
 
 /// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class State, class Params>
+template <class Body, class BodyVjp, class State, class Params>
 consteval bool is_valid_loop_vjp()
 {
-    if constexpr (!is_flat<bare<Params>>)
+    if constexpr (is_operand<BodyVjp>)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the body's VJP must follow the body, but a value does; the arguments are "
+            "loop_vjp(body, body_vjp, init[, params][, checkpoints][, options])");
+    else if constexpr (!is_flat<bare<Params>>)
         static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
                                      "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
@@ -35,7 +40,9 @@ consteval bool is_valid_loop_vjp()
             "checkpoints][, options])");
     else {
         using step = typename loop_param_call<Body, State, Params>::result;
-        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
+        if constexpr (is_valid_loop<callable_returning<step>, State>()) // the other requirements
+            return is_recordable_by<BodyVjp, Body,
+                joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
     }
     return false;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/core/differentiable.hpp>
+#include <xloom/core/never.hpp>
 #include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
@@ -36,8 +38,11 @@ concept recording_tape =
     };
 
 /// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed,
-/// one iteration at a time. Items of type double have derivatives, others are passed on as they are.
+/// one iteration at a time. Items of type double have derivatives, integers and other values without
+/// derivatives are passed on as they are.
 ///
+/// Types     every item that the body returns for a double must convert to Tape::scalar. Operands of other
+///           floating-point types are a compile-time error.
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
 template <recording_tape Tape>
@@ -58,6 +63,58 @@ To shaped_like(X const& value)
 {
     return enable_tensor<To>::make(detail::shape_of(value));
 }
+
+/// The type of an operand X as the recorded body receives it.
+template <class Scalar, class X>
+struct recorded {
+    using type = owned_t<X>;
+};
+template <class Scalar, class X>
+    requires(std::is_same_v<item_t<X>, double> && !tensor<X>)
+struct recorded<Scalar, X> {
+    using type = Scalar;
+};
+template <class Scalar, class X>
+    requires(std::is_same_v<item_t<X>, double> && tensor<X>)
+struct recorded<Scalar, X> {
+    using type = typename temporary_of<Scalar, shape_type_t<X>>::type;
+};
+
+/// True for a body that is one function, whose parameters have fixed types.
+template <class Body>
+inline constexpr bool is_generic = !std::is_function_v<std::remove_pointer_t<Body>>;
+template <class Body>
+    requires requires { &Body::operator(); }
+inline constexpr bool is_generic<Body> = false;
+
+/// True if a body that is called with these arguments, of which the double are recorded, can be recorded;
+/// otherwise a compile-time error of one sentence.
+template <class Tape, class Body, class Arguments>
+inline constexpr bool is_recordable = false;
+template <class Tape, class Body, class... Xs>
+inline constexpr bool is_recordable<Tape, Body, std::tuple<Xs...>> = []() consteval {
+    constexpr bool has_double = (std::is_same_v<item_t<Xs>, double> || ...);
+    if constexpr (((differentiable<item_t<Xs>> && !std::is_same_v<item_t<Xs>, double>) || ...))
+        static_assert(never<Body>,
+            "xloom::recorded_with: only items of type double have derivatives, but an operand holds another "
+            "floating-point type; convert it to double, or capture it in the body if it is constant");
+    else if constexpr ((has_double && !is_generic<Body>) ||
+                       !std::is_invocable_v<Body&,
+                           typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)
+        static_assert(never<Body>,
+            "xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the "
+            "place of double: declare its parameters as auto const&, or write its VJP by hand");
+    else
+        return true;
+    return false;
+}();
+
+/// True unless a VJP stands for a recording of a body that cannot be recorded, which is a compile-time error.
+template <class BodyVjp, class Body, class Arguments>
+inline constexpr bool is_recordable_by = true;
+template <class Tape, class Body, class Arguments>
+inline constexpr bool is_recordable_by<recorded_with<Tape>, Body, Arguments> =
+    is_recordable<Tape, Body, Arguments>;
 
 /// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
 template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
@@ -94,14 +151,14 @@ public:
 
 private:
     template <class X>
-    static auto record(Tape& tape, X const& value)
+    static typename recorded<scalar, X>::type record(Tape& tape, X const& value)
     {
         if constexpr (!std::is_same_v<item_t<X>, double>) {
             return owned_t<X>(value);
         } else if constexpr (tensor<X>) {
-            using recorded = typename temporary_of<scalar, shape_type_t<X>>::type;
-            auto result = detail::shaped_like<recorded>(value);
-            auto* next = enable_tensor<recorded>::data(result);
+            using to = typename recorded<scalar, X>::type;
+            auto result = detail::shaped_like<to>(value);
+            auto* next = enable_tensor<to>::data(result);
             detail::for_each_item(value, [&](double item) { *next++ = tape.input(item); });
             return result;
         } else {
@@ -109,12 +166,18 @@ private:
         }
     }
 
+    /// Records a result, unless its items have no derivative.
     template <class X, class Ct>
     void add_output(Tape& tape, X const& value, Ct const& ct)
     {
-        if constexpr (std::is_same_v<item_t<X>, scalar>) {
-            detail::for_each_item(value, [&](scalar const& item) { tape.output(item); });
-            detail::for_each_item(ct, [&](double item) { outputs_.push_back(item); });
+        if constexpr (!differentiable<item_t<Ct>>)
+            return;
+        else if constexpr (!std::is_convertible_v<item_t<X> const&, scalar>)
+            static_assert(never<X>, "xloom::recorded_with: what the body returns for a double must convert "
+                                    "to Tape::scalar");
+        else {
+            detail::for_each_item(value, [&](item_t<X> const& item) { tape.output(item); });
+            detail::for_each_item(ct, [&](auto const& item) { outputs_.push_back(item); });
         }
     }
 

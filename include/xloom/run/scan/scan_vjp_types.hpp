@@ -1,6 +1,7 @@
 #pragma once
 // The requirements on the types of a call of a scan's derivative, with their compile-time errors.
 
+#include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/run/scan/scan_types.hpp>
 #include <xloom/run/scan/vjp_types.hpp>
 
@@ -52,10 +53,14 @@ consteval bool is_valid_scan_forward_into()
 }
 
 /// True if the types of a call of scan_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
+template <class Body, class BodyVjp, class State, class Inputs, class Params, bool LeadingAxis>
 consteval bool is_valid_scan_vjp()
 {
-    if constexpr (!is_flat<bare<Params>>)
+    if constexpr (is_operand<BodyVjp>)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_vjp: the body's VJP must follow the body, but a value does; the arguments are "
+            "scan_vjp(body, body_vjp, init, scan_inputs[, params][, checkpoints][, options])");
+    else if constexpr (!is_flat<bare<Params>>)
         static_assert(never<Params>,
             "xloom::scan_vjp: params is one value or a flat std::tuple of values, but "
             "a std::tuple is inside a std::tuple");
@@ -71,8 +76,11 @@ consteval bool is_valid_scan_vjp()
             "checkpoints][, options])");
     else {
         using step = typename scan_param_call<Body, State, Inputs, Params, LeadingAxis>::result;
-        return is_valid_scan<callable_returning<step>, State, Inputs,
-            LeadingAxis>(); // the other requirements
+        using arguments = joined_t<leaves_t<State const>,
+            typename cursor_set<Inputs, LeadingAxis>::input_arguments, const_leaves_t<Params>>;
+        if constexpr (is_valid_scan<callable_returning<step>, State, Inputs,
+                          LeadingAxis>()) // the other requirements
+            return is_recordable_by<BodyVjp, Body, arguments>;
     }
     return false;
 }

@@ -18,6 +18,10 @@ template <class... As, class... Bs>
 inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
     (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
 
+/// True for a value in the place of a body's VJP, which was forgotten.
+template <class X>
+inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
+
 /// True for a parameter whose cotangent can begin as 0.
 template <class X>
 struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
