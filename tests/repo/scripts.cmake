@@ -3,6 +3,7 @@
 #     each script      -h and --help print its first comment, and nothing else happens: no other program is found, no file is written
 #     scripts/test     refuses an unknown preset before it installs anything
 #     scripts/example  lists the examples, and installs what one needs: one line says so, apt's output is shown if it fails
+#     what builds      begins with installing what it needs
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -14,7 +15,7 @@ endmacro()
 
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH}/bin)
-foreach(folder scripts .ci packaging docs examples)
+foreach(folder scripts .ci packaging docs examples benchmarks)
   file(COPY ${SOURCE_DIR}/${folder} DESTINATION ${SCRATCH}/tree)
 endforeach()
 foreach(program bash dirname grep sed)
@@ -81,6 +82,7 @@ endfunction()
 write_stub(sudo "exec \"$@\"")
 write_stub(dpkg-query "exit 1")
 write_stub(cmake "echo no cmake; exit 1")
+write_stub(npm "exit 1")
 write_stub(apt-get "case \"$*\" in
 *--assume-no*) echo '0 upgraded, 70 newly installed, 0 to remove'; echo 'Need to get 90 MB of archives.'; exit 1 ;;
 *) echo \"apt-get $*\"; [ $1 != \"$APT_FAILS_TO\" ] ;;
@@ -98,8 +100,16 @@ foreach(fails_to nothing install)
   endif()
 endforeach()
 
+foreach(command "bench scan" coverage demo "example pendulum" fuzz "matrix no_simd" "onnx-compile model.onnx" "onnx-run model.onnx"
+    "onnx-test ." test test-dispatch test-mpi text-reader tidy torch-test wasm)
+  execute_process(COMMAND bash -c "scripts/${command}" WORKING_DIRECTORY ${SCRATCH}/tree OUTPUT_VARIABLE printed ERROR_VARIABLE printed)
+  if(NOT printed MATCHES "^setup: installing for [a-z]+: ")
+    fault("scripts/${command} does not begin with installing what it needs: ${printed}")
+  endif()
+endforeach()
+
 list(LENGTH scripts count)
 if(faults GREATER 0 OR count EQUAL 0)
   message(FATAL_ERROR "${faults} faults in ${count} scripts")
 endif()
-message("${count} scripts answer -h and --help; scripts/example lists and installs what it should")
+message("${count} scripts answer -h and --help; each installs what it needs")
