@@ -23,30 +23,42 @@ constexpr bool is_among(std::tuple<All...> const*) noexcept
     return (std::is_same_v<Functions, All> || ...);
 }
 
-/// Returns the functions of avx512_vnni: those of avx512, unless they choose the products of narrow weights.
-template <class Functions>
-constexpr Functions const& with_vnni() noexcept
+/// Returns the functions of this type in the first of the tables that has them.
+template <class Functions, class Table, class... Tables>
+constexpr Functions const* found_in(Table const& table, Tables const&... others) noexcept
 {
-    if constexpr (is_among<Functions>(&xloom_dispatch_avx512_vnni))
-        return std::get<Functions>(xloom_dispatch_avx512_vnni);
+    if constexpr (is_among<Functions>(static_cast<Table const*>(nullptr)))
+        return &std::get<Functions>(table);
     else
-        return std::get<Functions>(xloom_dispatch_avx512);
+        return detail::found_in<Functions>(others...);
 }
 
 template <class Functions>
-Functions const* const functions_of_levels<Functions>::at[level_count]{&std::get<Functions>(xloom_dispatch_sse2),
-    &std::get<Functions>(xloom_dispatch_avx2), &std::get<Functions>(xloom_dispatch_avx512),
-    &with_vnni<Functions>()};
+Functions const& functions_of(level unit) noexcept
+{
+    static constexpr Functions const* at[level_count]{
+        detail::found_in<Functions>(
+            xloom_dispatch_sse2_float, xloom_dispatch_sse2_double, xloom_dispatch_sse2_integer),
+        detail::found_in<Functions>(
+            xloom_dispatch_avx2_float, xloom_dispatch_avx2_double, xloom_dispatch_avx2_integer),
+        detail::found_in<Functions>(
+            xloom_dispatch_avx512_float, xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer),
+        detail::found_in<Functions>(xloom_dispatch_avx512_vnni_narrow, xloom_dispatch_avx512_float,
+            xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer)};
+    return *at[static_cast<std::size_t>(unit)];
+}
 
 namespace {
 
-/// Emits the functions of all types in the table.
+/// Emits the functions of all types in the tables.
 template <class... Functions>
 constexpr auto addresses(std::tuple<Functions...> const*)
 {
-    return std::tuple{&functions_of_levels<Functions>::at...};
+    return std::tuple{&functions_of<Functions>...};
 }
-[[gnu::used]] constexpr auto all = detail::addresses(static_cast<table const*>(nullptr));
+using all_functions = decltype(std::tuple_cat(
+    std::declval<float_functions>(), std::declval<double_functions>(), std::declval<integer_functions>()));
+[[gnu::used]] constexpr auto all = detail::addresses(static_cast<all_functions const*>(nullptr));
 
 } // namespace
 

@@ -1,5 +1,6 @@
 #pragma once
-// The functions that each level has: one table of them for each level, whose objects export nothing else.
+// The functions that each level has: a table of them for each kind of items, so that all kinds may be
+// compiled at the same time. The objects of a level export nothing else.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,8 @@ namespace xloom::dispatch::detail {
 using namespace xloom::detail;
 
 template <class T>
-using basic_functions =
-    std::tuple<activate_functions<T>, activate_vjp_functions<T>, pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
+using basic_functions = std::tuple<activate_functions<T>, activate_vjp_functions<T>,
+    pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
 template <class T>
 using lstm_functions = std::tuple<pack_functions<lstm_family, T, lstm_constants<T>, lstm_options>,
@@ -52,25 +53,23 @@ using hidden_backward_functions = std::tuple<pack_functions<Family, T, Constants
     backward_functions<T, backward_states<T, Cell>, Backward, Residuals>>;
 
 template <class T>
-using gru_functions = decltype(std::tuple_cat(
-    std::declval<
-        hidden_functions<T, gru_family, gru_weights<T>, gru_constants<T>, gru_options, kernel::gru_rows<T>>>(),
+using gru_functions = decltype(std::tuple_cat(std::declval<hidden_functions<T, gru_family, gru_weights<T>,
+                                                  gru_constants<T>, gru_options, kernel::gru_rows<T>>>(),
     std::declval<hidden_backward_functions<T, gru_backward_family, gru_weights<T>, gru_backward_weights<T>,
         gru_constants<T>, gru_options, kernel::recorded_gru_rows<T>, kernel::gru_backward_rows<T>,
         gru_residuals<T>>>()));
 
 template <class T>
-using rnn_functions = decltype(std::tuple_cat(
-    std::declval<
-        hidden_functions<T, rnn_family, rnn_weights<T>, rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>>(),
+using rnn_functions = decltype(std::tuple_cat(std::declval<hidden_functions<T, rnn_family, rnn_weights<T>,
+                                                  rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>>(),
     std::declval<hidden_backward_functions<T, rnn_backward_family, rnn_weights<T>, rnn_backward_weights<T>,
         rnn_constants<T>, rnn_options, kernel::recorded_rnn_rows<T>, kernel::rnn_backward_rows<T>,
         rnn_residuals<T>>>()));
 
 /// The functions of AttnLSTM with one score.
 template <class T, class Score>
-using attending_functions =
-    std::tuple<part_functions<T, attn_lstm_states<T, attn_lstm_weights<T>, Score>>, attn_cell_functions<T, Score>>;
+using attending_functions = std::tuple<part_functions<T, attn_lstm_states<T, attn_lstm_weights<T>, Score>>,
+    attn_cell_functions<T, Score>>;
 
 template <class T>
 using attending_backward_functions =
@@ -82,7 +81,8 @@ using attending_backward_functions =
 
 template <class T>
 using attn_lstm_functions = decltype(std::tuple_cat(
-    std::declval<std::tuple<pack_functions<attn_lstm_family, T, attn_lstm_constants<T>, attn_lstm_options>>>(),
+    std::declval<
+        std::tuple<pack_functions<attn_lstm_family, T, attn_lstm_constants<T>, attn_lstm_options>>>(),
     std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>(),
     std::declval<attending_backward_functions<T>>()));
 
@@ -116,18 +116,25 @@ using narrow_functions = std::tuple<pack_matrix_functions<float, narrow_packing>
     pack_functions<rnn_family, float, rnn_constants<float>, rnn_options, narrow_packing>,
     pack_functions<attn_lstm_family, float, attn_lstm_constants<float>, attn_lstm_options, narrow_packing>>;
 
-using table = decltype(std::tuple_cat(std::declval<functions_of_type<float>>(),
-    std::declval<functions_of_type<double>>(), std::declval<scan_functions<std::int32_t>>(),
+using float_functions =
+    decltype(std::tuple_cat(std::declval<functions_of_type<float>>(), std::declval<narrow_functions>()));
+using double_functions = functions_of_type<double>;
+using integer_functions = decltype(std::tuple_cat(std::declval<scan_functions<std::int32_t>>(),
     std::declval<scan_functions<std::uint32_t>>(), std::declval<scan_functions<std::int64_t>>(),
-    std::declval<scan_functions<std::uint64_t>>(), std::declval<narrow_functions>()));
+    std::declval<scan_functions<std::uint64_t>>()));
 
 } // namespace xloom::dispatch::detail
 
 // Not in the namespace: a C name is what scripts keep when they make the other names local.
+#pragma GCC visibility push(hidden)
 extern "C" {
-[[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_sse2;
-[[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_avx2;
-[[gnu::visibility("hidden")]] extern xloom::dispatch::detail::table const xloom_dispatch_avx512;
+extern xloom::dispatch::detail::float_functions const xloom_dispatch_sse2_float, xloom_dispatch_avx2_float,
+    xloom_dispatch_avx512_float;
+extern xloom::dispatch::detail::double_functions const xloom_dispatch_sse2_double, xloom_dispatch_avx2_double,
+    xloom_dispatch_avx512_double;
+extern xloom::dispatch::detail::integer_functions const xloom_dispatch_sse2_integer,
+    xloom_dispatch_avx2_integer, xloom_dispatch_avx512_integer;
 // With VNNI only products of narrow weights change.
-[[gnu::visibility("hidden")]] extern xloom::dispatch::detail::narrow_functions const xloom_dispatch_avx512_vnni;
+extern xloom::dispatch::detail::narrow_functions const xloom_dispatch_avx512_vnni_narrow;
 }
+#pragma GCC visibility pop

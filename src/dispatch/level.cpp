@@ -1,4 +1,4 @@
-// The functions of one level, XLOOM_DISPATCH_TABLE: compiled once for each, with the level's options.
+// The functions of one table, XLOOM_DISPATCH_TABLE: compiled once for each, with the options of its level.
 
 #include "functions.hpp"
 

@@ -61,7 +61,7 @@ void print_attention(char const* name, std::size_t H, std::size_t N, Score const
                M = numbers<cube>({N, S, E}, 7);
     auto const V = numbers<xt::xtensor<T, 2>>({1, A}, 8);
     xloom::attn_lstm_weights<T> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .AW = AW});
-    for (std::size_t const threads : {1, 2}) {
+    for (std::size_t const threads : {1u, 2u}) {
         auto const out = xloom::attn_lstm(X, weights, {.M = M}, score, xloom::tbb_policy(threads));
         print(name, H, N, out.Y);
         print(name, H, N, out.Y_c);
@@ -163,8 +163,8 @@ int main()
         print_every_number<xloom::bfloat16>(xloom::weight_storage::bfloat16);
         levels::print_scans();
         levels::print_derivatives();
-        for (std::size_t const H : {1, 7, 8, 16, 33, 100})
-            for (std::size_t const N : {1, 5}) {
+        for (std::size_t const H : {1u, 7u, 8u, 16u, 33u, 100u})
+            for (std::size_t const N : {1u, 5u}) {
                 print_all<float>(H, N);
                 print_all<double>(H, N);
             }

@@ -100,8 +100,8 @@ void print_all(std::size_t H, std::size_t N)
 
 void print_derivatives()
 {
-    for (std::size_t const H : {1, 7, 16, 33})
-        for (std::size_t const N : {1, 5}) {
+    for (std::size_t const H : {1u, 7u, 16u, 33u})
+        for (std::size_t const N : {1u, 5u}) {
             print_all<float>(H, N);
             print_all<double>(H, N);
         }

@@ -80,8 +80,8 @@ void print_selective(std::size_t H, std::size_t N)
 
 void print_scans()
 {
-    for (std::size_t const H : {1, 7, 40})
-        for (std::size_t const N : {1, 5, 16, 600})
+    for (std::size_t const H : {1u, 7u, 40u})
+        for (std::size_t const N : {1u, 5u, 16u, 600u})
             for (std::ptrdiff_t const axis : {0, 1}) {
                 print_items<float>(H, N, axis);
                 print_items<double>(H, N, axis);
@@ -90,7 +90,7 @@ void print_scans()
                 print_recurrences<float>(H, N, axis);
                 print_recurrences<double>(H, N, axis);
             }
-    for (std::size_t const H : {1, 7, 40}) {
+    for (std::size_t const H : {1u, 7u, 40u}) {
         print_selective<float>(H, 5);
         print_selective<double>(H, 5);
     }

@@ -1,7 +1,7 @@
-# Requires that OBJECT exports TABLE and nothing else, and runs nothing when a program starts.
+# Requires that OBJECT exports names that match TABLE and nothing else, and runs nothing when a program starts.
 
 execute_process(COMMAND ${NM} --extern-only --defined-only ${OBJECT} OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
-if(NOT names MATCHES "^[0-9a-f]+ [DR] ${TABLE}\n$")
+if(NOT names MATCHES "^([0-9a-f]+ [DR] ${TABLE}\n)+$")
   message(FATAL_ERROR "${OBJECT} exports more than ${TABLE}:\n${names}")
 endif()
 execute_process(COMMAND ${OBJDUMP} --section-headers ${OBJECT} OUTPUT_VARIABLE sections COMMAND_ERROR_IS_FATAL ANY)

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include <xloom/core/reduction.hpp> // first: its reduce_add does not hide that of xsimd
+
 #include <xloom/kernel/softmax.hpp>
 
 #include "support/special_numbers.hpp"

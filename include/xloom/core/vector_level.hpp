@@ -34,11 +34,9 @@ std::size_t first_level() noexcept;
 /// The current level of all threads; level_count until it is first read.
 extern std::atomic<std::size_t> chosen_level;
 
-/// The functions of each level. The library has them for the types of functions that it lists.
+/// Returns the functions of a level. The library has them for the types of functions that it lists.
 template <class Functions>
-struct functions_of_levels {
-    static Functions const* const at[level_count];
-};
+Functions const& functions_of(level) noexcept;
 
 [[noreturn]] inline void fail_level(char const* op)
 {
@@ -123,7 +121,7 @@ public:
     Functions functions() const noexcept
     {
         if constexpr (is_dispatched<Functions>)
-            return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
+            return dispatch::detail::functions_of<Functions>(level_);
         else
             return Functions::compiled();
     }

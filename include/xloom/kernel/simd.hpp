@@ -216,10 +216,14 @@ T sum_of(batch_t<T> const& batch)
 {
     if constexpr (!has_simd<T>)
         return batch;
-    else if constexpr (requires { reduce_add(batch); })
-        return reduce_add(batch);
+#ifndef XLOOM_NO_SIMD
     else
-        return hadd(batch); // the name before xsimd 9
+#if XSIMD_VERSION_MAJOR < 9
+        return xsimd::hadd(batch);
+#else
+        return xsimd::reduce_add(batch); // not xloom's reduce_add
+#endif
+#endif
 }
 
 /// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
