@@ -1,6 +1,7 @@
 #include "check_types.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <string>
@@ -9,7 +10,8 @@
 
 #include <onnx/defs/schema.h>
 
-#include "node.hpp"
+#include "graph.hpp"
+#include "operators.hpp"
 #include "text.hpp"
 
 namespace compiler {
@@ -102,6 +104,31 @@ onnx::OpSchema const* schema_of(node const& at)
         is_microsofts || proto.domain() == "ai.onnx" ? "" : proto.domain());
 }
 
+/// Checks the element types of an operator on tensors: the runner, which has the same functions, tries one
+/// item each.
+void check_items(node const& at)
+{
+    std::deque<runner::value> items;
+    std::vector<runner::value const*> arguments;
+    for (variable const* const input : at.inputs) {
+        if (input != nullptr &&
+            (!input->type.is_tensor() || input->type.element() == element_type::undefined))
+            return;
+        arguments.push_back(nullptr);
+        if (input != nullptr) {
+            xloom::shape const dims(input->type.shape().rank(), 1);
+            arguments.back() = &items.emplace_back(runner::tensor(input->type.element(), dims));
+        }
+    }
+    try {
+        at.step->what->run(runner::call(at.view(), arguments, {}));
+    } catch (runner::impossible_type const& error) {
+        throw runner::runner_error(runner::describe(*at.step->node) + ": " + error.what());
+    } catch (std::exception const&) {
+        // One item may be too few, or an index out of range: a run tells.
+    }
+}
+
 /// Checks the inputs of a recurrent operator, all of which but the lengths are of one type.
 void check_recurrent(node const& at)
 {
@@ -127,6 +154,8 @@ void check_types(block const& of)
             check_recurrent(each);
         else if (schema != nullptr)
             check_inputs(each, *schema);
+        if (each.bodies.empty())
+            check_items(each);
         for (auto const& [attribute, body] : each.bodies) {
             if (each.name == "Loop" && !body->outputs.empty() &&
                 body->outputs[0]->type.element() != element_type::bool_)

@@ -1,6 +1,7 @@
 #include "generate.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "custom_operators.hpp"
 #include "elementwise.hpp"
@@ -54,8 +55,8 @@ std::string parameter_of(variable const& input)
 
 class header {
 public:
-    header(runner::model const& model, options const& chosen)
-        : model_(model), chosen_(chosen), code_(model.prepared()), out_(chosen)
+    header(runner::model const& model, program& code, options const& chosen)
+        : model_(model), chosen_(chosen), code_(code), out_(chosen)
     {
         require_emitters(code_.main(), chosen.operators);
     }
@@ -274,7 +275,7 @@ private:
 
     runner::model const& model_;
     options const& chosen_;
-    program code_;
+    program& code_;
     emission out_;
     std::vector<std::string> outputs_{}, parameters_{};
     std::string body_{};
@@ -286,9 +287,14 @@ generated generate(onnx::ModelProto const& model, options const& chosen)
 {
     runner::operator_table const custom = operations_of(chosen.operators);
     runner::with_operators const known(custom);
-    runner::model const loaded(
-        with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
-    return header(loaded, chosen).text();
+    runner::model loaded(with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
+    std::optional<program> code(loaded.prepared());
+    while (code->tell_types()) {
+        loaded.infer();
+        code.emplace(loaded.prepared());
+    }
+    code->require_types();
+    return header(loaded, *code, chosen).text();
 }
 
 } // namespace compiler

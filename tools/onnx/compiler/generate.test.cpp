@@ -108,6 +108,50 @@ TEST_CASE("sequences, tensors, indices and lengths are refused in place of each 
     }
 }
 
+TEST_CASE("element types that an operator's function does not take are refused")
+{
+    auto const refuses = [](std::string const& type, std::string const& node) {
+        CAPTURE(node);
+        CHECK_THROWS_WITH_AS(
+            header_of("g (" + type + "[3, 2] x, " + type + "[2, 3] t) => (y) { y = " + node + " }"),
+            doctest::Contains((": the element type " + type + " is not possible here").c_str()),
+            runner::runner_error);
+    };
+    refuses("bool", "Exp(x)");
+    refuses("bool", "Add(x, x)");
+    refuses("bool", "MatMul(x, t)");
+    refuses("int64", "Tanh(x)");
+    refuses("int64", "Softmax(x)");
+    refuses("string", "Neg(x)");
+    refuses("string", "ArgMax(x)");
+    refuses("string", "Gemm(x, t)");
+    CHECK(has(header_of("g (int64[3, 2] x) => (y) { y = ReduceSum(x) }"), "reduce_sum"));
+    CHECK(has(header_of("g (string[3, 2] x) => (y) { y = Equal(x, x) }"), "equal"));
+}
+
+TEST_CASE("what is inserted into a sequence tells the ranks behind it")
+{
+    auto const loop = [](std::string const& result) {
+        return "none = SequenceEmpty() all = Loop(n, , none)<body = b (int64 i, bool c, s) => (bool d, t) "
+               "{ d = Identity(c) t = SequenceInsert(s, x) }> joined = ConcatFromSequence<axis = 0>(all) " +
+               result + " = Tanh(joined)";
+    };
+    auto const branch_of = [&](std::string const& condition) {
+        return "y = If(" + condition + ")<then_branch = t () => (p) { " + loop("p") +
+               " }, else_branch = e () => (q) { q = Neg(x) }>";
+    };
+    for (std::string const& nodes :
+        {loop("y"), branch_of("go"), "yes = Constant<value = bool {1}>() " + branch_of("yes")}) {
+        CAPTURE(nodes);
+        CHECK(has(header_of("g (int64 n, bool go, float[N, 3] x) => (float[K, 3] y) { " + nodes + " }"),
+            "xt::xtensor<float, 2> joined{};"));
+    }
+    CHECK_THROWS_WITH_AS(
+        header_of(
+            "g () => (y) { none = SequenceEmpty() j = ConcatFromSequence<axis = 0>(none) y = Tanh(j) }"),
+        doctest::Contains("'j'"), runner::runner_error);
+}
+
 TEST_CASE("an If on a loop's own condition is the branch that runs")
 {
     std::string const text =

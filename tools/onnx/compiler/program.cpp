@@ -85,7 +85,7 @@ void require_type(node const& at, char const* what, variable const& value)
                 runner::describe(*at.step->node), what, runner::in_quotes(value.onnx_name), value.type));
 }
 
-void require_types(block const& of)
+void require_types_in(block const& of)
 {
     for (node const& each : of.nodes) {
         for (variable const* const input : each.inputs)
@@ -95,7 +95,7 @@ void require_types(block const& of)
             for (variable const* const input : body->inputs)
                 if (input->uses != 0)
                     require_type(each, "body's input", *input);
-            require_types(*body);
+            require_types_in(*body);
         }
         for (variable const* const output : each.outputs)
             if (output != nullptr && output->uses != 0)
@@ -143,7 +143,7 @@ bool has_static_shapes(block const& of)
     return all;
 }
 
-program::program(runner::graph const& graph)
+program::program(runner::graph& graph)
 {
     make_true(true_);
     fill(main_, graph);
@@ -151,8 +151,21 @@ program::program(runner::graph const& graph)
         ++each->uses;
     count_uses(main_);
     complete_sequence_types(main_);
+}
+
+bool program::tell_types()
+{
+    bool is_news = false;
+    for (variable const& each : variables_)
+        if (each.is_completed)
+            is_news = each.graph->assume(each.place, each.type) || is_news;
+    return is_news;
+}
+
+void program::require_types() const
+{
     check_types(main_);
-    require_types(main_);
+    require_types_in(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
             throw runner::runner_error(
@@ -169,11 +182,13 @@ void program::make_true(variable& value)
     value.constant = &trues_.back();
 }
 
-variable& program::add_variable(block const& home)
+variable& program::add_variable(block& home, runner::graph& graph, std::size_t at)
 {
-    variables_.push_back({});
-    variables_.back().home = &home;
-    return variables_.back();
+    variable& added = variables_.emplace_back();
+    added.home = &home;
+    added.graph = &graph;
+    added.place = at;
+    return *(place(home, at) = &added);
 }
 
 variable*& program::place(block& at, std::size_t place)
@@ -191,28 +206,26 @@ variable* program::find(block const& from, runner::slot at) const
     return home->by_place.at(at.place);
 }
 
-void program::fill(block& into, runner::graph const& graph, node const* of)
+void program::fill(block& into, runner::graph& graph, node const* of)
 {
     auto const& proto = graph.proto();
     into.by_place.resize(graph.place_count());
     for (std::size_t at = 0; at < graph.place_count(); ++at)
         if (runner::value const* const constant = graph.constant_at(at)) {
-            variable& added = add_variable(into);
+            variable& added = add_variable(into, graph, at);
             added.type = type_of_constant(*constant);
             added.constant = constant;
-            into.by_place[at] = &added;
         }
     for (std::size_t i = 0; i < graph.input_places().size(); ++i) {
-        variable& added = add_variable(into);
+        variable& added = add_variable(into, graph, graph.input_places()[i]);
         added.onnx_name = proto.input(static_cast<int>(i)).name();
         added.type = graph.input_types()[i];
         into.inputs.push_back(&added);
-        place(into, graph.input_places()[i]) = &added;
     }
     if (of != nullptr && of->name == "Loop" && into.inputs.size() > 1)
         make_true(*into.inputs[1]); // its condition in every iteration that runs
     for (runner::graph::step const& each : graph.steps())
-        add_node(into, each);
+        add_node(into, graph, each);
     for (std::size_t k = 0; k < graph.output_slots().size(); ++k) {
         std::string const& name = proto.output(static_cast<int>(k)).name();
         variable* const found = find(into, graph.output_slots()[k]);
@@ -225,7 +238,7 @@ void program::fill(block& into, runner::graph const& graph, node const* of)
     }
 }
 
-void program::add_node(block& into, runner::graph::step const& step)
+void program::add_node(block& into, runner::graph& graph, runner::graph::step const& step)
 {
     node added{&step, runner::full_name(step.node->domain(), step.node->op_type())};
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
@@ -237,12 +250,12 @@ void program::add_node(block& into, runner::graph::step const& step)
     if (added.name == "CastLike" && added.has(1))
         added.inputs[1] = nullptr; // only its type is used, which is the output's
     char const* const taken = branch_taken(added);
-    for (auto const& [attribute, graph] : step.bodies) {
+    for (auto const& [attribute, inner] : step.bodies) {
         if (taken != nullptr && attribute != taken)
             continue; // inference left it out, too
         auto body = std::make_unique<block>();
         body->outer = &into;
-        fill(*body, *graph, &added);
+        fill(*body, *inner, &added);
         if (added.name == "Loop" && !added.has(1) && !body->outputs.empty())
             body->outputs[0] = &true_; // the body's condition is ignored
         added.bodies.emplace(attribute, std::move(body));
@@ -262,10 +275,9 @@ void program::add_node(block& into, runner::graph::step const& step)
             added.outputs.push_back(nullptr);
             continue;
         }
-        variable& made = add_variable(into);
+        variable& made = add_variable(into, graph, *step.outputs[k]);
         made.onnx_name = step.node->output(static_cast<int>(k));
         made.type = step.output_types[k];
-        place(into, *step.outputs[k]) = &made;
         added.outputs.push_back(&made);
     }
     into.nodes.push_back(std::move(added));

@@ -24,11 +24,14 @@ struct variable {
     runner::value const* constant = nullptr; ///< the value itself, where no run changes it
     node* maker = nullptr;                   ///< null for inputs and constants
     block const* home = nullptr;             ///< the graph that the value belongs to
-    std::size_t uses = 0;                    ///< by nodes and as outputs of graphs, bodies included
-    bool is_view = false;                    ///< the code is a view, not a container
-    bool is_row = false;                     ///< the code is a row of a container, which keeps its shape
-    variable* viewed = nullptr;              ///< the value whose items this one views
-    std::string code{};                      ///< the C++ expression, once it is known
+    runner::graph* graph = nullptr;          ///< where inference knows it, by its place
+    std::size_t place = 0;
+    bool is_completed = false;  ///< the type has more than inference found
+    std::size_t uses = 0;       ///< by nodes and as outputs of graphs, bodies included
+    bool is_view = false;       ///< the code is a view, not a container
+    bool is_row = false;        ///< the code is a row of a container, which keeps its shape
+    variable* viewed = nullptr; ///< the value whose items this one views
+    std::string code{};         ///< the C++ expression, once it is known
 
     bool is_scalar() const { return type.is_tensor() && type.shape().has_rank() && type.shape().rank() == 0; }
     runner::tensor const* tensor() const
@@ -76,21 +79,28 @@ bool has_static_shapes(block const& of);
 /// The program of a model, which must outlive it.
 class program {
 public:
-    /// Throws a runner_error that names the node, if a value of it has an unknown type or rank.
-    explicit program(runner::graph const& graph);
+    /// Throws a runner_error that names the node, if tensors of several ranks meet in a sequence.
+    explicit program(runner::graph& graph);
     program(program const&) = delete;
     program& operator=(program const&) = delete;
 
     block& main() { return main_; }
     block const& main() const { return main_; }
 
+    /// Tells inference the types of sequences that it left open. Returns false if it knows them already;
+    /// else the model must infer() its types again, for another program.
+    bool tell_types();
+    /// Throws a runner_error that names the node, if a value has an unknown type or rank, or one that an
+    /// operator does not take.
+    void require_types() const;
+
 private:
     /// Fills the model's graph, or the body of a node.
-    void fill(block& into, runner::graph const& graph, node const* of = nullptr);
-    void add_node(block& into, runner::graph::step const& step);
+    void fill(block& into, runner::graph& graph, node const* of = nullptr);
+    void add_node(block& into, runner::graph& graph, runner::graph::step const& step);
     void splice(block& into, runner::graph::step const& step, block const& taken);
     void make_true(variable& value);
-    variable& add_variable(block const& home);
+    variable& add_variable(block& home, runner::graph& graph, std::size_t at);
     variable* find(block const& from, runner::slot at) const;
     variable*& place(block& at, std::size_t place);
 

@@ -55,6 +55,7 @@ private:
         if (completed == value.type)
             return;
         value.type = completed;
+        value.is_completed = true;
         has_changed_ = true;
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <xloom/infer/merge.hpp>
 
@@ -165,10 +166,11 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
     facts known{outer, std::vector<fact>(initial_.size())};
     for (std::size_t place = 0; place < initial_.size(); ++place)
         if (initial_[place] != nullptr)
-            known.own[place] = {type_of(*initial_[place]), initial_[place]};
+            known.own[place] = {completed(type_of(*initial_[place]), place), initial_[place]};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::string const& name = proto_.input(static_cast<int>(i)).name();
-        input_types_[i] = merged("the input", name, inputs[i], declared_type(declared, name));
+        input_types_[i] =
+            completed(merged("the input", name, inputs[i], declared_type(declared, name)), input_places_[i]);
         known.own[input_places_[i]] = {input_types_[i]};
     }
     std::vector<step> left;
@@ -189,8 +191,10 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {
                 each.output_types[k] = merged("its output", each.node->output(static_cast<int>(k)),
                     each.output_types[k], declared_outputs[k]);
-                if (each.outputs[k])
-                    known.own[*each.outputs[k]].type = each.output_types[k];
+                if (!each.outputs[k])
+                    continue;
+                each.output_types[k] = completed(each.output_types[k], *each.outputs[k]);
+                known.own[*each.outputs[k]].type = each.output_types[k];
             }
             if (of_types == certainty::final && each.what->evaluate)
                 if (auto result = each.what->evaluate(node))
@@ -207,6 +211,19 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
     }
     return output_types_;
+}
+
+bool graph::assume(std::size_t place, xloom::partial_type const& type)
+{
+    assumed_.resize(std::max(assumed_.size(), place + 1));
+    return std::exchange(assumed_[place], type) != type;
+}
+
+xloom::partial_type graph::completed(xloom::partial_type const& type, std::size_t place) const
+{
+    bool const is_possible =
+        place < assumed_.size() && find_conflict(type, assumed_[place]) == xloom::conflict::none;
+    return is_possible ? merge_type(type, assumed_[place]) : type;
 }
 
 bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts& known)

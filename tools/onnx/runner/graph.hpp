@@ -56,6 +56,10 @@ public:
     /// While the types are tentative, nothing is evaluated that depends on them: another call follows.
     types infer(types const& inputs, facts const* outer = nullptr, certainty of_types = certainty::final);
 
+    /// Makes later calls of infer() complete a value's type by this one, unless they contradict each other.
+    /// Returns false if they do already.
+    bool assume(std::size_t place, xloom::partial_type const& type);
+
     /// Returns the inferred types of the outputs.
     types const& output_types() const { return output_types_; }
 
@@ -75,6 +79,7 @@ public:
 private:
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
+    xloom::partial_type completed(xloom::partial_type const& type, std::size_t place) const;
     /// Evaluates a node whose inputs are constants. Returns false if they are not, or if it fails; a run then
     /// fails where it reaches the node.
     bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
@@ -88,6 +93,7 @@ private:
     std::vector<step> steps_{};
     std::vector<slot> outputs_{};
     types input_types_{}, output_types_{};
+    types assumed_{}; // by place
 };
 
 inline types const untyped_outputs{};

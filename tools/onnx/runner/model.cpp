@@ -57,7 +57,9 @@ model::model(std::string const& path) : model(read_model(path)) {}
 model::model(onnx::ModelProto proto)
     : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_))
 {
-    graph_.infer(types(static_cast<std::size_t>(proto_.graph().input_size())));
+    infer();
 }
+
+void model::infer() { graph_.infer(types(static_cast<std::size_t>(proto_.graph().input_size()))); }
 
 } // namespace runner

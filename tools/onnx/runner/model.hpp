@@ -23,6 +23,9 @@ public:
 
     onnx::GraphProto const& proto() const { return proto_.graph(); }
     graph const& prepared() const { return graph_; }
+    graph& prepared() { return graph_; }
+    /// Infers all types; again, after graph::assume().
+    void infer();
     std::vector<value> run(std::vector<value> const& inputs) const { return graph_.run(inputs); }
 
 private:

@@ -12,20 +12,20 @@
 
 namespace runner {
 
-/// Calls f(std::type_identity<T>) for one of these types; throws a runner_error for any other type.
+/// Calls f(std::type_identity<T>) for one of these types; throws impossible_type for any other.
 template <class... Ts, class F>
 auto with_type_of(element_type type, F&& f)
 {
     using result = std::common_type_t<std::remove_cvref_t<decltype(f(std::type_identity<Ts>()))>...>;
     if constexpr (std::is_void_v<result>) {
         if (!((type == xloom::element_type_of<Ts> ? (f(std::type_identity<Ts>()), true) : false) || ...))
-            throw runner_error(fmt::format("the element type {} is not possible here", name_of(type)));
+            throw impossible_type(fmt::format("the element type {} is not possible here", name_of(type)));
     } else {
         std::optional<result> found;
         if (!((type == xloom::element_type_of<Ts> ? (found.emplace(f(std::type_identity<Ts>())), true)
                                                   : false) ||
                 ...))
-            throw runner_error(fmt::format("the element type {} is not possible here", name_of(type)));
+            throw impossible_type(fmt::format("the element type {} is not possible here", name_of(type)));
         return result(std::move(*found));
     }
 }

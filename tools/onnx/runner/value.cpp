@@ -88,7 +88,7 @@ void tensor::reserve_characters() const
 void tensor::require_type(element_type wanted) const
 {
     if (type_ != wanted)
-        throw runner_error(
+        throw impossible_type(
             fmt::format("a tensor of {} is needed, but it holds {}", name_of(wanted), name_of(type_)));
 }
 

@@ -26,6 +26,12 @@ public:
     explicit runner_error(std::string const& what);
 };
 
+/// An element type that an operator does not take.
+class impossible_type : public runner_error {
+public:
+    using runner_error::runner_error;
+};
+
 using xloom::element_type;
 
 /// Returns the bytes of an item in memory. A string's item is its index in a table of the tensor.

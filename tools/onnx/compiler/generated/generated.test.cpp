@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 #include <xloom_onnx/model/program.hpp>
 
+#include "append.hpp"
 #include "collatz.hpp"
 #include "counting_new.hpp"
 #include "doubling.hpp"
@@ -142,6 +143,16 @@ TEST_CASE("the final state of an inner loop is a scan output of the outer one")
     hierarchy::outputs results;
     model.run_into(results, start, x, 3, true);
     CHECK(allocations_of([&] { model.run_into(results, start, x, 3, true); }) == 0);
+}
+
+TEST_CASE("tensors that a loop appends to a sequence are joined")
+{
+    append model;
+    auto const results = model({{1, 2, 3}, {4, 5, 6}}, 3);
+    CHECK(results.rows == xt::xtensor<float, 2>{{0, 0, 0}, {0, 0, 0}, {-1, -2, -3}, {-4, -5, -6},
+                              {-2, -4, -6}, {-8, -10, -12}});
+    CHECK(results.numbers == xt::xtensor<float, 1>{0, 42, 84});
+    CHECK(results.first == xt::xtensor<float, 1>{0, 0, 0});
 }
 
 TEST_CASE("states that are handed through, outputs that nobody uses, the least of all ends")
