@@ -287,7 +287,7 @@ generated generate(onnx::ModelProto const& model, options const& chosen)
     runner::operator_table const custom = operations_of(chosen.operators);
     runner::with_operators const known(custom);
     runner::model const loaded(
-        with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values));
+        with_values(with_shapes(with_fixed_defaults(model), chosen.shapes), chosen.values), true);
     return header(loaded, chosen).text();
 }
 

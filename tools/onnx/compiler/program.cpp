@@ -49,13 +49,20 @@ void count_uses(block& of)
                 output->maker = &each;
 }
 
+[[noreturn]] void refuse(node const& at, std::string const& why)
+{
+    throw runner::runner_error(runner::describe(*at.step->node) + ": " + why);
+}
+
 void require_type(node const& at, char const* what, variable const& value)
 {
     if (!has_cpp_type(value.type))
-        throw runner::runner_error(
-            fmt::format("{}: the type of its {} {} is {}, but code needs its element type and rank (declare "
-                        "them in the model)",
-                runner::describe(*at.step->node), what, runner::in_quotes(value.onnx_name), value.type));
+        refuse(at,
+            fmt::format(
+                "the type of its {} {} is {}, but code needs its element type and rank: fix inputs of the "
+                "model that it depends on with --shape INPUT=DIMS or --value INPUT=ITEMS, or declare it in "
+                "the model",
+                what, runner::in_quotes(value.onnx_name), value.type));
 }
 
 void require_types(block const& of)
@@ -71,8 +78,11 @@ void require_types(block const& of)
             require_types(*body);
         }
         for (variable const* const output : each.outputs)
-            if (output != nullptr && output->uses != 0)
+            if (output != nullptr && output->uses != 0) {
+                if (!each.step->failure.empty() && (each.name == "Constant" || !has_cpp_type(output->type)))
+                    refuse(each, each.step->failure);
                 require_type(each, "output", *output);
+            }
     }
 }
 
@@ -123,13 +133,15 @@ program::program(runner::graph const& graph) : always_(runner::tensor::scalar(tr
     fill(main_, graph);
     count_uses(main_);
     complete_sequence_types(main_);
-    require_types(main_);
-    check_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
-            throw runner::runner_error(
-                fmt::format("the type of the input {} is {}, but code needs its element type and rank",
-                    runner::in_quotes(input->onnx_name), input->type));
+            throw runner::runner_error(fmt::format(
+                "the type of the model's input {0} is {1}, but code needs its element type and rank: give "
+                "its shape "
+                "with --shape {0}=DIMS or its value with --value {0}=ITEMS, or declare it in the model",
+                runner::in_quotes(input->onnx_name), input->type));
+    require_types(main_);
+    check_types(main_);
 }
 
 variable& program::add_variable(block const& home)
@@ -156,6 +168,9 @@ variable* program::find(block const& from, runner::slot at) const
 
 void program::fill(block& into, runner::graph const& graph)
 {
+    into.impossible = graph.impossible();
+    if (!into.impossible.empty())
+        return;
     auto const& proto = graph.proto();
     into.by_place.resize(graph.place_count());
     for (std::size_t at = 0; at < graph.place_count(); ++at)
