@@ -11,18 +11,6 @@ namespace {
 using runner::in_quotes;
 using runner::runner_error;
 
-/// True for "f" and "a::b::f", whose parts are identifiers.
-bool is_qualified_name(std::string_view text)
-{
-    for (std::size_t at = text.find("::"); at != std::string_view::npos; at = text.find("::")) {
-        std::string const part(text.substr(0, at));
-        if (part.empty() || identifier_of(part) != part)
-            return false;
-        text.remove_prefix(at + 2);
-    }
-    return !text.empty() && identifier_of(text) == text;
-}
-
 template <class Items, class F>
 std::string list(Items const& items, F text_of)
 {
@@ -58,8 +46,9 @@ std::string options_of(onnx::NodeProto const& proto)
 {
     std::map<std::string, std::string> fields;
     for (auto const& attribute : proto.attribute()) {
-        if (identifier_of(attribute.name()) != attribute.name())
-            throw runner_error("its attribute " + in_quotes(attribute.name()) + " is no name in C++");
+        if (std::string const why = why_no_identifier(attribute.name()); !why.empty())
+            throw runner_error(
+                fmt::format("its attribute {} is no name in C++: it {}", in_quotes(attribute.name()), why));
         fields[attribute.name()] = value_of(attribute);
     }
     return list(fields, [](auto const& field) { return fmt::format(".{} = {}", field.first, field.second); });
@@ -71,9 +60,13 @@ void add_custom_operator(custom_operators& all, std::string const& text)
 {
     std::size_t const sign = text.find('=');
     std::string const name = text.substr(0, sign);
-    std::string const function = sign == std::string::npos ? "" : text.substr(sign + 1);
-    if (name.empty() || !is_qualified_name(function))
+    std::string const function = text.substr(sign + 1);
+    if (name.empty() || sign == std::string::npos)
         throw runner_error("an operator is given as DOMAIN::NAME=FUNCTION, but here as " + in_quotes(text));
+    if (std::string const why = why_no_qualified_name(function); !why.empty())
+        throw runner_error(
+            fmt::format("an operator is given as DOMAIN::NAME=FUNCTION, but in {} the function's name {}",
+                in_quotes(text), why));
     std::size_t const colons = name.rfind("::");
     bool const has_domain = colons != std::string::npos;
     std::string const domain = has_domain ? name.substr(0, colons) : "",

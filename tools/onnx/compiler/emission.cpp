@@ -23,8 +23,7 @@ std::size_t weights_file::append(runner::tensor const& t)
 
 emission::emission(options const& given) : options_(given)
 {
-    for (char const* const each :
-        {"xloom", "xloom_onnx", "xt", "std", "outputs", "results", "run_into", "weights"})
+    for (std::string_view const each : own_identifiers)
         names_.reserve(each);
     names_.reserve(given.name);
 }

@@ -7,8 +7,15 @@ namespace compiler {
 
 namespace {
 
-void emit_branch(emission& out, block& branch, std::vector<std::pair<std::string, variable*>> const& results)
+void emit_branch(emission& out, node const& each, block& branch,
+    std::vector<std::pair<std::string, variable*>> const& results)
 {
+    if (!branch.impossible.empty()) {
+        out.include("xloom_onnx/model/impossible_branch.hpp");
+        out.line("xloom_onnx::fail_in_impossible_branch({}, {}, {});", string_literal(out.chosen().name),
+            string_literal(runner::describe(*each.step->node)), string_literal(branch.impossible));
+        return;
+    }
     out.begin_block();
     std::vector<bool> is_bound(results.size(), false);
     for (std::size_t k = 0; k < results.size(); ++k) {
@@ -34,11 +41,11 @@ void emit_if(emission& out, node& each)
         results.emplace_back(each.wants(k) ? out.target(each.output(k)) : "", each.outputs[k]);
     out.line("if ({}) {{", only_item(out, each.input(0)));
     out.indent();
-    emit_branch(out, each.body("then_branch"), results);
+    emit_branch(out, each, each.body("then_branch"), results);
     out.outdent();
     out.line("}} else {{");
     out.indent();
-    emit_branch(out, each.body("else_branch"), results);
+    emit_branch(out, each, each.body("else_branch"), results);
     out.outdent();
     out.line("}}");
 }

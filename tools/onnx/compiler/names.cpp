@@ -14,26 +14,35 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 
-/// Keywords, alternative tokens, and macros that the standard or common systems define in lower case.
-bool is_taken(std::string_view name)
+/// Keywords and alternative tokens of C++20.
+bool is_keyword(std::string_view name)
 {
-    static constexpr std::array words = std::to_array<std::string_view>({"alignas", "alignof", "and",
-        "and_eq", "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand",
-        "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class",
-        "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval",
-        "constexpr", "constinit", "continue", "contract_assert", "decltype", "default", "delete", "do",
-        "double", "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "far",
-        "final", "float", "for", "friend", "goto", "i386", "if", "import", "inline", "int", "interface",
-        "linux", "long", "main", "major", "makedev", "max", "min", "minor", "module", "mutable", "namespace",
-        "near", "new", "noexcept", "not", "not_eq", "nullptr", "offsetof", "operator", "or", "or_eq",
-        "override", "pascal", "private", "protected", "public", "reflexpr", "register", "reinterpret_cast",
-        "requires", "return", "setjmp", "short", "signed", "sizeof", "small", "static", "static_assert",
-        "static_cast", "stderr", "stdin", "stdout", "struct", "switch", "synchronized", "template", "this",
-        "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union", "unix", "unsigned",
-        "using", "va_arg", "va_copy", "va_end", "va_start", "virtual", "void", "volatile", "wchar_t", "while",
-        "xor", "xor_eq"});
+    static constexpr std::array words = std::to_array<std::string_view>(
+        {"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
+            "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
+            "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue",
+            "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
+            "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long",
+            "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq",
+            "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short",
+            "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template",
+            "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union",
+            "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"});
     static_assert(std::is_sorted(words.begin(), words.end()));
     return std::binary_search(words.begin(), words.end(), name);
+}
+
+/// Words that other standards or some contexts reserve, and macros that the standard or common systems define
+/// in lower case.
+bool is_taken(std::string_view name)
+{
+    static constexpr std::array words = std::to_array<std::string_view>(
+        {"assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "contract_assert", "errno", "far",
+            "final", "i386", "import", "interface", "linux", "main", "major", "makedev", "max", "min",
+            "minor", "module", "near", "offsetof", "override", "pascal", "reflexpr", "setjmp", "small",
+            "stderr", "stdin", "stdout", "synchronized", "unix", "va_arg", "va_copy", "va_end", "va_start"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return is_keyword(name) || std::binary_search(words.begin(), words.end(), name);
 }
 
 /// True for names such as EOF, NAN or I, which are macros somewhere. Single letters but I are not.
@@ -45,9 +54,8 @@ bool is_like_macro(std::string_view name)
 
 } // namespace
 
-std::string identifier_of(std::string_view name)
+std::string identifier_of(std::string_view name, std::size_t most)
 {
-    constexpr std::size_t most = 48;
     std::string result;
     for (char const c : name) {
         bool const is_kept = is_lower(c) || is_upper(c) || is_digit(c);
@@ -65,6 +73,42 @@ std::string identifier_of(std::string_view name)
     if (is_taken(result) || is_like_macro(result))
         result += '_';
     return result;
+}
+
+std::string why_no_identifier(std::string_view text)
+{
+    if (text.empty())
+        return "is empty";
+    if (is_digit(text[0]))
+        return "begins with a digit";
+    for (char const c : text)
+        if (!is_lower(c) && !is_upper(c) && !is_digit(c) && c != '_')
+            return fmt::format(
+                "holds {}, but may hold letters of ASCII, digits and _", comment_text({&c, 1}));
+    return is_keyword(text) ? "is a keyword of C++" : "";
+}
+
+std::string why_no_qualified_name(std::string_view text)
+{
+    for (std::size_t at = text.find("::"); at != std::string_view::npos; at = text.find("::")) {
+        if (std::string why = why_no_identifier(text.substr(0, at)); !why.empty())
+            return why;
+        text.remove_prefix(at + 2);
+    }
+    return why_no_identifier(text);
+}
+
+std::string class_name_of(std::string_view file)
+{
+    std::string const name = identifier_of(file, std::string_view::npos);
+    return why_no_class_name(name).empty() ? name : name + '_';
+}
+
+std::string why_no_class_name(std::string_view text)
+{
+    if (std::find(own_identifiers.begin(), own_identifiers.end(), text) != own_identifiers.end())
+        return "is an identifier that the generated code has already";
+    return why_no_identifier(text);
 }
 
 std::string name_scope::unique(std::string_view name)

@@ -29,6 +29,38 @@ TEST_CASE("identifiers are readable, and valid for any name")
     CHECK(identifier_of(std::string(10'000, 'x')).size() == 48);
 }
 
+TEST_CASE("any identifier is one, and a reason is given for what is none")
+{
+    using compiler::why_no_identifier;
+    for (char const* const name : {"a", "_a__b_", "X2", "EOF", "max", "final", "import", "module"}) {
+        CAPTURE(name);
+        CHECK(why_no_identifier(name) == "");
+    }
+    CHECK(why_no_identifier(std::string(1000, 'x')) == "");
+    CHECK(why_no_identifier("") == "is empty");
+    CHECK(why_no_identifier("2x") == "begins with a digit");
+    CHECK(why_no_identifier("a-b") == "holds '-', but may hold letters of ASCII, digits and _");
+    CHECK(why_no_identifier("a\n") == "holds '\\x0a', but may hold letters of ASCII, digits and _");
+    CHECK(why_no_identifier("class") == "is a keyword of C++");
+    CHECK(why_no_identifier("xor_eq") == "is a keyword of C++");
+    CHECK(compiler::why_no_qualified_name("a::b::c") == "");
+    CHECK(compiler::why_no_qualified_name("::c") == "is empty");
+    CHECK(compiler::why_no_qualified_name("a::") == "is empty");
+    CHECK(compiler::why_no_class_name("My_Net__2") == "");
+    for (char const* const own : {"std", "xt", "xloom", "xloom_onnx", "outputs", "run_into", "weights"}) {
+        CAPTURE(own);
+        CHECK(compiler::why_no_class_name(own) == "is an identifier that the generated code has already");
+        CHECK(compiler::class_name_of(own) == std::string(own) + "_");
+    }
+}
+
+TEST_CASE("classes are named after whole file names")
+{
+    std::string const start(48, 'x');
+    CHECK(compiler::class_name_of(start + "_a") == start + "_a");
+    CHECK(compiler::class_name_of(start + "_b") == start + "_b");
+}
+
 TEST_CASE("identifiers of a scope differ")
 {
     compiler::name_scope names;

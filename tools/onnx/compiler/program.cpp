@@ -76,13 +76,20 @@ void count_uses(block& of)
                 output->maker = &each;
 }
 
+[[noreturn]] void refuse(node const& at, std::string const& why)
+{
+    throw runner::runner_error(runner::describe(*at.step->node) + ": " + why);
+}
+
 void require_type(node const& at, char const* what, variable const& value)
 {
     if (!has_cpp_type(value.type))
-        throw runner::runner_error(
-            fmt::format("{}: the type of its {} {} is {}, but code needs its element type and rank (declare "
-                        "them in the model)",
-                runner::describe(*at.step->node), what, runner::in_quotes(value.onnx_name), value.type));
+        refuse(at,
+            fmt::format(
+                "the type of its {} {} is {}, but code needs its element type and rank: fix inputs of the "
+                "model that it depends on with --shape INPUT=DIMS or --value INPUT=ITEMS, or declare it in "
+                "the model",
+                what, runner::in_quotes(value.onnx_name), value.type));
 }
 
 void require_types_in(block const& of)
@@ -98,8 +105,11 @@ void require_types_in(block const& of)
             require_types_in(*body);
         }
         for (variable const* const output : each.outputs)
-            if (output != nullptr && output->uses != 0)
+            if (output != nullptr && output->uses != 0) {
+                if (!each.step->failure.empty() && (each.name == "Constant" || !has_cpp_type(output->type)))
+                    refuse(each, each.step->failure);
                 require_type(each, "output", *output);
+            }
     }
 }
 
@@ -164,13 +174,15 @@ bool program::tell_types()
 
 void program::require_types() const
 {
-    check_types(main_);
-    require_types_in(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
-            throw runner::runner_error(
-                fmt::format("the type of the input {} is {}, but code needs its element type and rank",
-                    runner::in_quotes(input->onnx_name), input->type));
+            throw runner::runner_error(fmt::format(
+                "the type of the model's input {0} is {1}, but code needs its element type and rank: give "
+                "its shape "
+                "with --shape {0}=DIMS or its value with --value {0}=ITEMS, or declare it in the model",
+                runner::in_quotes(input->onnx_name), input->type));
+    require_types_in(main_);
+    check_types(main_);
 }
 
 /// Makes a value the constant true, in its rank.
@@ -208,6 +220,9 @@ variable* program::find(block const& from, runner::slot at) const
 
 void program::fill(block& into, runner::graph& graph, node const* of)
 {
+    into.impossible = graph.impossible();
+    if (!into.impossible.empty())
+        return;
     auto const& proto = graph.proto();
     into.by_place.resize(graph.place_count());
     for (std::size_t at = 0; at < graph.place_count(); ++at)

@@ -70,6 +70,7 @@ struct block {
     std::deque<node> nodes{};
     std::vector<variable*> outputs{};
     std::vector<variable*> by_place{};
+    std::string impossible{}; ///< why this branch of If cannot run; it has neither nodes nor outputs then
 };
 
 /// True if the shape of every value is known before a run, bodies included, and every value is a tensor of

@@ -61,6 +61,13 @@ void for_each_input(cxxopts::ParseResult const& given, std::string const& option
     }
 }
 
+void require_name(char const* option, std::string const& name, std::string const& why_not)
+{
+    if (!why_not.empty())
+        throw runner::runner_error(
+            fmt::format("--{} must be a name in C++, but {} {}", option, runner::in_quotes(name), why_not));
+}
+
 command_line read_command_line(int argc, char const* const* argv)
 {
     cxxopts::Options options("xloom-compile", "Makes a C++ header of an ONNX model.");
@@ -101,13 +108,14 @@ command_line read_command_line(int argc, char const* const* argv)
     if (!asked.main.empty() && asked.output.empty())
         throw runner::runner_error("--main includes the header, so it needs --output");
     asked.chosen.source = fs::path(asked.model).filename().string();
-    asked.chosen.name = given["name"].as<std::string>();
-    if (asked.chosen.name.empty())
-        asked.chosen.name = compiler::identifier_of(fs::path(asked.model).stem().string());
-    else if (asked.chosen.name != compiler::identifier_of(asked.chosen.name))
-        throw runner::runner_error(
-            "--name must be an identifier, but is " + runner::in_quotes(asked.chosen.name));
+    asked.chosen.name = given.count("name") == 0
+                            ? compiler::class_name_of(fs::path(asked.model).stem().string())
+                            : given["name"].as<std::string>();
+    require_name("name", asked.chosen.name, compiler::why_no_class_name(asked.chosen.name));
     asked.chosen.enclosing = given["namespace"].as<std::string>();
+    if (given.count("namespace") != 0)
+        require_name(
+            "namespace", asked.chosen.enclosing, compiler::why_no_qualified_name(asked.chosen.enclosing));
     for_each_input(given, "shape", "INPUT=1,2,3", [&](std::string const& input, std::string const& dims) {
         return asked.chosen.shapes.emplace(input, read_dims(dims)).second;
     });

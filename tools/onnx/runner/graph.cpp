@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -83,6 +84,56 @@ try {
     return {};
 }
 
+/// The items of all tensors in a value, the characters of strings included, and their bytes.
+struct extent {
+    std::size_t items = 0, bytes = 0;
+
+    explicit extent(value const& v)
+    {
+        if (v.is_tensor())
+            add(v.as_tensor());
+        if (v.is_sequence())
+            for (value const& each : v.as_sequence())
+                add(extent(each));
+        if (v.is_optional() && v.as_optional().held)
+            add(extent(*v.as_optional().held));
+    }
+
+private:
+    void add(tensor const& t)
+    {
+        items += t.size();
+        bytes += t.size() * t.item_size();
+        if (t.type() == element_type::string)
+            for (std::string const& each : t.items<std::string>()) {
+                items += each.size();
+                bytes += each.size();
+            }
+    }
+    void add(extent const& part)
+    {
+        items += part.items;
+        bytes += part.bytes;
+    }
+};
+
+/// True if the results of a node with constant inputs are constants, too: none is larger than the inputs, each
+/// counted once, nor than the model, by more than 64 KiB. A wider type is not larger.
+bool are_kept(
+    std::vector<value> const& results, std::vector<value const*> const& arguments, std::size_t model_bytes)
+{
+    constexpr std::size_t more = std::size_t{1} << 16, items_per_byte = 4; // the narrowest items have 2 bits
+    std::size_t given = 0;
+    for (value const* const each : std::set<value const*>(arguments.begin(), arguments.end()))
+        given += each == nullptr ? 0 : extent(*each).items;
+    std::size_t const model_items = items_per_byte * model_bytes;
+    std::size_t const allowed = arguments.empty() ? model_items : std::min(given, model_items);
+    return std::all_of(results.begin(), results.end(), [&](value const& result) {
+        extent const made(result);
+        return made.items <= allowed || (made.items - allowed) * (made.bytes / made.items) <= more;
+    });
+}
+
 void require_agreement(
     std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
 {
@@ -93,7 +144,9 @@ void require_agreement(
 
 } // namespace
 
-graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer) : proto_(proto)
+graph::graph(
+    onnx::GraphProto const& proto, opsets const& versions, preparation const& shared, name_table const* outer)
+    : proto_(proto), shared_(shared)
 {
     name_table names(outer);
     if (names.depth() > deepest)
@@ -144,7 +197,8 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
     }
     for (auto const& attribute : node.attribute())
         if (attribute.type() == onnx::AttributeProto::GRAPH)
-            added.bodies.emplace(attribute.name(), std::make_unique<graph>(attribute.g(), versions, &names));
+            added.bodies.emplace(
+                attribute.name(), std::make_unique<graph>(attribute.g(), versions, shared_, &names));
     for (auto const& output : node.output()) {
         if (names.has_own(output))
             throw runner_error(describe(node) + ": its output " + in_quotes(output) + " is there already");
@@ -173,7 +227,7 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             completed(merged("the input", name, inputs[i], declared_type(declared, name)), input_places_[i]);
         known.own[input_places_[i]] = {input_types_[i]};
     }
-    std::vector<step> left;
+    std::vector<bool> is_left;
     for (step& each : steps_) {
         bool is_evaluated = false;
         std::vector<fact const*> arguments;
@@ -200,16 +254,19 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
                 if (auto result = each.what->evaluate(node))
                     is_evaluated = keep_results(each, {std::move(*result)}, known);
         });
-        if (!is_evaluated && !fold(each, arguments, known))
-            left.push_back(std::move(each));
+        is_left.push_back(!is_evaluated && !fold(each, arguments, known));
     }
-    steps_ = std::move(left);
     output_types_.clear();
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         auto const& output = proto_.output(static_cast<int>(k));
         output_types_.push_back(
             merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
     }
+    std::vector<step> left; // nothing is moved before all types agree
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+        if (is_left[i])
+            left.push_back(std::move(steps_[i]));
+    steps_ = std::move(left);
     return output_types_;
 }
 
@@ -226,7 +283,18 @@ xloom::partial_type graph::completed(xloom::partial_type const& type, std::size_
     return is_possible ? merge_type(type, assumed_[place]) : type;
 }
 
-bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts& known)
+std::optional<types> graph::infer_branch(facts const* outer, certainty of_types)
+try {
+    impossible_.clear();
+    return infer({}, outer, of_types);
+} catch (std::exception const& error) {
+    if (!shared_.keeps_impossible_branches)
+        throw;
+    impossible_ = error.what();
+    return std::nullopt;
+}
+
+bool graph::fold(step& each, std::vector<fact const*> const& inputs, facts& known)
 {
     std::vector<value const*> arguments;
     for (fact const* const input : inputs) {
@@ -238,9 +306,17 @@ bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts
         return false;
     try {
         spend_steps();
-        return keep_results(
-            each, each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {})), known);
-    } catch (std::exception const&) {
+        std::vector<value> results =
+            each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {}));
+        if (are_kept(results, arguments, shared_.model_bytes))
+            return keep_results(each, std::move(results), known);
+        each.failure = "its result is too large to be a constant";
+        for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
+            if (each.outputs[k] && agrees(results[k], each.output_types[k]) && results[k].is_tensor())
+                known.own[*each.outputs[k]].type = each.output_types[k] = type_of(results[k]);
+        return false;
+    } catch (std::exception const& error) {
+        each.failure = error.what();
         return false;
     }
 }

@@ -29,6 +29,12 @@ using run_function = std::function<std::vector<value>(call const&)>;
 /// The values of a running graph; null if not computed yet.
 using scope = frame<value const*>;
 
+/// What a model's graphs share while they are prepared.
+struct preparation {
+    bool keeps_impossible_branches = false; ///< see graph::impossible()
+    std::size_t model_bytes = 0;            ///< what the model itself takes
+};
+
 class graph {
 public:
     /// A node that a run evaluates.
@@ -41,11 +47,13 @@ public:
         std::vector<std::optional<std::size_t>> outputs{}; ///< places
         types output_types{};
         run_function prepared{}; ///< instead of what->run
+        std::string failure{};   ///< why it was not evaluated, although its inputs are constants
     };
 
     /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
     /// initializer is invalid.
-    graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
+    graph(onnx::GraphProto const& proto, opsets const& versions, preparation const& shared,
+        name_table const* outer = nullptr);
 
     onnx::GraphProto const& proto() const { return proto_; }
 
@@ -59,6 +67,13 @@ public:
     /// Makes later calls of infer() complete a value's type by this one, unless they contradict each other.
     /// Returns false if they do already.
     bool assume(std::size_t place, xloom::partial_type const& type);
+
+    /// Infers the types of a branch of If in the same way. Returns std::nullopt for one that is impossible.
+    std::optional<types> infer_branch(facts const* outer, certainty of_types);
+
+    /// Returns why the types around a branch exclude that it runs; empty for a graph that can run, and for all
+    /// graphs unless their preparation keeps impossible branches.
+    std::string const& impossible() const { return impossible_; }
 
     /// Returns the inferred types of the outputs.
     types const& output_types() const { return output_types_; }
@@ -80,13 +95,14 @@ private:
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
     xloom::partial_type completed(xloom::partial_type const& type, std::size_t place) const;
-    /// Evaluates a node whose inputs are constants. Returns false if they are not, or if it fails; a run then
-    /// fails where it reaches the node.
-    bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
+    /// Evaluates a node whose inputs are constants. Returns false if they are not, if it fails, or if the
+    /// results are too large to be kept; a run then fails or computes them where it reaches the node.
+    bool fold(step& each, std::vector<fact const*> const& inputs, facts& known);
     /// Keeps the results of a node as constants. Returns false if they are not those that were inferred.
     bool keep_results(step const& each, std::vector<value> results, facts& known);
 
     onnx::GraphProto const& proto_;
+    preparation const& shared_;
     std::deque<value> constants_{};       // initializers, and what folded nodes made
     std::vector<value const*> initial_{}; // by place: a constant, or nothing yet
     std::vector<std::size_t> input_places_{};
@@ -94,6 +110,7 @@ private:
     std::vector<slot> outputs_{};
     types input_types_{}, output_types_{};
     types assumed_{}; // by place
+    std::string impossible_{};
 };
 
 inline types const untyped_outputs{};

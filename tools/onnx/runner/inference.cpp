@@ -138,4 +138,9 @@ types typing::body_types(std::string const& name, types const& given, certainty 
     return body(name).infer(given, &around_, std::min(of_types, of_types_));
 }
 
+std::optional<types> typing::branch_types(std::string const& name) const
+{
+    return body(name).infer_branch(&around_, of_types_);
+}
+
 } // namespace runner

@@ -74,6 +74,8 @@ public:
     /// Returns the types of a body's outputs for inputs of the given types.
     types body_types(
         std::string const& name, types const& given, certainty of_types = certainty::final) const;
+    /// Returns the types of the outputs of a branch of If; std::nullopt for one that is impossible.
+    std::optional<types> branch_types(std::string const& name) const;
 
 private:
     std::vector<fact const*> const& inputs_;

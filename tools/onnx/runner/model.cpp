@@ -54,8 +54,10 @@ opsets opsets_of(onnx::ModelProto const& proto)
 
 model::model(std::string const& path) : model(read_model(path)) {}
 
-model::model(onnx::ModelProto proto)
-    : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_))
+model::model(onnx::ModelProto proto, bool keeps_impossible_branches)
+    : proto_(runnable(std::move(proto))),
+      shared_{keeps_impossible_branches, proto_.ByteSizeLong()},
+      graph_(proto_.graph(), opsets_of(proto_), shared_)
 {
     infer();
 }

@@ -17,7 +17,8 @@ opsets opsets_of(onnx::ModelProto const& proto);
 class model {
 public:
     explicit model(std::string const& path);
-    explicit model(onnx::ModelProto proto);
+    /// Makes a model for code: a branch of If that the types around it exclude fails where it runs.
+    explicit model(onnx::ModelProto proto, bool keeps_impossible_branches = false);
     model(model const&) = delete;
     model& operator=(model const&) = delete;
 
@@ -30,6 +31,7 @@ public:
 
 private:
     onnx::ModelProto proto_;
+    preparation shared_;
     graph graph_;
 };
 

@@ -5,14 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#if __has_include(<xtensor/io/xnpy.hpp>)
-#include <xtensor/containers/xadapt.hpp>
-#include <xtensor/io/xnpy.hpp>
-#else
-#include <xtensor/xadapt.hpp>
-#include <xtensor/xnpy.hpp>
-#endif
-
 #include <xloom_onnx/model/npy.hpp>
 
 #include "convert.hpp"
@@ -30,6 +22,7 @@ struct stored {
     using type = T;
 };
 template <element_type Element>
+    requires(Element != element_type::float16)
 struct stored<xloom::small_float<Element>> {
     using type = float;
 };
@@ -41,16 +34,18 @@ struct stored<xloom::small_int<Element>> {
 template <class T>
 tensor read(std::istream& file)
 {
-    auto [dims, is_column_major] = xloom_onnx::read_npy_header<T>(file);
+    xloom_onnx::npy_array const array = xloom_onnx::read_npy_header<T>(file);
+    xloom::shape dims = array.dims;
     std::vector<std::size_t> order(dims.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (is_column_major) {
+    if (array.is_column_major) {
         std::reverse(dims.begin(), dims.end());
         std::reverse(order.begin(), order.end());
     }
     tensor result(xloom::element_type_of<T>, dims);
-    xloom_onnx::read_npy_items(file, reinterpret_cast<T*>(result.bytes()), result.size());
-    return is_column_major ? transposed(result, order) : result;
+    xloom_onnx::read_npy_items(file, array, result.items<T>().data());
+    result.reserve_characters();
+    return array.is_column_major ? transposed(result, order) : result;
 }
 
 } // namespace
@@ -58,7 +53,7 @@ tensor read(std::istream& file)
 tensor read_npy(std::istream& file, std::string const& path, element_type type)
 {
     try {
-        return with_plain_type(type, [&]<class T>(std::type_identity<T>) {
+        return with_type(type, [&]<class T>(std::type_identity<T>) {
             return convert(read<typename stored<T>::type>(file), type);
         });
     } catch (std::exception const& error) {
@@ -76,19 +71,21 @@ tensor read_npy(std::string const& path, element_type type)
 }
 
 void write_npy(std::string const& path, tensor const& t)
-{
-    std::vector<std::size_t> const dims(t.shape().begin(), t.shape().end());
-    std::ofstream file(path, std::ios::binary);
-    with_plain_type(t.type(), [&]<class T>(std::type_identity<T>) {
-        auto const items = t.items<T>();
+try {
+    with_type(t.type(), [&]<class T>(std::type_identity<T>) {
         using item = typename stored<T>::type;
-        xt::xarray<item, xt::layout_type::row_major> copy(dims);
-        std::transform(
-            items.begin(), items.end(), copy.data(), [](T const& each) { return static_cast<item>(each); });
-        file << xt::dump_npy(copy);
+        tensor const items = convert(t, xloom::element_type_of<item>);
+        item const* const first = items.items<item>().data();
+        std::size_t const item_bytes = xloom_onnx::npy_bytes_of(first, items.size());
+        if (items.size() > current_budget().bytes / item_bytes)
+            throw runner_error(fmt::format("it would have {} items of {} bytes", items.size(), item_bytes));
+        std::ofstream file(path, std::ios::binary);
+        xloom_onnx::write_npy(file, items.shape(), first, item_bytes);
+        if (!file.flush())
+            throw runner_error("writing fails");
     });
-    if (!file.flush())
-        throw runner_error("the file " + path + " cannot be written");
+} catch (std::exception const& error) {
+    throw runner_error(fmt::format("the file {} cannot be written: {}", path, error.what()));
 }
 
 } // namespace runner

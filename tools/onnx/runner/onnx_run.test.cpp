@@ -1,7 +1,10 @@
 // Runs onnx_run as a user would, on a model made here.
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <onnx/onnx_pb.h>
@@ -75,7 +78,8 @@ TEST_CASE_FIXTURE(fixture, "inputs from .npy files, outputs to others")
     CHECK(result.succeeded);
     CHECK(result.out.starts_with("y float[2, 2]: 2 4 6 9\nw float16[3]: 0 0.5 -1\nrun: "));
     CHECK(floats_in(program / "written/y.npy") == std::vector<float>{2, 4, 6, 9});
-    CHECK(floats_in(program / "written/w.npy") == std::vector<float>{0, 0.5, -1});
+    tensor const halves = runner::read_npy(program / "written/w.npy", runner::element_type::float16);
+    CHECK(halves.items<xloom::float16>()[1] == xloom::float16(0.5f));
 }
 
 namespace {
@@ -127,6 +131,12 @@ TEST_CASE_FIXTURE(
     CHECK(program.run({program.write("named.onnx", named.SerializeAsString())})
               .out.starts_with("y\\n\\x1b string[1]: \"two\\nlines\"\n"));
 
+    CHECK(
+        program.run({program.write("named.onnx", named.SerializeAsString()), "--output", program / "written"})
+            .succeeded);
+    tensor const texts = runner::read_npy(program / "written/y__.npy", runner::element_type::string);
+    CHECK(texts.items<std::string>()[0] == "two\nlines");
+
     *node.mutable_attribute(0) = onnx::AttributeProto();
     node.mutable_attribute(0)->set_name("value_float");
     node.mutable_attribute(0)->set_type(onnx::AttributeProto::FLOAT);
@@ -162,15 +172,58 @@ TEST_CASE("every type of .npy")
     std::string const path = "npy_types.tmp.npy";
     for (int type = 1; type < static_cast<int>(xloom::element_type_count); ++type) {
         tensor const zeros(static_cast<element_type>(type), {2, 3});
-        if (zeros.type() == element_type::string) {
-            CHECK_THROWS_AS(runner::write_npy(path, zeros), runner::runner_error);
-            continue;
-        }
         runner::write_npy(path, zeros);
         tensor const read = runner::read_npy(path, zeros.type());
         CHECK(read.type() == zeros.type());
         CHECK(read.shape() == zeros.shape());
-        CHECK(std::equal(read.bytes(), read.bytes() + 6 * read.item_size(), zeros.bytes()));
+        if (zeros.type() == element_type::string)
+            CHECK(std::ranges::equal(read.items<std::string>(), zeros.items<std::string>()));
+        else
+            CHECK(std::equal(read.bytes(), read.bytes() + 6 * read.item_size(), zeros.bytes()));
     }
+    std::filesystem::remove(path);
+}
+
+TEST_CASE(".npy files are those of NumPy")
+{
+    std::string const path = "npy_bytes.tmp.npy";
+    auto const written = [&](tensor const& t) {
+        runner::write_npy(path, t);
+        return read_file(path);
+    };
+    // Each header has 128 bytes with the magic number, and ends with a line.
+    auto const file = [](std::string const& type, std::string const& shape, std::string const& items) {
+        std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+        head.resize(117, ' ');
+        return std::string("\x93NUMPY\x01\0\x76\0", 10) + head + "\n" + items;
+    };
+    CHECK(written(tensor::of<xloom::float16>({2}, std::vector<xloom::float16>{1, 0.5f})) ==
+          file("<f2", "(2,)", std::string("\0\x3c\0\x38", 4)));
+    CHECK(written(tensor::scalar(1.0f)) == file("<f4", "()", std::string("\0\0\x80\x3f", 4)));
+    CHECK(written(tensor::of<std::uint8_t>({1, 2}, std::vector<std::uint8_t>{7, 8})) ==
+          file("|u1", "(1, 2)", "\x07\x08"));
+    std::vector<std::string> const words{"a", "n\xc3\xa9", "\xf0\x9f\x98\x80"};
+    CHECK(written(tensor::of<std::string>({3}, words)) ==
+          file("<U2", "(3,)", std::string("a\0\0\0\0\0\0\0n\0\0\0\xe9\0\0\0\0\xf6\x01\0\0\0\0\0", 24)));
+    tensor const read = runner::read_npy(path, runner::element_type::string);
+    CHECK(std::ranges::equal(read.items<std::string>(), words));
+
+    auto const complaint = [&](std::vector<std::string> const& texts) {
+        try {
+            runner::write_npy(path, tensor::of<std::string>({texts.size()}, texts));
+            return std::string();
+        } catch (runner::runner_error const& error) {
+            return std::string(error.what());
+        }
+    };
+    CHECK(complaint({"a\xff"}) ==
+          "the file " + path + " cannot be written: a string holds bytes that are no UTF-8");
+    CHECK(complaint({std::string("a\0", 2)}) ==
+          "the file " + path +
+              " cannot be written: a string ends with a null character, which .npy files cannot store");
+    CHECK(read_file(path).size() == 152); // nothing is written before
+    runner::with_budget const small({.bytes = 1000, .tensor_bytes = 1000});
+    CHECK(complaint({std::string(200, 'a'), "", "", ""}) ==
+          "the file " + path + " cannot be written: it would have 4 items of 800 bytes");
     std::filesystem::remove(path);
 }

@@ -53,8 +53,11 @@ types if_types(typing const& node)
     // The types of a branch that never runs may contradict each other: those of the inputs exclude it.
     if (char const* const taken = branch_taken(node))
         return node.body_types(taken, {});
-    auto const then_types = known_list(node.body_types("then_branch", {})),
-               else_types = known_list(node.body_types("else_branch", {}));
+    auto const of_then = node.branch_types("then_branch"), of_else = node.branch_types("else_branch");
+    if (!of_then && !of_else)
+        throw runner_error("neither branch can run: " + node.body("then_branch").impossible());
+    auto const then_types = known_list(of_then ? *of_then : *of_else),
+               else_types = known_list(of_else ? *of_else : *of_then);
     if (!then_types || !else_types || node.output_count() > xloom::max_operands)
         return {};
     require_allowed(xloom::control_flow::if_, node.opset(), *then_types);

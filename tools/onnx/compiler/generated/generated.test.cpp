@@ -12,6 +12,12 @@
 #include <doctest/doctest.h>
 #include <xloom_onnx/model/program.hpp>
 
+#if __has_include(<xtensor/io/xnpy.hpp>)
+#include <xtensor/io/xnpy.hpp>
+#else
+#include <xtensor/xnpy.hpp>
+#endif
+
 #include "append.hpp"
 #include "collatz.hpp"
 #include "counting_new.hpp"
@@ -259,6 +265,27 @@ TEST_CASE("a program reads inputs and writes outputs as .npy files")
         xt::load_npy<float>((folder / "results" / "a_y.npy").string()) == xt::xarray<float>{{1, 2}, {3, 4}});
     files.output("last", 5.0F);
     CHECK(*xt::load_npy<float>((folder / "results" / "last.npy").string()).begin() == 5);
+
+    // The bytes of NumPy's array(["a", "né"]) and float16 array([1, 0.5]).
+    auto const items_in = [&](char const* name) {
+        std::ifstream file(folder / "results" / name, std::ios::binary);
+        std::string const bytes(std::istreambuf_iterator<char>(file), {});
+        return bytes.substr(bytes.find('\n') + 1);
+    };
+    xt::xtensor<std::string, 1> const words = {"a", "n\xc3\xa9"};
+    files.output("words", words);
+    CHECK(items_in("words.npy") == std::string("a\0\0\0\0\0\0\0n\0\0\0\xe9\0\0\0", 16));
+    files.output("word", std::string("a"));
+    CHECK(items_in("word.npy") == std::string("a\0\0\0", 4));
+    xt::xtensor<xloom::float16, 1> const halves = {xloom::float16(1.0F), xloom::float16(0.5F)};
+    files.output("halves", halves);
+    CHECK(items_in("halves.npy") == std::string("\0\x3c\0\x38", 4));
+    auto const written_ones =
+        xloom_onnx::program_files({"words=" + (folder / "results/words.npy").string(),
+                                      "halves=" + (folder / "results/halves.npy").string()},
+            {"words", "halves"});
+    CHECK(written_ones.input<xt::xtensor<std::string, 1>>("words") == words);
+    CHECK(written_ones.input<xt::xtensor<xloom::float16, 1>>("halves") == halves);
 
     using matrix = xt::xtensor<float, 2>;
     using numbers = xt::xtensor<double, 1>;

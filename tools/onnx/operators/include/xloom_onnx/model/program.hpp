@@ -10,17 +10,13 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <xloom/tensor/xtensor.hpp>
 #include <xloom_onnx/model/npy.hpp>
 #include <xloom_onnx/view.hpp>
-
-#if __has_include(<xtensor/io/xnpy.hpp>)
-#include <xtensor/io/xnpy.hpp>
-#else
-#include <xtensor/xnpy.hpp>
-#endif
 
 namespace xloom_onnx {
 
@@ -78,7 +74,7 @@ public:
         const_view_of<Y> const view(y);
         std::cout << name << xloom::detail::concat(view.shape()) << ':';
         for (std::size_t i = 0; i < (std::min)(most, view.size()); ++i)
-            std::cout << ' ' << +view[i];
+            std::cout << ' ' << shown(view[i]);
         std::cout << (view.size() > most ? " ...\n" : "\n");
         auto const folder = files_.find("--output");
         if (folder == files_.end())
@@ -87,41 +83,55 @@ public:
         std::replace(file.begin(), file.end(), '/', '_');
         std::filesystem::create_directories(folder->second);
         auto const path = std::filesystem::path(folder->second) / file;
-        xt::xarray<item_t<Y>> copy;
-        copy.resize(std::vector<std::size_t>(view.shape().begin(), view.shape().end()));
-        std::copy(view.begin(), view.end(), copy.data());
+        std::size_t const item_bytes = npy_bytes_of(view.data(), view.size());
         std::ofstream stream(path, std::ios::binary);
-        stream << xt::dump_npy(copy);
+        write_npy(stream, view.shape(), view.data(), item_bytes);
         if (!stream.flush())
             throw std::runtime_error("the file " + path.string() + " cannot be written");
     }
 
 private:
+    /// Returns what is printed of an item; of a string, without control characters.
+    template <class T>
+    static auto shown(T const& item)
+    {
+        if constexpr (std::is_same_v<T, std::string>) {
+            std::string text = '"' + item + '"';
+            std::replace_if(
+                text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+            return text;
+        } else {
+            return +item;
+        }
+    }
+
     template <class X>
     static X read_as(std::string const& name, std::string const& path)
     {
         std::ifstream file(path, std::ios::binary);
         if (!file)
             throw std::runtime_error("it cannot be opened");
-        auto const [dims, is_column_major] = read_npy_header<item_t<X>>(file);
+        npy_array const array = read_npy_header<item_t<X>>(file);
+        xloom::shape const& dims = array.dims;
         if constexpr (detail::scalar<X>) {
             if (xloom::element_count(dims) != 1)
                 xloom::detail::fail<xloom::shape_error>(
                     "the input ", name, " must have one item, but has ", xloom::element_count(dims));
             X x{};
-            read_npy_items(file, &x, 1);
+            read_npy_items(file, array, &x);
             return x;
         } else {
             constexpr std::size_t rank = xloom::enable_tensor<X>::rank;
             if (dims.size() != rank)
                 xloom::detail::fail<xloom::shape_error>(
                     "the input ", name, " must have the rank ", rank, ", but has ", dims.size());
-            auto const order = is_column_major ? xt::layout_type::column_major : xt::layout_type::row_major;
+            auto const order =
+                array.is_column_major ? xt::layout_type::column_major : xt::layout_type::row_major;
             auto loaded = xt::xtensor<item_t<X>, rank, xt::layout_type::dynamic>();
             typename decltype(loaded)::shape_type extents{};
             std::copy(dims.begin(), dims.end(), extents.begin());
             loaded.resize(extents, order);
-            read_npy_items(file, loaded.data(), loaded.size());
+            read_npy_items(file, array, loaded.data());
             return X(loaded);
         }
     }

@@ -1,0 +1,20 @@
+#pragma once
+// Branches of If that the shapes of a model's inputs exclude.
+
+#include <string_view>
+
+#include <xloom/core/error.hpp>
+
+namespace xloom_onnx {
+
+/// Fails where a run takes a branch that the compiler found impossible.
+///
+/// Errors    shape_error, which names the model, the node and what is wrong.
+[[noreturn]] inline void fail_in_impossible_branch(
+    std::string_view model, std::string_view node, std::string_view why)
+{
+    xloom::detail::fail<xloom::shape_error>(
+        model, ": ", node, " takes a branch that the shapes for which this code was made exclude: ", why);
+}
+
+} // namespace xloom_onnx
