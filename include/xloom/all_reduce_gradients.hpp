@@ -206,9 +206,9 @@ private:
     std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
 };
 
-/// Sums gradients over ranks, which `attempt` has evaluated, unless it failed.
+/// Sums gradients over ranks, which `attempt` has evaluated; they are null if it failed.
 template <class... Gs, class... Ss, communicator C, class Policy>
-void sum_gradients(std::optional<std::tuple<Gs...>> const& gradients, std::tuple<Ss&...> const& sums,
+void sum_gradients(std::tuple<Gs...> const* gradients, std::tuple<Ss&...> const& sums,
     distributed_axis<C> const& batches, rank_attempt& attempt, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::all_reduce_gradients";
@@ -268,9 +268,10 @@ void all_reduce_gradients(
 {
     if constexpr (detail::is_valid_all_reduce<Gradients, Sums, Policy>()) {
         detail::rank_attempt attempt;
-        std::optional<detail::inputs_t<Gradients>> inputs;
-        attempt([&] { detail::evaluate_inputs(inputs, gradients); });
-        detail::sum_gradients(inputs, detail::leaves(sums), batches, attempt, policy);
+        std::optional<detail::evaluated_pack<Gradients>> inputs;
+        attempt([&] { inputs.emplace(gradients); });
+        detail::sum_gradients(
+            detail::pointer_to_values(inputs), detail::leaves(sums), batches, attempt, policy);
     }
 }
 
