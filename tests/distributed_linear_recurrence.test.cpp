@@ -129,14 +129,14 @@ TEST_CASE("lazy operands that throw on one rank")
 TEST_CASE("ranks whose types differ")
 {
     CHECK(on_ranks([&](auto const& ranks) {
-        xt::xtensor<double, 1> h = {1};
-        xt::xtensor<std::complex<float>, 1> c = {1};
+        xt::xtensor<float16, 1> h = {float16(1)};
+        xt::xtensor<bfloat16, 1> other = {bfloat16(1)};
         distributed_axis const axis(ranks, 1);
         return is_refused_as_different(ranks, "distributed_linear_recurrence_into", [&] {
             if (ranks.rank() == 1)
-                distributed_linear_recurrence_into(c, c, 0.0F, c, axis);
+                distributed_linear_recurrence_into(other, other, bfloat16(0), other, axis);
             else
-                distributed_linear_recurrence_into(h, h, 0.0, h, axis);
+                distributed_linear_recurrence_into(h, h, float16(0), h, axis);
         });
     }));
 }

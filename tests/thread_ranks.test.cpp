@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <xloom/core/distributed_axis.hpp>
@@ -75,6 +76,41 @@ TEST_CASE("messages of another size, or that nobody receives")
                                 ranks.exchange(1, bytes, 1, {});
                         }),
         rank_error);
+}
+
+TEST_CASE("the first rank that fails, and the first one that makes another call than rank 0")
+{
+    for (std::size_t size = 1; size <= 9; ++size)
+        for (std::size_t chosen = 0; chosen < size; ++chosen) {
+            std::atomic<std::size_t> right = 0;
+            run_ranks(size, [&](thread_rank const& ranks) {
+                bool const is_chosen = ranks.rank() >= chosen && (ranks.rank() - chosen) % 2 == 0;
+                detail::rank_attempt attempt;
+                attempt([&] {
+                    if (is_chosen)
+                        detail::fail<index_error>("enough");
+                });
+                right += text_of<index_error>([&] { attempt.agree(ranks, "op"); }) ==
+                                 "rank " + std::to_string(chosen) + ": enough"
+                             ? 1
+                             : 0;
+                std::size_t const different = chosen == 0 ? 1 : chosen; // from rank 0
+                std::string const text = text_of<option_error>([&] {
+                    detail::rank_attempt().agree(ranks, "op", detail::call_digest{}.add(is_chosen ? 1U : 2U));
+                });
+                right += text == (different == size
+                                         ? ""
+                                         : "op: all ranks must make the same call, but the operator, shapes, "
+                                           "types or options of rank " +
+                                               std::to_string(different) +
+                                               " are not those of rank 0. Make them equal.")
+                             ? 1
+                             : 0;
+            });
+            CAPTURE(size);
+            CAPTURE(chosen);
+            CHECK(right == 2 * size);
+        }
 }
 
 TEST_CASE("a divided axis")

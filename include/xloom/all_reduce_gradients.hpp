@@ -11,6 +11,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <xloom/associative_scan.hpp>
 #include <xloom/check/distributed_axis.hpp>
 #include <xloom/check/linear_recurrence.hpp>
 #include <xloom/core/aligned_vector.hpp>
@@ -18,7 +19,7 @@
 #include <xloom/core/partition.hpp>
 #include <xloom/run/indexed/indexed_operands.hpp>
 #include <xloom/run/prefix/associative_scan_types.hpp>
-#include <xloom/run/prefix/scan_sequences.hpp>
+#include <xloom/tensor/strided_items.hpp>
 
 namespace xloom {
 
@@ -190,10 +191,9 @@ private:
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const first = detail::begin_of_part(part, parts, count),
                               width = detail::begin_of_part(part + 1, parts, count) - first;
-            strided_layout const layout{{all(), width}, {static_cast<std::ptrdiff_t>(count), 1}};
-            sequences<2> const columns({layout, layout}, 0, false);
-            item_scan<T, reduce_add_t const>{received + first, received + first, columns, nullptr, false,
-                reduce_add}(whole_axis{columns, 1, serial});
+            strided_items<T> columns{
+                received + first, {{all(), width}, {static_cast<std::ptrdiff_t>(count), 1}}};
+            xloom::associative_scan_into(reduce_add, columns, columns);
         });
         std::copy_n(received + (all() - 1) * count, count, totals);
     }
@@ -206,9 +206,9 @@ private:
     std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
 };
 
-/// Sums gradients over ranks, which `attempt` has evaluated, unless it failed.
+/// Sums gradients over ranks, which `attempt` has evaluated; they are null if it failed.
 template <class... Gs, class... Ss, communicator C, class Policy>
-void sum_gradients(std::optional<std::tuple<Gs...>> const& gradients, std::tuple<Ss&...> const& sums,
+void sum_gradients(std::tuple<Gs...> const* gradients, std::tuple<Ss&...> const& sums,
     distributed_axis<C> const& batches, rank_attempt& attempt, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::all_reduce_gradients";
@@ -268,9 +268,10 @@ void all_reduce_gradients(
 {
     if constexpr (detail::is_valid_all_reduce<Gradients, Sums, Policy>()) {
         detail::rank_attempt attempt;
-        std::optional<detail::inputs_t<Gradients>> inputs;
-        attempt([&] { detail::evaluate_inputs(inputs, gradients); });
-        detail::sum_gradients(inputs, detail::leaves(sums), batches, attempt, policy);
+        std::optional<detail::evaluated_pack<Gradients>> inputs;
+        attempt([&] { inputs.emplace(gradients); });
+        detail::sum_gradients(
+            detail::pointer_to_values(inputs), detail::leaves(sums), batches, attempt, policy);
     }
 }
 

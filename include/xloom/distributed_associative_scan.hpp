@@ -103,9 +103,9 @@ rank_scan_call<sizeof...(Xs)> checked_rank_scan(std::string_view name, bool is_t
     return call;
 }
 
-/// Runs a scan over ranks of inputs that `attempt` has evaluated, unless it failed.
+/// Runs a scan over ranks of inputs that `attempt` has evaluated; xs is null if it failed.
 template <bool IsTuple, class V, class Op, class... Xs, class... Ys, communicator C, class Policy>
-void distributed_scan(std::string_view name, Op& op, std::optional<std::tuple<Xs...>> const& xs,
+void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs,
     std::tuple<Ys&...> const& ys, distributed_axis<C> const& part, associative_scan_options const& options,
     rank_attempt& attempt, Policy const& policy)
 {
@@ -182,11 +182,11 @@ void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, distribut
 {
     if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>()) {
         detail::rank_attempt attempt;
-        std::optional<detail::inputs_t<Xs>> inputs;
-        attempt([&] { detail::evaluate_inputs(inputs, xs); });
+        std::optional<detail::evaluated_pack<Xs>> inputs;
+        attempt([&] { inputs.emplace(xs); });
         detail::distributed_scan<detail::is_tuple<Xs>, detail::scanned_t<Xs>>(
-            "xloom::distributed_associative_scan_into", op, inputs, detail::leaves(ys), part, options,
-            attempt, policy);
+            "xloom::distributed_associative_scan_into", op, detail::pointer_to_values(inputs),
+            detail::leaves(ys), part, options, attempt, policy);
     }
 }
 

@@ -50,9 +50,9 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     detail::gather_nd_into(op, data, indices, output, options, policy);
 }
 
-/// Gathers over ranks, of inputs data and indices that `attempt` has evaluated, unless it failed.
+/// Gathers over ranks, of inputs data and indices that `attempt` has evaluated; they are null if it failed.
 template <class Data, class Indices, class Output, communicator C, class Policy>
-void distributed_gather(std::optional<std::tuple<Data, Indices>> const& inputs, Output& output,
+void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
     distributed_axis<C> const& part, gather_nd_options const& options, rank_attempt& attempt,
     Policy const& policy)
 {
@@ -146,9 +146,9 @@ void distributed_gather_nd_into(Data const& data, Indices const& indices, Output
 {
     if constexpr (detail::is_valid_distributed_gather<Data, Indices, Output, Policy>()) {
         detail::rank_attempt attempt;
-        std::optional<std::tuple<detail::input_t<Data>, detail::input_t<Indices>>> inputs;
-        attempt([&] { inputs.emplace(data, indices); });
-        detail::distributed_gather(inputs, output, part, options, attempt, policy);
+        std::optional<detail::evaluated_pack<std::tuple<Data const&, Indices const&>>> inputs;
+        attempt([&] { inputs.emplace(std::tie(data, indices)); });
+        detail::distributed_gather(detail::pointer_to_values(inputs), output, part, options, attempt, policy);
     }
 }
 

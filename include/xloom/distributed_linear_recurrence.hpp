@@ -31,9 +31,10 @@ consteval bool is_valid_distributed_recurrence()
     return false;
 }
 
-/// Runs linear recurrences over ranks, of inputs a, b and h0 that `attempt` has evaluated, unless it failed.
-template <class Inputs, class H, communicator C, class Policy>
-void distributed_recurrence(std::string_view op, std::optional<Inputs> const& inputs, H& h,
+/// Runs linear recurrences over ranks, of inputs a, b and of a first state that `attempt` has evaluated; they
+/// are null if it failed.
+template <class Inputs, class H0, class H, communicator C, class Policy>
+void distributed_recurrence(std::string_view op, Inputs const* inputs, H0 const* first, H& h,
     distributed_axis<C> const& part, linear_recurrence_options const& options, rank_attempt& attempt,
     Policy const& policy)
 {
@@ -45,7 +46,8 @@ void distributed_recurrence(std::string_view op, std::optional<Inputs> const& in
     std::optional<rank_scan_memory<V>> memory;
     call_digest digest;
     attempt([&] {
-        auto const& [a, b, h0] = *inputs;
+        auto const& [a, b] = *inputs;
+        H0 const& h0 = *first;
         detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
         scan_operand const initial{"h0", detail::memory_of(h0)};
         std::array<scan_operand, 3> const operands{
@@ -63,9 +65,9 @@ void distributed_recurrence(std::string_view op, std::optional<Inputs> const& in
         digest.add(options.reverse).add(typeid(T));
     });
     attempt.agree(part.ranks(), op, digest);
-    auto const& [a, b, h0] = *inputs;
+    auto const& [a, b] = *inputs;
     detail::run_rank_scan(scan{detail::operand_of<T const>(a).data, detail::operand_of<T const>(b).data,
-                              detail::operand_of<T const>(h0).data, detail::operand_of<T>(h).data},
+                              detail::operand_of<T const>(*first).data, detail::operand_of<T>(h).data},
         layouts, axis, options.reverse, part, *memory, attempt, policy);
     attempt.agree(part.ranks(), op);
 }
@@ -101,12 +103,17 @@ void distributed_linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&
     distributed_axis<C> const& part, linear_recurrence_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_distributed_recurrence<A, B, H0, H, Policy>()) {
-        using initial = decltype(detail::initial_state<detail::item_t<A>>(h0));
+        using detail::initial_state, detail::item_t;
         detail::rank_attempt attempt;
-        std::optional<std::tuple<detail::input_t<A>, detail::input_t<B>, initial>> inputs;
-        attempt([&] { inputs.emplace(a, b, detail::initial_state<detail::item_t<A>>(h0)); });
-        detail::distributed_recurrence(
-            "xloom::distributed_linear_recurrence_into", inputs, h, part, options, attempt, policy);
+        std::optional<detail::evaluated_pack<std::tuple<A const&, B const&>>> inputs;
+        std::optional<std::tuple<decltype(initial_state<item_t<A>>(h0))>> first;
+        attempt([&] {
+            inputs.emplace(std::tie(a, b));
+            first.emplace(initial_state<item_t<A>>(h0));
+        });
+        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into",
+            detail::pointer_to_values(inputs), first ? std::addressof(std::get<0>(*first)) : nullptr, h, part,
+            options, attempt, policy);
     }
 }
 

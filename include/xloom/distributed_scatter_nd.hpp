@@ -81,10 +81,11 @@ void check_named_once(std::string_view op, sorted_tuples const& tuples,
     attempt.agree(part.ranks(), op);
 }
 
-/// Scatters over ranks, with inputs indices and updates that `attempt` has evaluated, unless it failed.
+/// Scatters over ranks, with inputs indices and updates that `attempt` has evaluated; they are null if it
+/// failed.
 template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
-void distributed_scatter(Data& data, std::optional<std::tuple<Indices, Updates>> const& inputs,
-    Reduce& reduce, distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
+void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs, Reduce& reduce,
+    distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
@@ -209,9 +210,10 @@ void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates co
     if constexpr (detail::is_valid_distributed_scatter<Data, Indices, Updates,
                       std::remove_reference_t<Reduce>, Policy>()) {
         detail::rank_attempt attempt;
-        std::optional<std::tuple<detail::input_t<Indices>, detail::input_t<Updates>>> inputs;
-        attempt([&] { inputs.emplace(indices, updates); });
-        detail::distributed_scatter(data, inputs, reduce, part, options, attempt, policy);
+        std::optional<detail::evaluated_pack<std::tuple<Indices const&, Updates const&>>> inputs;
+        attempt([&] { inputs.emplace(std::tie(indices, updates)); });
+        detail::distributed_scatter(
+            data, detail::pointer_to_values(inputs), reduce, part, options, attempt, policy);
     }
 }
 

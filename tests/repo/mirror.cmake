@@ -4,7 +4,7 @@
 #     benchmark   benchmarks/NAME.bench.cpp
 #     example     a file below examples/ or tools/ that includes it
 #
-# or is in one of these two lists. The headers of options belong to their operators.
+# or is in one of these two lists, and docs/first_steps.md has NAME in its table of headers. The headers of options belong to their operators.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -116,11 +116,15 @@ foreach(line IN LISTS exceptions)
   list(APPEND answered ${what})
 endforeach()
 
+file(READ ${SOURCE_DIR}/docs/first_steps.md first_steps)
 set(expected "")
 file(GLOB headers ${SOURCE_DIR}/include/xloom/*.hpp)
 list(FILTER headers EXCLUDE REGEX "_options\\.hpp$")
 foreach(header IN LISTS headers)
   get_filename_component(name ${header} NAME_WE)
+  if(NOT first_steps MATCHES "\n[|][^\n]*[`/]${name}[`.]")
+    fault("${name}: missing in the table of docs/first_steps.md")
+  endif()
   foreach(kind IN ITEMS test benchmark example)
     set(what "${kind} ${name}")
     list(APPEND expected ${what})

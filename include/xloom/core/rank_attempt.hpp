@@ -111,7 +111,7 @@ private:
         return {calls[0], different == calls.end() ? calls[0] : *different, failed.failed, failed.kind};
     }
 
-    /// Returns the report of all ranks, by messages to ranks at the distances 1, 2, 4 and so on: after each, a
+    /// Returns the report of all ranks, by messages to ranks at the distances 1, 2, 4 and so on: after each a
     /// rank knows the calls of twice as many.
     template <communicator C>
     report report_of_all(C const& ranks, std::uint64_t digest) const

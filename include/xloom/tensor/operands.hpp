@@ -42,14 +42,19 @@ auto evaluated_inputs(Pack const& inputs)
         detail::leaves(inputs));
 }
 
+/// The inputs of a pack, evaluated when it is constructed.
 template <class Pack>
-using inputs_t = decltype(detail::evaluated_inputs(std::declval<Pack const&>()));
+struct evaluated_pack {
+    decltype(detail::evaluated_inputs(std::declval<Pack const&>())) values;
 
-/// Evaluates inputs into `evaluated`, which is empty until then.
+    explicit evaluated_pack(Pack const& inputs) : values(detail::evaluated_inputs(inputs)) {}
+};
+
+/// Returns a pointer to the values; a null pointer if they have not been evaluated.
 template <class Pack>
-void evaluate_inputs(std::optional<inputs_t<Pack>>& evaluated, Pack const& inputs)
+auto const* pointer_to_values(std::optional<evaluated_pack<Pack>> const& inputs)
 {
-    std::apply([&](auto&... input) { evaluated.emplace(input...); }, detail::leaves(inputs));
+    return inputs ? std::addressof(inputs->values) : nullptr;
 }
 
 /// True unless the type of an operand shows that its rank is at most max_rank.

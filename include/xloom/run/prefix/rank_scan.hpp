@@ -55,8 +55,8 @@ std::size_t begin_in_scan(distributed_axis<C> const& axis, bool reverse)
     return reverse ? axis.length() - axis.end() : axis.begin();
 }
 
-/// The memory of a rank's scans, allocated before the first write: the state of the sequences that are sent at
-/// once, and the totals of their whole blocks.
+/// The memory of a rank's scans, allocated before the first write: the state of the sequences that are sent
+/// at once, and the totals of their whole blocks.
 template <class V>
 class rank_scan_memory {
 public:

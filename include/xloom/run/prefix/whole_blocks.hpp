@@ -80,7 +80,8 @@ strips_of_row<Vector, Make> strips_between(
     return {begin, end, width, make, true, neutral};
 }
 
-/// The whole blocks of a rank's part of a sequence: the number of elements before the first one, and of blocks.
+/// The whole blocks of a rank's part of a sequence: the number of elements before the first one, and that of
+/// blocks.
 struct block_range {
     std::size_t head, blocks;
 };
