@@ -22,6 +22,18 @@ inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
 template <class X>
 inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
+/// The type of the states that residuals keep; void for what is no such residuals.
+template <template <class> class Residuals, class X>
+struct kept_state {
+    using type = void;
+};
+template <template <class> class Residuals, class State>
+struct kept_state<Residuals, Residuals<State>> {
+    using type = State;
+};
+template <template <class> class Residuals, class X>
+using kept_state_t = typename kept_state<Residuals, X>::type;
+
 /// True for a parameter whose cotangent can begin as 0.
 template <class X>
 struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
