@@ -87,8 +87,8 @@ void loop_backward_into(Body&& body, BodyVjp&& body_vjp, Params const& params, C
 {
     using namespace detail;
     using outputs = decltype(detail::evaluated_inputs(ct_outputs));
-    if constexpr (is_valid_loop_backward_into<BodyVjp, kept_state_t<loop_residuals, Residuals>, Params,
-                      outputs, CtStates, CtParams>()) {
+    if constexpr (is_valid_loop_backward_into<std::remove_reference_t<Body>, BodyVjp,
+                      kept_state_t<loop_residuals, Residuals>, Params, outputs, CtStates, CtParams>()) {
         static constexpr std::string_view op = "xloom::loop_backward_into";
         outputs const evaluated = detail::evaluated_inputs(ct_outputs);
         auto const cts = detail::const_leaves(detail::leaves(evaluated));

@@ -93,7 +93,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::run_bodies(fail, [&] {
         for (; t < length; ++t) {
             detail::run_iteration(body, current, x, y, holds_input);
-            guards.check(op, "states", current, t);
+            guards.check_shapes(op, "states", current, t);
         }
     });
 }

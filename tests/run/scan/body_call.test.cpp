@@ -98,6 +98,8 @@ TEST_CASE("copies of numbers and containers")
     CHECK(has_copies(&function_by_value));
     CHECK(detail::takes_copies<void(vec, double, double&), std::tuple<vec&, double const&, double&>>);
     CHECK(has_copies(strided_elements([](vec&, double, double) {})));
+    auto const named = [](vec&, double, double) {};
+    CHECK(detail::takes_copies<decltype(named)&, std::tuple<vec&, double const&, double&>>);
 }
 
 TEST_CASE("copies that share their items")

@@ -14,7 +14,7 @@ namespace xloom::detail {
 /// The class of a body: for a function, one that is called alike; for a marked body, that of the body.
 template <class Body>
 struct body_class {
-    using type = std::remove_cv_t<Body>;
+    using type = Body;
 };
 template <class Result, class... Parameters>
 struct body_class<Result(Parameters...)> {
@@ -30,7 +30,7 @@ struct body_class<Function*> : body_class<Function> {};
 template <class Body>
 struct body_class<strided_body<Body>> : body_class<Body> {};
 template <class Body>
-using body_class_t = typename body_class<std::remove_cv_t<Body>>::type;
+using body_class_t = typename body_class<bare<Body>>::type;
 
 /// The result of a rival's own overload.
 struct rival_result {};
@@ -292,7 +292,7 @@ public:
     /// Requires that the values have their shapes after an iteration.
     ///
     /// Errors    body_error.
-    void check(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
+    void check_shapes(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
         std::size_t iteration) const
     {
         detail::for_each_leaf(guards_, [&](auto i, auto const& guard) {

@@ -139,7 +139,7 @@ void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody 
                     detail::fail_reshaped(op, "ct_states", i, detail::shape_of(value),
                         detail::describe_shape(std::get<i>(ct_states)), t);
         });
-        guards.check(op, "ct_params", ct_params, t);
+        guards.check_shapes(op, "ct_params", ct_params, t);
     });
 }
 

@@ -119,7 +119,8 @@ using loop_backward_call = call_of<BodyVjp,
 
 /// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one
 /// sentence.
-template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+template <class Body, class BodyVjp, class State, class Params, class CtOutputs, class CtStates,
+    class CtParams>
 consteval bool is_valid_loop_backward_into()
 {
     if constexpr (std::is_void_v<State>)
@@ -143,6 +144,12 @@ consteval bool is_valid_loop_backward_into()
     else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<leaves_t<CtParams>>)
         static_assert(
             never<CtParams>, "xloom::loop_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!call_of<Body,
+                           joined_t<std::tuple<std::int64_t>, leaves_t<State>, const_leaves_t<Params>,
+                               discarded_arguments_t<CtOutputs, true>>>::is_valid)
+        static_assert(
+            never<Body>, "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
+                         "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
     else if constexpr (!loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "

@@ -175,8 +175,8 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         detail::call_body(body_vjp, detail::leaves(states), detail::input_elements(x), operands.params,
             detail::input_elements(ct_y), ct_current.get(), detail::output_elements(ct_x),
             operands.ct_params);
-        state_guards.check(op, "ct_states", operands.ct_states, t);
-        param_guards.check(op, "ct_params", operands.ct_params, t);
+        state_guards.check_shapes(op, "ct_states", operands.ct_states, t);
+        param_guards.check_shapes(op, "ct_params", operands.ct_params, t);
         detail::leave_all(x);
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);
