@@ -7,6 +7,7 @@
 #include <xloom/linear_recurrence.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
+#include <xloom/loop_vjp_into.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
 #include <xloom/scan_vjp_into.hpp>
@@ -329,6 +330,36 @@ TEST_CASE("scan_forward_into and scan_backward_into allocate nothing in their lo
             CHECK(forward.between() == 0);
             CHECK(backward.calls() >= 40);
             CHECK(backward.between() == 0);
+        }
+    }
+}
+
+TEST_CASE("forward passes allocate nothing at all after one of the same sizes, for every checkpoint")
+{
+    using namespace xloom;
+    using vec = xt::xtensor<double, 1>;
+    xt::xtensor<double, 2> const x = xt::ones<double>({40, 4});
+    xt::xtensor<double, 2> y = x;
+    auto const step = [](vec& h, auto const& x_t, auto& y_t) {
+        xt::noalias(h) = 0.5 * h + x_t;
+        xt::noalias(y_t) = h;
+    };
+    auto const trip = [](std::int64_t t, vec& v, auto& y_t) {
+        xt::noalias(v) = 0.5 * v;
+        xt::noalias(y_t) = v;
+        return t < 38;
+    };
+    for (checkpoint const& policy : {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(5),
+             checkpoint::online(1), checkpoint::online(6)}) {
+        vec h = {1, 2, 3, 4};
+        scan_residuals<vec> of_scan(policy);
+        loop_residuals<vec> of_loop(policy);
+        for (int call = 0; call < 3; ++call) {
+            std::size_t const before = allocations();
+            scan_forward_into(step, h, x, std::tuple(), y, of_scan);
+            loop_forward_into(trip, h, std::tuple(), y, of_loop, {.max_trip_count = 39});
+            std::size_t const during = allocations() - before;
+            CHECK((during == 0) == (call != 0));
         }
     }
 }
