@@ -83,6 +83,59 @@ TEST_CASE("a wrong VJP is found in every operand")
     check(std::integral_constant<std::size_t, 6>{}, "params[2]", {});
 }
 
+TEST_CASE("a VJP that overwrites the cotangent of a parameter, where it must add, is wrong")
+{
+    auto const body = [](double state, double x_t, double w) { return scan_step{w * state + x_t}; };
+    auto const overwriting = [](double state, double, double w, double& ct, double& ct_x, double& ct_w) {
+        ct_x = ct; // is 0 before
+        ct_w = ct * state;
+        ct *= w;
+    };
+    auto const found = check_vjp(body, overwriting, 0.5, 2.0, 0.25).differences();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].operand == "params[0]");
+    auto const in_place = [](double& state, double x_t, double w) { state = w * state + x_t; };
+    CHECK(!check_vjp_into(in_place, overwriting, 0.5, 2.0, 0.25, std::tuple()));
+    auto const adding = [](double state, double, double w, double& ct, double& ct_x, double& ct_w) {
+        ct_x = ct;
+        ct_w += ct * state;
+        ct *= w;
+    };
+    CHECK(check_vjp(body, adding, 0.5, 2.0, 0.25));
+    CHECK(check_vjp_into(in_place, adding, 0.5, 2.0, 0.25, std::tuple()));
+}
+
+TEST_CASE("a VJP that changes the shape of a cotangent is an error")
+{
+    auto const body = [](vec const& state, vec const& x_t, vec const& w) {
+        return scan_step{vec(w * state + x_t)};
+    };
+    auto const check = [&](auto const& reshape, char const* text) {
+        auto const body_vjp = [&](vec const& state, vec const&, vec const& w, vec& ct, vec& ct_x, vec& ct_w) {
+            ct_x = ct;
+            ct_w += ct * state;
+            ct *= w;
+            reshape(ct, ct_x, ct_w);
+        };
+        vec const operand = {1, 2};
+        CHECK_THROWS_WITH_AS(
+            static_cast<void>(check_vjp(body, body_vjp, operand, operand, operand)), text, body_error);
+    };
+    check([](vec& ct, vec&, vec&) { ct = vec{0.5}; }, "xloom::check_vjp: the VJP must give every cotangent "
+                                                      "the shape of its value, but states[0] is [2] and "
+                                                      "the VJP made its cotangent [1]. Assign its items.");
+    check(
+        [](vec&, vec& ct_x, vec&) {
+            ct_x = {1, 2, 3};
+        },
+        "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but elements[0] is [2] "
+        "and the VJP made its cotangent [3]. Assign its items.");
+    check([](vec&, vec&, vec& ct_w) { ct_w = vec::from_shape({0}); },
+        "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but params[0] is [2] "
+        "and "
+        "the VJP made its cotangent [0]. Assign its items.");
+}
+
 TEST_CASE("the index is that of the item, not of its place in memory")
 {
     xt::xtensor<double, 2, xt::layout_type::column_major> const columns = W;

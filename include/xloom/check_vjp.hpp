@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/core/never.hpp>
 #include <xloom/core/shape.hpp>
 #include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/scan_body.hpp>
@@ -78,9 +79,26 @@ private:
     std::uint32_t state_;
 };
 
+/// True for the step of a body with S states.
+template <class Step, std::size_t S>
+inline constexpr bool is_step_of = false;
+template <class State, class ScanOutputs, std::size_t S>
+inline constexpr bool is_step_of<scan_step<State, ScanOutputs>, S> = leaf_count<State> == S;
+template <std::size_t S>
+inline constexpr bool is_step_of<scan_step<loose_values>, S> = false;
+
 /// True if difference quotients by this type exist.
 template <class Item>
 inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
+
+/// Returns the items of a value.
+template <class X>
+std::vector<double> doubles_of(X const& value)
+{
+    std::vector<double> items;
+    detail::for_each_item(value, [&](auto const& item) { items.push_back(static_cast<double>(item)); });
+    return items;
+}
 
 /// Compares a VJP with central differences of the sum of all results times cotangents. Operands is a tuple of
 /// the states, the elements and the parameters.
@@ -105,20 +123,36 @@ public:
         return ct;
     }
 
-    /// Compares the derivatives `ct_operand` of one operand with the quotients. evaluate(use) computes the
-    /// results and calls use(result) for each.
+    /// Returns a cotangent of a parameter before the VJP, which must add to it.
+    template <class X>
+    owned_t<X> start_of(X const& param)
+    {
+        owned_t<X> ct = detail::zeros_like(param);
+        detail::for_each_item(ct, [&](auto& item) {
+            if constexpr (has_quotients<bare<decltype(item)>>)
+                item = static_cast<bare<decltype(item)>>(numbers_());
+        });
+        return ct;
+    }
+
+    /// Compares the derivatives by one operand, which are what the VJP made of `start`, with the quotients.
+    /// evaluate(use) computes the results and calls use(result) for each.
     template <std::size_t I, class Ct, class Evaluate>
-    void compare(std::string_view name, std::size_t number, Ct const& ct_operand, Evaluate const& evaluate,
-        vjp_report& report) const
+    void compare(std::string_view name, std::size_t number, Ct const& start, Ct const& ct_operand,
+        Evaluate const& evaluate, vjp_report& report) const
     {
         auto& operand = std::get<I>(operands_);
+        if (!detail::have_same_shape(operand, ct_operand))
+            fail<body_error>(
+                "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but ", name, "[",
+                number, "] is ", detail::shape_of(operand), " and the VJP made its cotangent ",
+                detail::describe_shape(ct_operand), ". Assign its items.");
         using item = item_t<bare<decltype(operand)>>;
         if constexpr (has_quotients<item>) {
             double const tolerance =
                 options_.tolerance.value_or(std::numeric_limits<item>::digits < 53 ? 1e-2 : 1e-6);
-            std::vector<double> derivatives;
-            detail::for_each_item(
-                ct_operand, [&](item const& ct) { derivatives.push_back(static_cast<double>(ct)); });
+            std::vector<double> const before = detail::doubles_of(start),
+                                      after = detail::doubles_of(ct_operand);
             std::size_t flat = 0;
             detail::for_each_item(operand, [&](item& value) {
                 item const original = value;
@@ -131,7 +165,7 @@ public:
                 double const quotient =
                     (sum_above - weighted_results(evaluate)) / static_cast<double>(above - value);
                 value = original;
-                double const vjp = derivatives[flat];
+                double const vjp = after[flat] - before[flat];
                 if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
                     report.add({concat(name, "[", number, "]"), unravel(flat, detail::shape_of(operand)), vjp,
                         quotient});
@@ -161,6 +195,81 @@ private:
     std::vector<double> weights_{};
 };
 
+/// The values of packs as const references.
+template <class... Packs>
+using const_operands_t = joined_t<const_leaves_t<owned_t<Packs>>...>;
+
+// The message of a static_assert is a literal, so only the preprocessor can insert the name of the function.
+// The macro defines function<BodyVjp, State, Elements, Params, Outputs>(): true if a VJP is callable for a
+// body with these outputs, otherwise a compile-time error of one sentence.
+#define XLOOM_CHECKED_VJP(function, op)                                                                      \
+    template <class BodyVjp, class State, class Elements, class Params, class Outputs>                       \
+    consteval bool function()                                                                                \
+    {                                                                                                        \
+        using call = call_of<BodyVjp,                                                                        \
+            joined_t<const_operands_t<State, Elements, Params, Outputs>, leaves_t<owned_t<State>>,           \
+                leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>>;                                    \
+        if constexpr (is_operand<BodyVjp> || !call::is_valid)                                                \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP must be callable as body_vjp(state const&..., element const&..., param "       \
+                   "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., "     \
+                   "param cotangent&...)");                                                                  \
+        else if constexpr (call::has_copies)                                                                 \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP takes a cotangent that it is to write by value, so that what it writes is "    \
+                   "lost; take it by reference, as in double& ct_h or auto& ct_x");                          \
+        else                                                                                                 \
+            return true;                                                                                     \
+        return false;                                                                                        \
+    }
+
+XLOOM_CHECKED_VJP(is_valid_checked_vjp, "xloom::check_vjp")
+XLOOM_CHECKED_VJP(is_valid_checked_vjp_into, "xloom::check_vjp_into")
+
+#undef XLOOM_CHECKED_VJP
+
+/// True if the types of a call of check_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params>
+consteval bool is_valid_check_vjp()
+{
+    using call = call_of<Body, const_operands_t<State, Elements, Params>>;
+    if constexpr (is_operand<BodyVjp>)
+        return is_valid_checked_vjp<BodyVjp, State, Elements, Params, std::tuple<>>();
+    else if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp: the body must be callable as body(state const&..., element const&..., param "
+            "const&...); the arguments are check_vjp(body, body_vjp, states, elements[, params][, options])");
+    else {
+        using step = bare<typename call::result>;
+        if constexpr (!is_step_of<step, leaf_count<State const>>)
+            static_assert(never<Body>, "xloom::check_vjp: the body must return xloom::scan_step{state, "
+                                       "scan_outputs}, with as many states as it has");
+        else
+            return is_valid_checked_vjp<BodyVjp, State, Elements, Params, decltype(step::scan_outputs)>();
+    }
+    return false;
+}
+
+/// True if the types of a call of check_vjp_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
+consteval bool is_valid_check_vjp_into()
+{
+    using call = call_of<Body,
+        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
+    if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body must be callable as body(state&..., element const&..., param "
+            "const&..., output&...); the arguments are check_vjp_into(body, body_vjp, states, elements, "
+            "params, outputs[, options])");
+    else if constexpr (call::has_copies)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is "
+            "lost; take it by reference, as in double& h or auto& y_t");
+    else
+        return is_valid_checked_vjp_into<BodyVjp, State, Elements, Params, Outputs>();
+    return false;
+}
+
 /// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
 /// and the outputs.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
@@ -186,17 +295,25 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     vjp_report report;
     [&]<std::size_t... I, std::size_t... J, std::size_t... K, std::size_t... L>(std::index_sequence<I...>,
         std::index_sequence<J...>, std::index_sequence<K...>, std::index_sequence<L...>) {
-        auto ct_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
-        auto ct_p = std::tuple(detail::zeros_like(std::get<K>(p))...);
+        auto const zeros = std::tuple(detail::zeros_like(std::get<I>(first))...);
+        auto const zeros_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
+        auto const start_p = std::tuple(comparison.start_of(std::get<K>(p))...);
+        auto ct_x = zeros_x;
+        auto ct_p = start_p;
         detail::call_body(body_vjp, detail::const_leaves(detail::leaves(first)), detail::leaves(x),
             detail::leaves(p), std::tie(std::as_const(std::get<S + L>(cts))...),
             std::tie(std::get<I>(cts)...), detail::leaves(ct_x), detail::leaves(ct_p));
         auto const evaluate = [&](auto const& use) {
             std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
         };
-        (comparison.template compare<I>("states", I, std::get<I>(cts), evaluate, report), ...);
-        (comparison.template compare<S + J>("elements", J, std::get<J>(ct_x), evaluate, report), ...);
-        (comparison.template compare<S + M + K>("params", K, std::get<K>(ct_p), evaluate, report), ...);
+        (comparison.template compare<I>("states", I, std::get<I>(zeros), std::get<I>(cts), evaluate, report),
+            ...);
+        (comparison.template compare<S + J>(
+             "elements", J, std::get<J>(zeros_x), std::get<J>(ct_x), evaluate, report),
+            ...);
+        (comparison.template compare<S + M + K>(
+             "params", K, std::get<K>(start_p), std::get<K>(ct_p), evaluate, report),
+            ...);
     }(std::make_index_sequence<S>{}, std::make_index_sequence<M>{}, std::make_index_sequence<P>{},
         std::make_index_sequence<std::tuple_size_v<decltype(cts)> - S>{});
     return report;
@@ -210,10 +327,11 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 /// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
 /// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
 /// varied by the cube root of its type's epsilon.
+/// The cotangents of the params are random numbers, too, before body_vjp adds to them.
 ///
 /// Types     items of floating-point types are varied, others are not.
 /// Options   check_vjp_options. The tolerance is relative to the larger of 1 and the quotient.
-/// Errors    exceptions of the bodies propagate.
+/// Errors    body_error: the VJP changed the shape of a cotangent. Exceptions of the bodies propagate.
 /// Cost      two runs of the body for every item.
 /// Source    JAX's jax.test_util.check_vjp.
 /// Example
@@ -231,13 +349,18 @@ template <class Body, class BodyVjp, class State, class Elements, class Params =
 vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params = {}, check_vjp_options const& options = {})
 {
-    auto const call_body = [&](auto const& operands) {
-        auto step = std::apply(body, operands);
-        return std::apply(
-            [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
-            std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
-    };
-    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    if constexpr (detail::is_valid_check_vjp<std::remove_reference_t<Body>, std::remove_reference_t<BodyVjp>,
+                      State, Elements, Params>()) {
+        auto const call_body = [&](auto const& operands) {
+            auto step = std::apply(body, operands);
+            return std::apply(
+                [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
+                std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
 }
 
 /// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
@@ -246,21 +369,28 @@ template <class Body, class BodyVjp, class State, class Elements, class Params, 
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
 {
-    constexpr std::size_t S = detail::leaf_count<State const>;
-    auto const call_body = [&](auto const& operands) {
-        auto results = std::apply(
-            [](auto const&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
-            std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
-        [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
-            std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
-            ((std::get<I>(results) = std::get<I>(operands)), ...);
-            body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
-        }(std::make_index_sequence<S>{},
-            std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
-            std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
-        return results;
-    };
-    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    if constexpr (detail::is_valid_check_vjp_into<std::remove_reference_t<Body>,
+                      std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>()) {
+        constexpr std::size_t S = detail::leaf_count<State const>;
+        auto const call_body = [&](auto const& operands) {
+            auto results = std::apply(
+                [](auto const&... value) {
+                    return std::tuple<detail::owned_t<decltype(value)>...>(value...);
+                },
+                std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
+            [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
+                std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
+                ((std::get<I>(results) = std::get<I>(operands)), ...);
+                body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
+            }(std::make_index_sequence<S>{},
+                std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
+                std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
+            return results;
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
 }
 
 } // namespace xloom

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <xloom/check/cotangents.hpp>
+#include <xloom/core/movable_flag.hpp>
 #include <xloom/if.hpp>
 #include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/held_pack.hpp>
@@ -72,6 +73,11 @@ consteval bool is_valid_if_pullback()
         static_assert(never<ThenVjp>,
             "xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., "
             "result cotangent const&..., operand cotangent&...)");
+    else if constexpr (branch_vjp_call<ThenVjp, Operands, CtResult>::has_copies ||
+                       branch_vjp_call<ElseVjp, Operands, CtResult>::has_copies)
+        static_assert(never<ThenVjp>,
+            "xloom::if_vjp: a VJP takes a cotangent that it is to write by value, so that "
+            "what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -102,6 +108,7 @@ public:
         detail::check_ranks(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
+        has_run_ = true;
         return result;
     }
 
@@ -109,6 +116,7 @@ public:
     template <class CtResult>
     owned_t<Operands> operator()(CtResult const& ct_result)
     {
+        check_pullback(op, has_run_);
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
@@ -135,6 +143,7 @@ private:
     ElseVjp else_vjp_;
     held_pack_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
+    movable_flag has_run_{};
 };
 
 } // namespace detail
@@ -152,7 +161,8 @@ private:
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.
-/// Errors    as if_; the pullback: shape_error: a cotangent's shape. Exceptions of the callables propagate.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from.
+///           Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
 ///           last call of the pullback. Other operands and the callables are kept in the pullback.

@@ -70,6 +70,8 @@ public:
     template <class CtStates, class CtOutputs>
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
+        loop_record<state>& record = detail::record_of(residuals_);
+        check_pullback(op, record.states.is_finished());
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp =
             detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
@@ -79,7 +81,6 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            loop_record<state>& record = detail::record_of(residuals_);
             detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
             auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
                 Step step = detail::call_body(
@@ -89,8 +90,8 @@ public:
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
-            detail::run_loop_backward(record, run_body, body_vjp, params, ct_ys, detail::leaves(result.init),
-                detail::leaves(result.params));
+            detail::run_loop_backward(op, record, run_body, body_vjp, params, ct_ys,
+                detail::leaves(result.init), detail::leaves(result.params));
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -125,7 +126,8 @@ private:
 /// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
 ///           need options.max_trip_count. loop_options.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
-///           cotangent's shape. Exceptions of the bodies propagate.
+///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
+///           another shape. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
 /// Cost      as loop, a copy of every carried value that is kept; the pullback: trips runs of body_vjp, and
 ///           the runs of the body that the checkpoint states.

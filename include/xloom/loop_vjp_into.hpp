@@ -25,15 +25,16 @@ namespace xloom {
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
 /// Example   loop_backward_into has one.
-template <class Body, class States, class Params, class Outputs, class State>
+template <class Body, class States, class Params, class Outputs, class Residuals>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    loop_residuals<State>& residuals, loop_options const& options = {})
+    Residuals& residuals, loop_options const& options = {})
 {
     using namespace detail;
-    if constexpr (is_valid_loop_forward_into<Body, States, Params, Outputs, State>()) {
+    if constexpr (is_valid_loop_forward_into<Body, States, Params, Outputs,
+                      kept_state_t<loop_residuals, Residuals>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        loop_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::start_loop(op, record, limit_of(op, options), options);
         constexpr std::size_t count = leaf_count<States>;
         recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
@@ -58,9 +59,10 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    ct_outputs as the scan outputs, of which the iterations that were run are read; ct_states as the
 ///           final values, ct_params as the parameters.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
-///           finished with the residuals. overlap_error: a cotangent that is written shares memory with
-///           another operand. Exceptions of the bodies propagate; the cotangents then hold the values written
-///           so far.
+///           finished with the residuals, or they have been moved from. overlap_error: a cotangent that is
+///           written shares memory with another operand. body_error, after an iteration: body_vjp gave a
+///           cotangent another shape. Exceptions of the bodies propagate; the cotangents then hold the values
+///           written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      a run of body_vjp for each iteration, and the runs of the body that the checkpoint states.
 /// Example
@@ -79,35 +81,38 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// ct_w; // = 4.5
 /// ```
 template <class Body, class BodyVjp, class Params, class CtOutputs, class CtStates, class CtParams,
-    class State>
+    class Residuals>
 void loop_backward_into(Body&& body, BodyVjp&& body_vjp, Params const& params, CtOutputs const& ct_outputs,
-    CtStates&& ct_states, CtParams&& ct_params, loop_residuals<State>& residuals)
+    CtStates&& ct_states, CtParams&& ct_params, Residuals& residuals)
 {
     using namespace detail;
     using outputs = decltype(detail::evaluated_inputs(ct_outputs));
-    if constexpr (is_valid_loop_backward_into<BodyVjp, State, Params, outputs, CtStates, CtParams>()) {
+    if constexpr (is_valid_loop_backward_into<std::remove_reference_t<Body>, BodyVjp,
+                      kept_state_t<loop_residuals, Residuals>, Params, outputs, CtStates, CtParams>()) {
         static constexpr std::string_view op = "xloom::loop_backward_into";
         outputs const evaluated = detail::evaluated_inputs(ct_outputs);
         auto const cts = detail::const_leaves(detail::leaves(evaluated));
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto const ct_carried = detail::leaves(ct_states);
         auto const ct_parameters = detail::leaves(ct_params);
-        loop_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_loop_cotangents(op, record, cts, ct_carried);
         check_ranks(op, "params", parameters);
         check_ranks(op, "ct_params", ct_parameters);
         check_cotangents(
             op, "ct_params", detail::shapes_of(ct_parameters), "params", detail::shapes_of(parameters));
-        auto const written = detail::places_of(ct_parameters);
+        auto const written = std::tuple(detail::places_of(ct_carried), detail::places_of(ct_parameters));
         auto const read = std::tuple(detail::places_of(parameters), detail::places_of(cts));
-        check_exclusive(op, std::array{named_places{"ct_params", written}},
+        check_exclusive(op,
+            std::array{named_places{"ct_states", std::get<0>(written)},
+                named_places{"ct_params", std::get<1>(written)}},
             std::array{
                 named_places{"params", std::get<0>(read)}, named_places{"ct_outputs", std::get<1>(read)}});
         auto const run_body = [&](std::int64_t t, auto const& carried, auto const& discarded) {
             static_cast<void>(
                 detail::call_body(body, std::tuple<std::int64_t>(t), carried, parameters, discarded));
         };
-        detail::run_loop_backward(record, run_body, body_vjp, parameters, cts, ct_carried, ct_parameters);
+        detail::run_loop_backward(op, record, run_body, body_vjp, parameters, cts, ct_carried, ct_parameters);
     }
 }
 

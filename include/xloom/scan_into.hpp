@@ -82,9 +82,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
-    auto const guards = std::apply(
-        [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
-        states);
+    shape_guards const guards(states);
     std::tuple<local_state<States>...> held(states);
     auto const current =
         std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
@@ -95,11 +93,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::run_bodies(fail, [&] {
         for (; t < length; ++t) {
             detail::run_iteration(body, current, x, y, holds_input);
-            detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
-                if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(
-                        op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
-            });
+            guards.check_shapes(op, "states", current, t);
         }
     });
 }

@@ -75,6 +75,8 @@ public:
     template <class CtStates, class CtOutputs>
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
+        scan_record<state>& record = detail::record_of(residuals_);
+        check_pullback(op, record.states.is_finished());
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
@@ -87,7 +89,6 @@ public:
             scan_backward_operands const operands{inputs, params,
                 detail::const_leaves(detail::leaves(evaluated)), detail::leaves(result.init),
                 detail::leaves(result.scan_inputs), detail::leaves(result.params)};
-            scan_record<state>& record = detail::record_of(residuals_);
             detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -150,7 +151,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
 /// Options   checkpoints (all): which states are kept until the pullback is called. scan_options.
-/// Errors    as scan; the pullback: shape_error: a cotangent's shape. Exceptions of the bodies propagate.
+/// Errors    as scan; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
+///           body_error: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
 /// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of
 ///           the body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's

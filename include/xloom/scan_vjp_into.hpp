@@ -14,16 +14,18 @@ namespace xloom {
 
 namespace detail {
 
-template <bool LeadingAxis, class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <bool LeadingAxis, class Body, class States, class Inputs, class Params, class Outputs,
+    class Residuals>
 void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan_forward_into<Body, States, inputs, Params, Outputs, State, LeadingAxis>()) {
+    if constexpr (is_valid_scan_forward_into<Body, States, inputs, Params, Outputs,
+                      kept_state_t<scan_residuals, Residuals>, LeadingAxis>()) {
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        scan_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
@@ -39,22 +41,22 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
 }
 
 template <bool LeadingAxis, class Body, class BodyVjp, class Inputs, class Params, class CtOutputs,
-    class CtStates, class CtInputs, class CtParams, class State>
+    class CtStates, class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals, scan_options const& options)
+    Residuals& residuals, scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     using outputs = decltype(detail::evaluated_inputs(ct_outputs));
-    if constexpr (is_valid_scan_backward_into<Body, BodyVjp, State, inputs, Params, outputs, CtStates,
-                      CtInputs, CtParams, LeadingAxis>()) {
+    if constexpr (is_valid_scan_backward_into<Body, BodyVjp, kept_state_t<scan_residuals, Residuals>, inputs,
+                      Params, outputs, CtStates, CtInputs, CtParams, LeadingAxis>()) {
         static constexpr std::string_view op = "xloom::scan_backward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         outputs const evaluated_cts = detail::evaluated_inputs(ct_outputs);
         scan_backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
             detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
             detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
-        scan_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_scan_backward(op, record.states, record.output_shapes, operands, options);
         auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
         detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options);
@@ -76,21 +78,22 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
 /// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
 ///           residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
-///           first iteration only, and nothing if the residuals have the memory from an earlier call.
+///           first iteration only and, except for lazy operands and strided elements, nothing if the residuals
+///           have the memory from an earlier call.
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_backward_into has one.
-template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals>
 void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals)
+    Outputs&& scan_outputs, Residuals& residuals)
 {
     detail::scan_forward_into<true>(body, static_cast<States&&>(states), scan_inputs, params,
         static_cast<Outputs&&>(scan_outputs), residuals, {});
 }
 
 /// Runs scan_forward_into with axes, directions or a length.
-template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals>
 void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options)
 {
     detail::scan_forward_into<false>(body, static_cast<States&&>(states), scan_inputs, params,
         static_cast<Outputs&&>(scan_outputs), residuals, options);
@@ -113,8 +116,9 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 ///           as the parameters.
 /// Options   those of the forward pass.
 /// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that
-///           is written shares memory with another operand. Exceptions of the bodies propagate; the
+///           option_error: no forward pass has finished with the residuals, or they have been moved from.
+///           overlap_error: a cotangent that is written shares memory with another operand. body_error, after
+///           an iteration: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate; the
 ///           cotangents then hold the values written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
@@ -145,10 +149,10 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// ct_h; // = 0.875
 /// ```
 template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
-    class CtInputs, class CtParams, class State>
+    class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals)
+    Residuals& residuals)
 {
     detail::scan_backward_into<true>(body, body_vjp, scan_inputs, params, ct_outputs,
         static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),
@@ -157,10 +161,10 @@ void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inpu
 
 /// Runs scan_backward_into with the axes, directions or length of the forward pass.
 template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
-    class CtInputs, class CtParams, class State>
+    class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals, scan_options const& options)
+    Residuals& residuals, scan_options const& options)
 {
     detail::scan_backward_into<false>(body, body_vjp, scan_inputs, params, ct_outputs,
         static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),

@@ -8,6 +8,7 @@
 #include <xloom/linear_recurrence.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
+#include <xloom/loop_vjp_into.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
 #include <xloom/scan_vjp_into.hpp>
@@ -382,6 +383,36 @@ TEST_CASE("parallel scans allocate before they write")
         });
         auto const a = rows;
         check_refusals(rows, [&](auto& b) { xloom::linear_recurrence_into(a, b, 0.0, b, {}, two_parts()); });
+    }
+}
+
+TEST_CASE("forward passes allocate nothing at all after one of the same sizes, for every checkpoint")
+{
+    using namespace xloom;
+    using vec = xt::xtensor<double, 1>;
+    xt::xtensor<double, 2> const x = xt::ones<double>({40, 4});
+    xt::xtensor<double, 2> y = x;
+    auto const step = [](vec& h, auto const& x_t, auto& y_t) {
+        xt::noalias(h) = 0.5 * h + x_t;
+        xt::noalias(y_t) = h;
+    };
+    auto const trip = [](std::int64_t t, vec& v, auto& y_t) {
+        xt::noalias(v) = 0.5 * v;
+        xt::noalias(y_t) = v;
+        return t < 38;
+    };
+    for (checkpoint const& policy : {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(5),
+             checkpoint::online(1), checkpoint::online(6)}) {
+        vec h = {1, 2, 3, 4};
+        scan_residuals<vec> of_scan(policy);
+        loop_residuals<vec> of_loop(policy);
+        for (int call = 0; call < 3; ++call) {
+            std::size_t const before = allocations();
+            scan_forward_into(step, h, x, std::tuple(), y, of_scan);
+            loop_forward_into(trip, h, std::tuple(), y, of_loop, {.max_trip_count = 39});
+            std::size_t const during = allocations() - before;
+            CHECK((during == 0) == (call != 0));
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 // 11: xloom::loop_into: the body must return bool: whether to go on
 // 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 60: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 13: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
+// 14: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
 // clang-format on
 #include <xloom/loop_into.hpp>
 
@@ -56,6 +58,11 @@ int main()
     xloom::loop_into(body, std::tuple<std::tuple<xt::xtensor<float, 1>&>>(std::tie(v)), y);
 #elif CASE == 60 // a view of a temporary
     xloom::loop_into(body, v, xt::strided_view(xt::xtensor<float, 2>(y), {xt::all(), xt::all()}));
+#elif CASE == 13
+    double number = 1;
+    xloom::loop_into([](std::int64_t, double value) { return (value /= 2) > 1; }, number);
+#elif CASE == 14
+    xloom::loop_into([](auto, auto& value, auto y_t) { return (value = y_t = 1) > 1; }, y(0, 0), v);
 #endif
     static_cast<void>(body);
 }

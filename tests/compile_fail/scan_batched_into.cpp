@@ -15,6 +15,7 @@
 // 13: xloom::scan_batched_into: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 14: xloom::scan_batched_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 15: xloom::scan_batched_into: a scan input or output must be a tensor of xtensor
+// 16: xloom::scan_batched_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <xloom/scan_batched_into.hpp>
 
@@ -63,6 +64,10 @@ int main()
     xloom::scan_batched_into(body, h, std::tuple{std::tuple{x, x}, x}, y, lens);
 #elif CASE == 15
     xloom::scan_batched_into(body, h, std::vector<float>{1, 2}, y, lens);
+#elif CASE == 16
+    xt::xtensor<float, 1> sums{1, 2};
+    xt::xtensor<float, 2> const rows{{1, 2}, {3, 4}};
+    xloom::scan_batched_into([](float sum, float x_t) { sum += x_t; }, sums, rows);
 #endif
     static_cast<void>(body);
 }

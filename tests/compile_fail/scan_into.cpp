@@ -19,6 +19,10 @@
 // 17: xloom::scan_into: strided_elements needs scan inputs and outputs whose rank is known at compile time, such as xt::xtensor
 // 60: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 61: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 18: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 19: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 20: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 21: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <xloom/scan_into.hpp>
 
@@ -81,6 +85,17 @@ int main()
         std::tuple<xt::xtensor<float, 1>&, decltype(xt::transpose(xt::xtensor<float, 2>()))>(
             h, xt::transpose(xt::xtensor<float, 2>())),
         x, y);
+#elif CASE == 18
+    float last = 0;
+    xloom::scan_into([](float state, float x_t) { state += x_t; }, last, constant_h);
+#elif CASE == 19
+    float last = 0;
+    xloom::scan_into([](auto& state, auto x_t, auto y_t) { y_t = state += x_t; }, last, constant_h, h);
+#elif CASE == 20
+    xloom::scan_into([](auto state, auto const& x_t, auto& y_t) { y_t = state += x_t; }, h, x, y);
+#elif CASE == 21
+    float last = 0;
+    xloom::scan_into(xloom::strided_elements([](float state, auto const& x_t) { state += x_t(0); }), last, x);
 #endif
     static_cast<void>(body);
 }

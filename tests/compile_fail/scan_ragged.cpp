@@ -14,6 +14,7 @@
 // 12: xloom::scan_ragged_into: row_splits must be a tensor of integers, [S + 1]
 // 13: xloom::scan_ragged_into: the body must be callable as body(state&..., element const&..., output&...)
 // 14: xloom::scan_ragged_into: the body writes through its references and must return void
+// 15: xloom::scan_ragged_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <vector>
 
@@ -61,6 +62,8 @@ int main()
     xloom::scan_ragged_into([](float& a, float b) { a += b; }, h, x, y, splits);
 #elif CASE == 14
     xloom::scan_ragged_into([](float& a, float b, float& c) { return c = a += b; }, h, x, y, splits);
+#elif CASE == 15
+    xloom::scan_ragged_into([](float& a, float b, float c) { c = a += b; }, h, x, y, splits);
 #endif
     static_cast<void>(add), static_cast<void>(update), static_cast<void>(y), static_cast<void>(h);
 }

@@ -31,12 +31,58 @@
 // 29: xloom::if_: both branches must return the same types; shapes may differ
 // 30: xloom::if_vjp: the pullback's argument is a cotangent for each value of the result, with items of the value's type
 // 31: xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., result cotangent const&..., operand cotangent&...)
+// 32: xloom::scan_forward_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 33: xloom::loop_forward_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
+// 34: xloom::scan_backward_into: the VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 35: xloom::scan_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 36: xloom::loop_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 37: xloom::loop_backward_into: the VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 38: xloom::if_vjp: a VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 39: xloom::scan_vjp: the body's VJP must follow the body, but a value does; the arguments are scan_vjp(body, body_vjp, init, scan_inputs[, params][, checkpoints][, options])
+// 40: xloom::loop_vjp: the body's VJP must follow the body, but a value does; the arguments are loop_vjp(body, body_vjp, init[, params][, checkpoints][, options])
+// 41: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
+// 42: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
+// 43: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
+// 44: xloom::recorded_with: only items of type double have derivatives, but an operand holds another floating-point type; convert it to double, or capture it in the body if it is constant
+// 45: xloom::recorded_with: only items of type double have derivatives, but an operand holds another floating-point type; convert it to double, or capture it in the body if it is constant
+// 46: xloom::recorded_with: what the body returns for a double must convert to Tape::scalar
+// 47: xloom::scan_forward_into: residuals must be scan_residuals<State> of the states' own type, without references and const; for views, of the container that owns such items
+// 48: xloom::scan_backward_into: residuals must be the scan_residuals of scan_forward_into
+// 49: xloom::loop_forward_into: residuals must be loop_residuals<State> of the carried values' own type, without references and const
+// 50: xloom::loop_backward_into: residuals must be the loop_residuals of loop_forward_into
+// 51: xloom::check_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...)
+// 52: xloom::check_vjp: the body must be callable as body(state const&..., element const&..., param const&...); the arguments are check_vjp(body, body_vjp, states, elements[, params][, options])
+// 53: xloom::check_vjp: the body must return xloom::scan_step{state, scan_outputs}, with as many states as it has
+// 54: xloom::check_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...)
+// 55: xloom::check_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x
+// 56: xloom::check_vjp_into: the body must be callable as body(state&..., element const&..., param const&..., output&...); the arguments are check_vjp_into(body, body_vjp, states, elements, params, outputs[, options])
+// 57: xloom::check_vjp_into: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...)
+// 58: xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 59: xloom::scan_backward_into: the body must be that of scan_forward_into, callable as body(state&..., element const&..., param const&..., output&...)
+// 60: xloom::loop_backward_into: the body must be that of loop_forward_into, callable as body(std::int64_t iteration, carried value&..., param const&..., output&...)
 // clang-format on
+#include <span>
 #include <string>
 
+#include <xloom/check_vjp.hpp>
 #include <xloom/if_vjp.hpp>
 #include <xloom/loop_vjp.hpp>
 #include <xloom/scan_vjp.hpp>
+
+/// A recording that records nothing.
+struct tape {
+    struct scalar {
+        double value = 0;
+    };
+    scalar input(double value) { return {value}; }
+    void output(scalar const&) {}
+    void reverse(std::span<double const>, std::span<double>) {}
+};
+
+/// A double for a double, and for another scalar what does not convert to it.
+struct no_number {};
+template <class X>
+using replaced_t = std::conditional_t<std::is_same_v<std::remove_cvref_t<X>, double>, double, no_number>;
 
 int main()
 {
@@ -49,15 +95,23 @@ int main()
     auto const body_vjp = [](double, double, double, double, double&, double&, double&) {};
     auto const pure = [](double s, double, double) { return xloom::scan_step{s, s}; };
     auto const trip = [](std::int64_t, bool, double v, double) { return xloom::loop_step{false, v}; };
+    auto const trip_into = [](std::int64_t, double&, double) { return false; };
     auto const trip_vjp = [](std::int64_t, double, double, double&, double&) {};
     auto const twice = [](double v) { return 2 * v; };
     auto const twice_vjp = [](double, double, double&) {};
 #if CASE == 0
+    xloom::loop_residuals<double> trips;
+    xloom::loop_forward_into(trip_into, h, w, std::tuple(), trips);
+    xloom::loop_backward_into(trip_into, trip_vjp, w, std::tuple(), ct_h, ct_w, trips);
     xloom::scan_forward_into(body, h, x, w, y, residuals);
     xloom::scan_backward_into(body, body_vjp, x, w, y, ct_h, ct_x, ct_w, residuals);
     xloom::scan_vjp(pure, body_vjp, 0.0, x, w).pullback(0.0, y);
     xloom::loop_vjp(trip, trip_vjp, 0.0, w).pullback(0.0, std::tuple());
     xloom::if_vjp(true, twice, twice_vjp, twice, twice_vjp, w).pullback(1.0);
+    static_cast<void>(xloom::check_vjp(pure, body_vjp, 0.0, 1.0, w));
+    static_cast<void>(xloom::check_vjp_into(body, body_vjp, 0.0, 1.0, w, 0.0));
+    auto const same = [](auto const& s, int) { return xloom::scan_step{s, s}; };
+    xloom::scan_vjp(same, xloom::recorded_with<tape>(), 0.0, xt::xtensor<int, 1>{1}).pullback(0.0, y);
 #elif CASE == 1
     xloom::scan_forward_into(body, h, x, std::make_tuple(std::make_tuple(w)), y, residuals);
 #elif CASE == 2
@@ -130,5 +184,85 @@ int main()
     xloom::if_vjp(true, twice, twice_vjp, twice, twice_vjp, w).pullback(1.0f);
 #elif CASE == 31
     xloom::if_vjp(true, twice, twice_vjp, twice, twice, w).pullback(1.0);
+#elif CASE == 32
+    xloom::scan_forward_into([](double s, double, double, double& z) { z = s; }, h, x, w, y, residuals);
+#elif CASE == 33
+    xloom::loop_residuals<double> kept;
+    xloom::loop_forward_into(
+        [](std::int64_t, double v) { return v > 1; }, h, std::tuple(), std::tuple(), kept);
+#elif CASE == 34
+    auto const copies = [](double, double, double, double, double, double&, double&) {};
+    xloom::scan_backward_into(body, copies, x, w, y, ct_h, ct_x, ct_w, residuals);
+#elif CASE == 35
+    auto const copies = [](auto, auto, auto, auto, auto&, auto, auto&) {};
+    xloom::scan_vjp(pure, copies, 0.0, x, w).pullback(0.0, y);
+#elif CASE == 36
+    auto const copies = [](std::int64_t, double, double, double&, double) {};
+    xloom::loop_vjp(trip, copies, 0.0, w).pullback(0.0, std::tuple());
+#elif CASE == 37
+    auto const copies = [](std::int64_t, double, double, double&, double) {};
+    xloom::loop_residuals<double> kept;
+    xloom::loop_backward_into(trip_into, copies, w, std::tuple(), ct_h, ct_w, kept);
+#elif CASE == 38
+    auto const copies = [](double, double, double) {};
+    xloom::if_vjp(true, twice, copies, twice, twice_vjp, w).pullback(1.0);
+#elif CASE == 39
+    static_cast<void>(xloom::scan_vjp(pure, 0.0, x, w));
+#elif CASE == 40
+    static_cast<void>(xloom::loop_vjp(trip, 0.0, w));
+#elif CASE == 41
+    static_cast<void>(xloom::scan_vjp(pure, xloom::recorded_with<tape>(), 0.0, x, w));
+#elif CASE == 42
+    auto const by_vector = [](xt::xtensor<double, 1> const& v) { return v; };
+    xloom::recorded_with<tape> const recorded;
+    static_cast<void>(xloom::if_vjp(true, by_vector, recorded, by_vector, recorded, x));
+#elif CASE == 43
+    static_cast<void>(xloom::loop_vjp(trip, xloom::recorded_with<tape>(), 0.0, w));
+#elif CASE == 44
+    auto const generic = [](auto const& s, auto const&) { return xloom::scan_step{s}; };
+    static_cast<void>(xloom::scan_vjp(generic, xloom::recorded_with<tape>(), 0.0f, x));
+#elif CASE == 45
+    auto const generic = [](auto, auto, auto const& v, auto const&) { return xloom::loop_step{false, v}; };
+    static_cast<void>(xloom::loop_vjp(generic, xloom::recorded_with<tape>(), 0.0, floats));
+#elif CASE == 46
+    auto const generic = [](auto const& s, auto const&) {
+        return xloom::scan_step{s, replaced_t<decltype(s)>()};
+    };
+    xloom::scan_vjp(generic, xloom::recorded_with<tape>(), 0.0, x).pullback(0.0, y);
+#elif CASE == 47
+    xloom::loop_residuals<double> other;
+    xloom::scan_forward_into(body, h, x, w, y, other);
+#elif CASE == 48
+    xloom::loop_residuals<double> other;
+    xloom::scan_backward_into(body, body_vjp, x, w, y, ct_h, ct_x, ct_w, other);
+#elif CASE == 49
+    auto const stop = [](std::int64_t, double&) { return false; };
+    xloom::loop_forward_into(stop, h, std::tuple(), std::tuple(), residuals);
+#elif CASE == 50
+    auto const stop_vjp = [](std::int64_t, double, double&) {};
+    xloom::loop_backward_into(trip_into, stop_vjp, std::tuple(), std::tuple(), ct_h, std::tuple(), residuals);
+#elif CASE == 51
+    static_cast<void>(xloom::check_vjp(pure, twice_vjp, 0.0, 1.0, w));
+#elif CASE == 52
+    static_cast<void>(xloom::check_vjp(pure, body_vjp, 0.0, 1.0));
+#elif CASE == 53
+    static_cast<void>(xloom::check_vjp(twice, twice_vjp, 0.0, std::tuple()));
+#elif CASE == 54
+    static_cast<void>(xloom::check_vjp(pure, x, 0.0, 1.0, w));
+#elif CASE == 55
+    auto const copies = [](double, double, double, double, double&, double&, double) {};
+    static_cast<void>(xloom::check_vjp(pure, copies, 0.0, 1.0, w));
+#elif CASE == 56
+    static_cast<void>(xloom::check_vjp_into(twice, body_vjp, 0.0, 1.0, w, 0.0));
+#elif CASE == 57
+    static_cast<void>(xloom::check_vjp_into(body, twice_vjp, 0.0, 1.0, w, 0.0));
+#elif CASE == 58
+    auto const by_value = [](double, double, double, double&) {};
+    static_cast<void>(xloom::check_vjp_into(by_value, body_vjp, 0.0, 1.0, w, 0.0));
+#elif CASE == 59
+    xloom::scan_backward_into(pure, body_vjp, x, w, y, ct_h, ct_x, ct_w, residuals);
+#elif CASE == 60
+    xloom::loop_residuals<double> kept;
+    xloom::loop_backward_into(trip, trip_vjp, w, std::tuple(), ct_h, ct_w, kept);
 #endif
 }

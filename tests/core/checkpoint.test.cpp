@@ -46,6 +46,14 @@ TEST_CASE("binomial_advance: no other choice repeats fewer iterations")
         }
 }
 
+TEST_CASE("binomial_advance: a constant expression for any length, so there is no pass over the iterations")
+{
+    // r = 63245 is the smallest with (r + 1) (r + 2) / 2 >= 2e9; 63245 iterations are left for one state.
+    static_assert(binomial_advance(2'000'000'000, 2) == 2'000'000'000 - 63'245);
+    static_assert(binomial_advance(std::size_t{1} << 62, 2) < std::size_t{1} << 62);
+    static_assert(binomial_advance(std::size_t{1} << 62, 1000) > 1);
+}
+
 TEST_CASE("binomial_advance: lengths and numbers of states that overflow the binomial coefficients")
 {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();

@@ -24,6 +24,17 @@ inline void check_cotangents(std::string_view op, std::string_view cotangents, s
             op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
 }
 
+/// Requires that a pullback has what its forward pass left.
+///
+/// Errors    option_error.
+inline void check_pullback(std::string_view op, bool has_residuals)
+{
+    if (!has_residuals)
+        fail<option_error>(op,
+            ": a pullback can be called until it is moved from, but this one has been. Call "
+            "the one that it was moved to.");
+}
+
 /// Operands of one name.
 struct named_places {
     std::string_view name;

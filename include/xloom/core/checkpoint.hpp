@@ -67,10 +67,23 @@ namespace detail {
 constexpr std::size_t reversible_iterations(std::size_t states, std::size_t repeats) noexcept
 {
     constexpr double most = 9e15; // every integer up to here is a double
+    auto const [less, more] = std::minmax(states, repeats);
     double count = 1;
-    for (std::size_t i = 1; i <= repeats && count < most; ++i)
-        count = count * static_cast<double>(states + i) / static_cast<double>(i);
+    for (std::size_t i = 1; i <= less && count < most; ++i)
+        count = count * (static_cast<double>(more) + static_cast<double>(i)) / static_cast<double>(i);
     return count < most ? static_cast<std::size_t>(count + 0.5) : (std::numeric_limits<std::size_t>::max)();
+}
+
+/// Returns the smallest number of repeats, at least 1, with which `length` iterations can be reversed, by
+/// bisection.
+constexpr std::size_t repeats_for(std::size_t length, std::size_t states) noexcept
+{
+    std::size_t few = 0, enough = length; // of one state, and so of more
+    while (enough - few > 1) {
+        std::size_t const middle = few + (enough - few) / 2;
+        (reversible_iterations(states, middle) < length ? few : enough) = middle;
+    }
+    return enough;
 }
 
 /// Returns how far to advance from the kept state before `length` iterations that are to be reversed, to the
@@ -80,9 +93,7 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
 {
     if (states >= length)
         return 1;
-    std::size_t repeats = 1;
-    while (reversible_iterations(states, repeats) < length)
-        ++repeats;
+    std::size_t const repeats = repeats_for(length, states);
     // The first part is reversed last, with all states and one repeat less.
     std::size_t const behind = reversible_iterations(states - 1, repeats);
     std::size_t const least = length > behind ? length - behind : 1;

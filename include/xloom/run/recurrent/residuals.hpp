@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom/core/movable_flag.hpp>
 #include <xloom/kernel/residuals.hpp>
 #include <xloom/run/recurrent/batch_run.hpp>
 
@@ -113,11 +114,11 @@ public:
     }
 
 private:
-    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X; 0
-    /// for items that are more than a number.
+    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X;
+    /// of nothing for items that are more than a number.
     std::uint64_t sample_of(step_rows<Item const> const& X) const noexcept
     {
-        std::uint64_t hash = 0;
+        std::uint64_t hash = 0xcbf29ce484222325; // as FNV-1a
         if constexpr (std::is_trivially_copyable_v<Item> && sizeof(Item) <= sizeof hash) {
             std::size_t const step = rows_.size() / 64 + 1;
             for (std::size_t r = 0; r < rows_.size() && lengths_[r] != 0 && widths_.I != 0; r += step)
@@ -126,7 +127,7 @@ private:
                     for (std::size_t const i : {std::size_t{0}, widths_.I - 1}) {
                         std::uint64_t bits = 0;
                         std::memcpy(&bits, first + static_cast<std::ptrdiff_t>(i) * item_step, sizeof(Item));
-                        hash = (hash ^ bits) * 0x100000001b3; // as FNV-1a
+                        hash = (hash ^ bits) * 0x100000001b3;
                     }
                 }
         }
@@ -147,7 +148,7 @@ private:
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
     std::uint64_t sample_ = 0;
-    bool is_filled_ = false;
+    movable_flag is_filled_{};
 };
 
 /// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.

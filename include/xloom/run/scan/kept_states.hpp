@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <xloom/core/checkpoint.hpp>
+#include <xloom/core/movable_flag.hpp>
 #include <xloom/run/scan/state_slots.hpp>
+#include <xloom/run/scan/step.hpp>
 #include <xloom/tensor/operand_tuple.hpp>
 
 namespace xloom::detail {
@@ -152,7 +154,12 @@ private:
     template <class... Xs>
     void open(std::tuple<Xs...> const& states)
     {
-        std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+        if (current_) // the memory of an earlier call
+            detail::for_each_leaf(states, [&](auto i, auto const& state) {
+                detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
+            });
+        else
+            std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
         detail::for_each_leaf(slots_, [&](auto i, auto& each) {
             each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
@@ -196,7 +203,7 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
-    bool is_finished_ = false;
+    movable_flag is_finished_{};
 };
 
 } // namespace xloom::detail

@@ -1,6 +1,7 @@
 #pragma once
 // The backward pass of a loop: runs the body's VJP over the iterations from the last to the first.
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -70,16 +71,14 @@ void start_loop(
 
 /// Returns the shapes of the tensors among the values, and empty shapes for the others.
 template <class... Xs>
-std::vector<shape> shapes_if_tensors(
+std::array<shape, sizeof...(Xs)> shapes_if_tensors(
     std::string_view op, std::string_view name, std::tuple<Xs&...> const& values)
 {
-    std::vector<shape> shapes;
+    std::array<shape, sizeof...(Xs)> shapes{};
     detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
         if constexpr (tensor<X>) {
             check_rank(op, name, detail::rank_of(value), i);
-            shapes.push_back(detail::shape_of(value));
-        } else {
-            shapes.push_back({});
+            shapes[i] = detail::shape_of(value);
         }
     });
     return shapes;
@@ -90,9 +89,10 @@ template <class State, class States, class Outputs>
 void finish_loop(
     std::string_view op, loop_record<State>& record, States const& states, Outputs const& outputs)
 {
-    record.state_shapes = detail::shapes_if_tensors(op, "states", states);
-    auto const shapes = detail::shapes_of(outputs);
-    record.output_shapes.assign(shapes.begin(), shapes.end());
+    auto const state_shapes = detail::shapes_if_tensors(op, "states", states);
+    auto const output_shapes = detail::shapes_of(outputs);
+    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
+    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
     record.states.finish();
 }
 
@@ -114,8 +114,8 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
 /// t of the forward pass on states.
 template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
     class CtParams>
-void run_loop_backward(loop_record<State>& record, RunBody const& run_body, BodyVjp& body_vjp,
-    Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
+void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody const& run_body,
+    BodyVjp& body_vjp, Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
     CtParams const& ct_params)
 {
     auto const places = detail::places_of(ct_outputs);
@@ -126,11 +126,20 @@ void run_loop_backward(loop_record<State>& record, RunBody const& run_body, Body
         for (std::size_t t = begin; t < end; ++t)
             run_body(static_cast<std::int64_t>(t), detail::leaves(states), discarded.elements());
     };
+    shape_guards const guards(ct_params);
     record.states.reverse(advance, [&](std::size_t t, State const& states) {
+        auto const values = detail::leaves(states);
         detail::enter_all(ct_y);
-        detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
-            detail::leaves(states), params, detail::input_elements(ct_y), ct_states, ct_params);
+        detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)), values, params,
+            detail::input_elements(ct_y), ct_states, ct_params);
         detail::leave_all(ct_y);
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            if constexpr (tensor<X>)
+                if (!detail::have_same_shape(value, std::get<i>(ct_states)))
+                    detail::fail_reshaped(op, "ct_states", i, detail::shape_of(value),
+                        detail::describe_shape(std::get<i>(ct_states)), t);
+        });
+        guards.check_shapes(op, "ct_params", ct_params, t);
     });
 }
 

@@ -78,6 +78,10 @@ consteval bool is_valid_loop_into()
     else if constexpr (!loop_into_call<Body, States, Outputs>::is_valid)
         static_assert(never<Body>,
             "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
+    else if constexpr (loop_into_call<Body, States, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::loop_into: the body takes a carried value or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& v or auto& y_t");
     else if constexpr (!std::is_same_v<typename loop_into_call<Body, States, Outputs>::result, bool>)
         static_assert(never<Body>, "xloom::loop_into: the body must return bool: whether to go on");
     else

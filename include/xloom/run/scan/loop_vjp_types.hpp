@@ -67,6 +67,10 @@ consteval bool is_valid_loop_pullback()
             "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
             "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
             "cotangent&...)");
+    else if constexpr (loop_vjp_call<BodyVjp, State, Params, ct_outputs>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes "
+            "is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -96,6 +100,10 @@ consteval bool is_valid_loop_forward_into()
             "value&..., param const&..., output&...); the arguments are loop_forward_into(body, states, "
             "params, "
             "scan_outputs, residuals[, options]), with std::tuple() where there are none");
+    else if constexpr (loop_forward_call<Body, States, Params, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::loop_forward_into: the body takes a carried value or an output by value, so "
+            "that what it writes is lost; take it by reference, as in double& v or auto& y_t");
     else {
         using result = typename loop_forward_call<Body, States, Params, Outputs>::result;
         return is_valid_loop_into<callable_returning<result>, States, Outputs>(); // the other requirements
@@ -103,15 +111,22 @@ consteval bool is_valid_loop_forward_into()
     return false;
 }
 
+/// The call of the VJP of a loop's body in place.
+template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+using loop_backward_call = call_of<BodyVjp,
+    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
+
 /// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one
 /// sentence.
-template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+template <class Body, class BodyVjp, class State, class Params, class CtOutputs, class CtStates,
+    class CtParams>
 consteval bool is_valid_loop_backward_into()
 {
-    using call = call_of<BodyVjp,
-        joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
-            typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
-    if constexpr (!every_leaf<is_scan_input, CtOutputs>)
+    if constexpr (std::is_void_v<State>)
+        static_assert(never<CtStates>,
+            "xloom::loop_backward_into: residuals must be the loop_residuals of loop_forward_into");
+    else if constexpr (!every_leaf<is_scan_input, CtOutputs>)
         static_assert(never<CtOutputs>,
             "xloom::loop_backward_into: ct_outputs are tensors with at least one axis; the arguments are "
             "loop_backward_into(body, body_vjp, params, ct_outputs, ct_states, ct_params, residuals), with "
@@ -129,12 +144,22 @@ consteval bool is_valid_loop_backward_into()
     else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<leaves_t<CtParams>>)
         static_assert(
             never<CtParams>, "xloom::loop_backward_into: there must be a cotangent for each of params");
-    else if constexpr (!call::is_valid)
+    else if constexpr (!call_of<Body,
+                           joined_t<std::tuple<std::int64_t>, leaves_t<State>, const_leaves_t<Params>,
+                               discarded_arguments_t<CtOutputs, true>>>::is_valid)
+        static_assert(
+            never<Body>, "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
+                         "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
+    else if constexpr (!loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "
             "value const&..., param const&..., output cotangent const&..., carried value's cotangent&..., "
             "param "
             "cotangent&...)");
+    else if constexpr (loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_backward_into: the VJP takes a cotangent that it is to write by value, so that what "
+            "it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;

@@ -164,8 +164,10 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
             detail::leave_all(x_forward);
         }
     };
+    shape_guards const state_guards(operands.ct_states);
+    shape_guards const param_guards(operands.ct_params);
     local_states ct_current(operands.ct_states);
-    kept.reverse(advance, [&](std::size_t, auto const& states) {
+    kept.reverse(advance, [&](std::size_t t, auto const& states) {
         detail::enter_all(x);
         detail::enter_all(ct_y);
         detail::enter_all(ct_x);
@@ -173,6 +175,8 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         detail::call_body(body_vjp, detail::leaves(states), detail::input_elements(x), operands.params,
             detail::input_elements(ct_y), ct_current.get(), detail::output_elements(ct_x),
             operands.ct_params);
+        state_guards.check_shapes(op, "ct_states", operands.ct_states, t);
+        param_guards.check_shapes(op, "ct_params", operands.ct_params, t);
         detail::leave_all(x);
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);

@@ -125,6 +125,10 @@ consteval bool is_valid_scan_batched_into()
     else if constexpr (!scan_batched_into_call<Body, States, Inputs, Outputs>::is_valid)
         static_assert(never<Body>, "xloom::scan_batched_into: the body must be callable as body(state&..., "
                                    "element const&..., output&...)");
+    else if constexpr (scan_batched_into_call<Body, States, Inputs, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_batched_into: the body takes a state or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& h or auto& y_t");
     else if constexpr (!std::is_void_v<
                            typename scan_batched_into_call<Body, States, Inputs, Outputs>::result>)
         static_assert(never<Body>,

@@ -105,6 +105,10 @@ consteval bool is_valid_scan_into()
         static_assert(never<Body>, "xloom::scan_into: the body must be callable as body(state&..., element "
                                    "const&..., output&...); the arguments are scan_into(body, states, "
                                    "scan_inputs, scan_outputs), with std::tuple() where there is no state");
+    else if constexpr (scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_into: the body takes a state or an output by value, so that what it "
+            "writes is lost; take it by reference, as in double& h or auto& y_t");
     else if constexpr (!std::is_void_v<
                            typename scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::result>)
         static_assert(

@@ -45,6 +45,10 @@ consteval bool is_valid_scan_forward_into()
                                    "element const&..., param const&..., output&...); the arguments are "
                                    "scan_forward_into(body, states, scan_inputs, params, scan_outputs, "
                                    "residuals), with std::tuple() where there are none");
+    else if constexpr (scan_forward_call<Body, States, Inputs, Params, Outputs, LeadingAxis>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_forward_into: the body takes a state or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& h or auto& y_t");
     else {
         auto const body = [](auto&&...) {}; // the other requirements are those of scan_into
         return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
@@ -106,6 +110,11 @@ consteval bool is_valid_pullback()
             "xloom::scan_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param "
             "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param "
             "cotangent&...)");
+    else if constexpr (scan_vjp_call<BodyVjp, State, Inputs, Params, ct_outputs, State, CtInputs, CtParams,
+                           LeadingAxis>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes "
+            "is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -120,7 +129,10 @@ consteval bool is_valid_scan_backward_into()
     using ct_states = leaves_t<CtStates>;
     using ct_inputs = leaves_t<CtInputs>;
     using ct_params = leaves_t<CtParams>;
-    if constexpr (!is_flat<bare<CtStates>> || !is_flat<bare<CtInputs>> || !is_flat<bare<CtParams>>)
+    if constexpr (std::is_void_v<State>)
+        static_assert(never<CtStates>,
+            "xloom::scan_backward_into: residuals must be the scan_residuals of scan_forward_into");
+    else if constexpr (!is_flat<bare<CtStates>> || !is_flat<bare<CtInputs>> || !is_flat<bare<CtParams>>)
         static_assert(never<CtStates>, "xloom::scan_backward_into: a pack is one value or a flat std::tuple "
                                        "of values, but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_input, Inputs> || !every_leaf<is_scan_input, CtOutputs> ||
@@ -144,12 +156,24 @@ consteval bool is_valid_scan_backward_into()
     else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<ct_params>)
         static_assert(
             never<CtParams>, "xloom::scan_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!call_of<Body, joined_t<leaves_t<State>,
+                                          typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+                                          const_leaves_t<Params>,
+                                          discarded_arguments_t<CtOutputs, LeadingAxis>>>::is_valid)
+        static_assert(
+            never<Body>, "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
+                         "body(state&..., element const&..., param const&..., output&...)");
     else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
                            LeadingAxis>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::scan_backward_into: the VJP must be callable as body_vjp(state const&..., element "
             "const&..., param const&..., output cotangent const&..., state cotangent&..., element "
             "cotangent&..., param cotangent&...)");
+    else if constexpr (scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
+                           LeadingAxis>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_backward_into: the VJP takes a cotangent that it is to write by value, so that what "
+            "it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;

@@ -2,6 +2,7 @@
 // Memory for several values of one state.
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -89,7 +90,12 @@ public:
     }
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void require_shape(std::string_view, std::size_t, State const&) const {}
-    void move(std::size_t from, std::size_t to) { values_[to] = std::move(values_[from]); }
+    /// Moves the value of one slot to an earlier one. Both keep memory for another value.
+    void move(std::size_t from, std::size_t to)
+    {
+        auto const first = values_.begin();
+        std::iter_swap(first + static_cast<std::ptrdiff_t>(to), first + static_cast<std::ptrdiff_t>(from));
+    }
 
 private:
     std::vector<State> values_{};

@@ -22,6 +22,28 @@ inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
 template <class X>
 inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
+/// The type of the states that residuals keep; void for what is no such residuals.
+template <template <class> class Residuals, class X>
+struct kept_state {
+    using type = void;
+};
+template <template <class> class Residuals, class State>
+struct kept_state<Residuals, Residuals<State>> {
+    using type = State;
+};
+template <template <class> class Residuals, class X>
+using kept_state_t = typename kept_state<Residuals, X>::type;
+
+/// The elements that a body writes in a backward pass, which nobody reads, for the outputs' cotangents.
+template <class CtOutputs, bool LeadingAxis>
+struct discarded_arguments;
+template <class... Ys, bool LeadingAxis>
+struct discarded_arguments<std::tuple<Ys...>, LeadingAxis> {
+    using type = typename cursor_set<std::tuple<owned_t<Ys>&...>, LeadingAxis>::output_arguments;
+};
+template <class CtOutputs, bool LeadingAxis>
+using discarded_arguments_t = typename discarded_arguments<CtOutputs, LeadingAxis>::type;
+
 /// True for a parameter whose cotangent can begin as 0.
 template <class X>
 struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
