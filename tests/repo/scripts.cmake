@@ -81,7 +81,7 @@ function(write_stub name text)
 endfunction()
 write_stub(sudo "exec \"$@\"")
 write_stub(dpkg-query "exit 1")
-write_stub(cmake "echo no cmake; exit 1")
+write_stub(cmake "echo no cmake >&2; exit 1")
 write_stub(npm "exit 1")
 write_stub(apt-get "case \"$*\" in
 *--assume-no*) echo '0 upgraded, 70 newly installed, 0 to remove'; echo 'Need to get 90 MB of archives.'; exit 1 ;;
