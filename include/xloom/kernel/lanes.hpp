@@ -79,7 +79,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
 {
-    lanes_t<T> lanes;
+    lanes_t<T> lanes{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         lanes[i] = x;
     return lanes;
@@ -117,7 +117,7 @@ template <class T>
 {
     using item = signed_of<sizeof(T)>;
     typedef item vector __attribute__((vector_size(lane_bytes)));
-    vector numbers;
+    vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         numbers[i] = static_cast<item>(i);
     item const end = static_cast<item>((std::min)(count, lane_count<T>));
