@@ -2,9 +2,9 @@
 // serial loop within rounding errors.
 
 #include <array>
-#include <initializer_list>
 #include <cmath>
 #include <complex>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 

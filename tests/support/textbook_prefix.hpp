@@ -42,12 +42,12 @@ template <class T>
 int const safe_exponent<std::complex<T>> = safe_exponent<T>;
 
 template <class T>
-double size_of(T const& x)
+long double size_of(T const& x)
 {
-    return std::abs(static_cast<double>(x));
+    return std::abs(static_cast<long double>(x));
 }
 template <class T>
-double size_of(std::complex<T> const& x)
+long double size_of(std::complex<T> const& x)
 {
     return size_of(x.real()) + size_of(x.imag());
 }
@@ -56,7 +56,8 @@ double size_of(std::complex<T> const& x)
 template <class T>
 bool is_safe_product(T const& x)
 {
-    return size_of(x) >= std::ldexp(1.0, -safe_exponent<T>) && size_of(x) <= std::ldexp(1.0, safe_exponent<T>);
+    return size_of(x) >= std::ldexp(1.0L, -safe_exponent<T>) &&
+           size_of(x) <= std::ldexp(1.0L, safe_exponent<T>);
 }
 
 /// Scans a sequence; it is exclusive if there is an identity. From a running value on that is not safe, a block
@@ -140,7 +141,7 @@ bool is_decay(std::complex<T> const& a)
 template <class T>
 std::vector<T> linear_recurrence(std::vector<map<T>> const& maps, T h0)
 {
-    double const large = std::ldexp(1.0, safe_exponent<T>);
+    long double const large = std::ldexp(1.0L, safe_exponent<T>);
     std::vector<T> h;
     for (std::size_t b = 0; b < maps.size(); b += 256) {
         std::size_t const block_end = std::min(b + 256, maps.size());
@@ -156,7 +157,8 @@ std::vector<T> linear_recurrence(std::vector<map<T>> const& maps, T h0)
                 h.push_back(is_in_order ? rounded(maps[t].a, t == b ? h0 : h.back()) + maps[t].b
                                         : composed(base, tree(maps, g, t + 1, composed<T>)).b);
             }
-            groups = joined(groups, std::optional<map<T>>(tree(maps, g, group_end, composed<T>)), composed<T>);
+            groups =
+                joined(groups, std::optional<map<T>>(tree(maps, g, group_end, composed<T>)), composed<T>);
         }
         h0 = is_in_order ? h.back() : composed(before, *groups).b;
     }

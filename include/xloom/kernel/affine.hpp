@@ -73,8 +73,7 @@ struct compose {
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
     {
-        return kernel::both(
-            kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<number_of<V>>>(x.b));
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<number_of<V>>>(x.b));
     }
 
     /// The same, because that depends on the elements alone.

@@ -177,8 +177,8 @@ private:
     }
     [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
     {
-        return are_all(x, results,
-            [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
+        return are_all(
+            x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
     }
     static bool are_safe(group const& x, group const& results, std::size_t count)
     {

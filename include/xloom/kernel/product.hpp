@@ -140,10 +140,7 @@ template <rounded_number V>
 }
 
 /// Returns a and b, for each lane.
-[[gnu::always_inline]] inline bool both(bool a, bool b)
-{
-    return a && b;
-}
+[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
 [[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
@@ -152,10 +149,7 @@ template <class Mask>
 }
 
 /// True if a condition is true for all lanes.
-[[gnu::always_inline]] inline bool all_of(bool is_true)
-{
-    return is_true;
-}
+[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
 [[gnu::always_inline]] inline bool all_of(Mask const& are_true)

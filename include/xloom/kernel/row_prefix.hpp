@@ -96,9 +96,9 @@ private:
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
     /// combined with the nearest of them first.
     struct column {
-        V trees[5]; // the last ones of 1, 2, 4, 8 and 16 elements
-        V base;     // what comes before the group
-        V previous; // the result of the row before, or the base
+        V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
+        V base;                                        // what comes before the group
+        V previous;                                    // the result of the row before, or the base
         typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
 
         V const& total() const { return trees[4]; }
@@ -171,14 +171,14 @@ private:
     {
         bool are_all = true;
         for (std::size_t c = 0; c < width_; ++c)
-            are_all = are_all && all_of(rule::is_clear_total(totals[c])) &&
-                      all_of(rule::is_clear_start(before[c]));
+            are_all =
+                are_all && all_of(rule::is_clear_total(totals[c])) && all_of(rule::is_clear_start(before[c]));
         return are_all;
     }
 
     template <results Results, std::size_t... I>
-    [[gnu::always_inline]] void run_rows(columns& group, std::size_t t, std::size_t count, progress& done,
-        std::index_sequence<I...>) const
+    [[gnu::always_inline]] void run_rows(
+        columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
     {
         static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
     }
@@ -192,7 +192,7 @@ private:
                 column& at = group[c];
                 V const x = access_.read(t, c);
                 constexpr bool is_total = Results == results::total;
-                V const prefix = combine<!is_total || reads_result, I, 0>(at, x);
+                V const prefix = combine < !is_total || reads_result, I, 0 > (at, x);
                 if constexpr (is_ordered && is_total) {
                     V result = x;
                     if constexpr (reads_result)

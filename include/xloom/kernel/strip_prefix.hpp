@@ -129,8 +129,8 @@ private:
 
     /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
     template <bool Writes>
-    void write_ordered(std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base,
-        progress& done) const
+    void write_ordered(
+        std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base, progress& done) const
     {
         V const base = done.last;
         for (std::size_t i = 0; i < count; ++i) {
@@ -168,8 +168,8 @@ private:
     {
         bool are_all = true;
         for (std::size_t c = 0; c < width_; ++c)
-            are_all = are_all && Op::is_clear_total(totals[c]) &&
-                      (!has_before || Op::is_clear_start(before[c]));
+            are_all =
+                are_all && Op::is_clear_total(totals[c]) && (!has_before || Op::is_clear_start(before[c]));
         return are_all;
     }
 

@@ -196,14 +196,18 @@ private:
             prefixes[i] = state_.element(i, sequence_);
         for (std::size_t i = first; i < last; ++i) {
             prefixes[i] = access_.read(begin + i - first, 0);
-            if (last < kernel::elements_per_group || reads_result)
+            if (last < kernel::elements_per_group)
                 state_.element(i, sequence_) = prefixes[i];
         }
-        kernel::scan_group(prefixes, last, op_);
-        if constexpr (reads_result)
-            write_while_safe(at, begin, last, prefixes);
-        else
+        if constexpr (reads_result) {
+            V elements[kernel::elements_per_group];
+            std::copy_n(prefixes, last, elements);
+            kernel::scan_group(prefixes, last, op_);
+            write_while_safe(at, begin, last, elements, prefixes);
+        } else {
+            kernel::scan_group(prefixes, last, op_);
             write(at, begin, last, prefixes);
+        }
         if (last == kernel::elements_per_group && !(is_ordered && state_.is_in_order(sequence_) != 0))
             append_group(at, prefixes[last - 1]);
     }
@@ -226,15 +230,16 @@ private:
         return at.has_before() && at.has_totals() ? op_(before, totals) : at.has_totals() ? totals : before;
     }
 
-    void write_while_safe(
-        scan_position const& at, std::size_t begin, std::size_t last, V const* prefixes) const
+    /// Writes the results of a group: in order from the first one on that is not safe.
+    void write_while_safe(scan_position const& at, std::size_t begin, std::size_t last, V const* elements,
+        V const* prefixes) const
     {
         bool const has_base = at.has_before() || at.has_totals();
         V const first = base(at);
         V done = first;
         bool is_safe = true;
         for (std::size_t i = 0; i < last; ++i) {
-            V const& x = state_.element(i, sequence_);
+            V const& x = elements[i];
             V result = has_base ? op_(first, prefixes[i]) : prefixes[i];
             is_safe = is_safe && Op::is_safe(x, result);
             if (!is_safe)

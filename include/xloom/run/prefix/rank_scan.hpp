@@ -178,6 +178,8 @@ private:
     }
     void note_unsafe(std::size_t begin, std::size_t end)
     {
+        if (begin == end)
+            return;
         for_each_sequence([&](offsets const& first, std::size_t sequence) {
             auto const access = scan_.access(first, all_);
             for (std::size_t i = begin; i < end; ++i) {

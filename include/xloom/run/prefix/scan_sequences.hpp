@@ -33,8 +33,8 @@ struct operator_ref {
 /// The operator by which a kernel combines elements of type V.
 template <class V, class Op>
 using element_operator = std::conditional_t<
-    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>, operator_ref<V, Op>,
-    kernel::scanned_by<V, std::remove_const_t<Op>>>;
+    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
+    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
 
 template <class V, class Op>
 element_operator<V, Op> element_operator_of(Op& op)
