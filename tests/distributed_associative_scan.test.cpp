@@ -107,6 +107,23 @@ TEST_CASE("types, operators, and buffers for a few sequences")
     }
 }
 
+TEST_CASE("bool")
+{
+    constexpr std::size_t length = 700;
+    CHECK(on_ranks([&](auto const& ranks) {
+        range const part = part_of(division::even, ranks, length);
+        distributed_axis const axis(ranks, part.length());
+        xt::xtensor<bool, 1> x = xt::zeros<bool>({part.length()});
+        for (std::size_t i = 0; i < part.length(); ++i)
+            x(i) = part.begin + i == 300;
+        distributed_associative_scan_into(reduction::max, x, x, axis);
+        for (std::size_t i = 0; i < part.length(); ++i)
+            if (x(i) != (part.begin + i >= 300))
+                return false;
+        return true;
+    }));
+}
+
 TEST_CASE("tuples, whose operator does not commute")
 {
     using map = std::tuple<std::int32_t, std::uint16_t>;

@@ -71,12 +71,17 @@ public:
     /// The largest number of sequences whose state is sent at once.
     std::size_t sequences() const { return sequences_; }
     prefix_state<V>& state() { return state_; }
-    V* totals() { return totals_.data(); }
+    V* totals() { return reinterpret_cast<V*>(totals_.data()); }
 
 private:
+    /// Not V itself: a std::vector of bool has no memory of bools.
+    struct total {
+        V value;
+    };
+
     std::size_t sequences_;
     prefix_state<V> state_;
-    aligned_vector<V> totals_;
+    aligned_vector<total> totals_;
 };
 
 /// The neighbours of this rank along a divided axis, in the direction of a scan, and where its part begins.
