@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <xloom/associative_scan.hpp>
+#include <xloom/cumulative.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/linear_recurrence.hpp>
 #include <xloom/loop.hpp>
@@ -330,6 +331,57 @@ TEST_CASE("scan_forward_into and scan_backward_into allocate nothing in their lo
             CHECK(backward.calls() >= 40);
             CHECK(backward.between() == 0);
         }
+    }
+}
+
+namespace {
+
+/// Two parts, run one after the other.
+struct two_parts {
+    static constexpr std::size_t concurrency() { return 2; }
+    template <class F>
+    static void for_each(std::size_t parts, F const& f)
+    {
+        for (std::size_t part = 0; part < parts; ++part)
+            f(part);
+    }
+};
+
+/// Requires that a call in place on two threads changes nothing if any of its allocations fails.
+template <class X, class Call>
+void check_refusals(X const& x, Call const& call)
+{
+    std::size_t refused = 0;
+    for (bool is_refused = true; is_refused; ++refused) {
+        REQUIRE(refused < 10);
+        X in_place = x;
+        try {
+            refusal const after(refused);
+            call(in_place);
+            is_refused = false;
+        } catch (std::bad_alloc const&) {
+            CHECK(in_place == x);
+        }
+    }
+    CHECK(refused > 1);
+}
+
+} // namespace
+
+TEST_CASE("parallel scans allocate before they write")
+{
+    for (std::size_t const neighbours : std::initializer_list<std::size_t>{3, 19}) {
+        xt::xtensor<double, 2> const rows = xt::ones<double>({std::size_t{30'000}, neighbours});
+        xt::xtensor<double, 2> const columns = xt::transpose(rows);
+        check_refusals(rows, [](auto& x) { xloom::cumulative_sum_into(x, x, {}, two_parts()); });
+        if (neighbours == 3) // more are divided into whole sequences
+            check_refusals(
+                columns, [](auto& x) { xloom::cumulative_sum_into(x, x, {.axis = 1}, two_parts()); });
+        check_refusals(rows, [](auto& x) {
+            xloom::associative_scan_into([](double a, double b) { return a + b; }, x, x, {}, two_parts());
+        });
+        auto const a = rows;
+        check_refusals(rows, [&](auto& b) { xloom::linear_recurrence_into(a, b, 0.0, b, {}, two_parts()); });
     }
 }
 

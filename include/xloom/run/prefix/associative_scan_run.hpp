@@ -31,7 +31,8 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy)});
+            detail::scan_whole_axis(
+                scan, all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy));
         });
 }
 

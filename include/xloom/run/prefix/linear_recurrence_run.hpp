@@ -83,7 +83,7 @@ private:
         constexpr std::size_t count = kernel::lane_count<T>;
         std::size_t const whole = all.neighbours() / count * count;
         auto const& time = all.time();
-        run(0, whole, count * kernel::row_width<map>,
+        run(0, whole, count * strip::max_width,
             [&](offsets const& at, std::size_t length, std::size_t width) {
                 return strip({},
                     {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
@@ -119,11 +119,13 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
-    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
-    std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
-    detail::run_items(of, all, done, run);
+    auto const scan = [&](auto const& run) {
+        std::size_t done = 0;
+        if constexpr (kernel::has_lanes<T>)
+            done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+        detail::run_items(of, all, done, run);
+    };
+    detail::scan_whole_axis(scan, all, detail::parts_for(policy, all.length() * all.count()), policy);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.

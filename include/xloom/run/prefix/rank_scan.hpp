@@ -92,7 +92,7 @@ struct scan_neighbours_of {
     std::size_t before, after;
     scan_position begin;
 
-    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial)
+    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial, bool is_ordered)
         : ranks(axis.ranks()),
           is_first(reverse ? ranks.rank() + 1 == ranks.size() : ranks.rank() == 0),
           is_last(reverse ? ranks.rank() == 0 : ranks.rank() + 1 == ranks.size()),
@@ -102,7 +102,7 @@ struct scan_neighbours_of {
           after(ranks.rank() + (is_last      ? 0
                                    : reverse ? std::size_t(-1)
                                              : 1)),
-          begin{detail::begin_in_scan(axis, reverse), has_initial}
+          begin{detail::begin_in_scan(axis, reverse), has_initial, is_ordered}
     {}
 
     void receive(std::span<std::byte> bytes) const
@@ -115,6 +115,16 @@ struct scan_neighbours_of {
         if (!is_last)
             ranks.exchange(after, bytes, after, {});
     }
+    void receive_back(std::span<std::byte> bytes) const
+    {
+        if (!is_last)
+            ranks.exchange(after, {}, after, bytes);
+    }
+    void send_back(std::span<std::byte const> bytes) const
+    {
+        if (!is_first)
+            ranks.exchange(before, bytes, before, {});
+    }
 };
 
 /// This rank's part of the scans of one box.
@@ -123,6 +133,8 @@ class rank_scan_of_box {
     using V = typename Scan::value_type;
     using all_sequences = typename Scan::all_sequences;
     using offsets = typename Scan::offsets;
+    using op = decltype(std::declval<Scan const&>().op());
+    using rule = kernel::order_rule<op, V>;
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
@@ -158,6 +170,8 @@ private:
             if (whole_.blocks != 0)
                 ((memory = blocks.reduce(memory, parts, policy)), ...);
         });
+        if constexpr (rule::is_ordered && !rule::reads_result)
+            exchange_unsafe(attempt, tail.element - place_.begin.element, end);
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
             if (place_.is_first)
@@ -174,6 +188,43 @@ private:
         attempt([&] {
             if (whole_.blocks != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
+        });
+    }
+
+    /// Finds out whether the block that this rank ends within has elements, on this rank or a later one, that
+    /// permit the serial order only, and tells the rank before.
+    void exchange_unsafe(rank_attempt& attempt, std::size_t tail, scan_position const& end)
+    {
+        std::span<std::byte> const bytes = state_.unsafe_bytes(all_.count());
+        bool const is_within_block = whole_.head == all_.length();
+        auto const clear = [&] { std::fill(bytes.begin(), bytes.end(), std::byte{}); };
+        auto const send = [&] {
+            if (place_.begin.in_block() != 0)
+                place_.send_back(bytes);
+        };
+        clear();
+        if (!is_within_block) {
+            attempt([&] { note_unsafe(0, whole_.head); });
+            send();
+            clear();
+        }
+        if (end.in_block() != 0)
+            place_.receive_back(bytes);
+        attempt([&] { note_unsafe(is_within_block ? 0 : tail, all_.length()); });
+        if (is_within_block)
+            send();
+    }
+    void note_unsafe(std::size_t begin, std::size_t end)
+    {
+        if (begin == end)
+            return;
+        for_each_sequence([&](offsets const& first, std::size_t sequence) {
+            auto const access = scan_.access(first, all_);
+            for (std::size_t i = begin; i < end; ++i) {
+                V const x = access.read(i, 0);
+                if (!op::is_safe(x, x))
+                    state_.is_unsafe(sequence) = 1;
+            }
         });
     }
 
@@ -221,29 +272,31 @@ void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1>
     std::size_t axis, bool reverse, distributed_axis<C> const& part,
     rank_scan_memory<typename Scan::value_type>& memory, rank_attempt& attempt, Policy const& policy)
 {
+    using V = typename Scan::value_type;
     shape const& dims = layouts.back().dims;
     if (part.length() == 0)
         return;
-    scan_neighbours_of<C> const place(part, reverse, scan.has_initial());
-    detail::for_each_box(
-        {shape(dims.size(), 0), dims}, axis, memory.sequences(), [&](sequence_box const& box) {
-            std::array<strided_layout, Scan::count> in_box;
-            std::array<std::ptrdiff_t, Scan::count> first{};
-            for (std::size_t k = 0, of = 0; k < Scan::count; ++k) {
-                if (k == Scan::state) {
-                    in_box[k] = {box.dims,
-                        insert_axis(row_major_strides(drop_axis(box.dims, axis)), axis, std::ptrdiff_t{0})};
-                    continue;
-                }
-                in_box[k] = {box.dims, layouts[of].strides};
-                for (std::size_t a = 0; a < dims.size(); ++a)
-                    first[k] += static_cast<std::ptrdiff_t>(box.first[a]) * layouts[of].strides[a];
-                ++of;
+    constexpr bool is_ordered = kernel::order_rule<decltype(scan.op()), V>::is_ordered;
+    scan_neighbours_of<C> const place(part, reverse, scan.has_initial(), is_ordered);
+    std::size_t const most = memory.sequences();
+    detail::for_each_box({shape(dims.size(), 0), dims}, axis, most, [&](sequence_box const& box) {
+        std::array<strided_layout, Scan::count> in_box;
+        std::array<std::ptrdiff_t, Scan::count> first{};
+        for (std::size_t k = 0, of = 0; k < Scan::count; ++k) {
+            if (k == Scan::state) {
+                in_box[k] = {box.dims,
+                    insert_axis(row_major_strides(drop_axis(box.dims, axis)), axis, std::ptrdiff_t{0})};
+                continue;
             }
-            Scan const moved = scan.moved(first);
-            typename Scan::all_sequences const all(in_box, axis, reverse);
-            rank_scan_of_box<Scan, C>(moved, all, place, memory).run(attempt, policy);
-        });
+            in_box[k] = {box.dims, layouts[of].strides};
+            for (std::size_t a = 0; a < dims.size(); ++a)
+                first[k] += static_cast<std::ptrdiff_t>(box.first[a]) * layouts[of].strides[a];
+            ++of;
+        }
+        Scan const moved = scan.moved(first);
+        typename Scan::all_sequences const all(in_box, axis, reverse);
+        rank_scan_of_box<Scan, C>(moved, all, place, memory).run(attempt, policy);
+    });
 }
 
 } // namespace xloom::detail
