@@ -210,6 +210,23 @@ TEST_CASE("ranks that make different calls")
     }));
 }
 
+TEST_CASE("bool")
+{
+    constexpr std::size_t length = 700;
+    CHECK(on_ranks([&](auto const& ranks) {
+        range const part = part_of(division::even, ranks, length);
+        distributed_axis const axis(ranks, part.length());
+        xt::xtensor<bool, 1> x = xt::zeros<bool>({part.length()});
+        for (std::size_t i = 0; i < part.length(); ++i)
+            x(i) = part.begin + i == 300;
+        distributed_associative_scan_into(reduction::max, x, x, axis);
+        for (std::size_t i = 0; i < part.length(); ++i)
+            if (x(i) != (part.begin + i >= 300))
+                return false;
+        return true;
+    }));
+}
+
 TEST_CASE("a callable that throws on one rank")
 {
     for (std::size_t const length : {20U, 600U})

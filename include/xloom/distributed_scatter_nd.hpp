@@ -105,7 +105,6 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
     divided_data whole{};
     std::optional<sorted_tuples> tuples;
     std::optional<row_major_items<bare<Updates>>> items;
-    std::optional<update_exchange<T>> exchange;
     std::vector<std::size_t> incoming;
     attempt([&] {
         auto const& [indices, updates] = *inputs;
@@ -123,7 +122,6 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
         check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
         tuples.emplace(checked.reader(), divided_slices(whole, part));
         items.emplace(updates);
-        exchange.emplace(*tuples, items->data(), element_count(whole.slice()));
         incoming.resize(part.ranks().size());
         digest = detail::digest_of(part, whole.whole, 0);
         digest.add(whole.width).add(typeid(T));
@@ -139,14 +137,15 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
         detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
 
     received_updates<T> call(detail::shape_of(data), whole.width, chosen);
+    update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
     auto const run = [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
         std::optional<rank_updates<Sum, Data, Combine>> owned;
         attempt([&] {
-            exchange->allocate(incoming, part.buffer_bytes(), call);
+            exchange.allocate(incoming, part.buffer_bytes(), call);
             owned.emplace(call, data, combine);
         });
         attempt.agree(part.ranks(), op);
-        exchange->run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
+        exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
             attempt([&] {
                 call.assign(slices, values);
                 owned->apply(call, policy);

@@ -10,12 +10,21 @@ std::size_t allocations();
 std::size_t allocated_bytes();
 std::size_t held_bytes();
 
-/// While it lives, operator new and posix_memalign grant this thread so many more requests and refuse memory
-/// then.
+/// While it lives, so many more requests are granted; then operator new throws std::bad_alloc, and
+/// posix_memalign fails.
 class refusal {
 public:
     explicit refusal(std::size_t granted);
     ~refusal();
     refusal(refusal const&) = delete;
     refusal& operator=(refusal const&) = delete;
+};
+
+/// As refusal, for the requests of this thread alone.
+class thread_refusal {
+public:
+    explicit thread_refusal(std::size_t granted);
+    ~thread_refusal();
+    thread_refusal(thread_refusal const&) = delete;
+    thread_refusal& operator=(thread_refusal const&) = delete;
 };

@@ -54,7 +54,7 @@ std::size_t refused_calls(Out const& before, Call const& call)
             std::array<std::string, 3> texts;
             run_ranks(3, [&](thread_rank const& ranks) {
                 std::size_t const rank = ranks.rank();
-                std::optional<refusal> limit;
+                std::optional<thread_refusal> limit;
                 try {
                     if (rank == chosen)
                         limit.emplace(granted);
@@ -214,7 +214,7 @@ TEST_CASE("ranks that cannot all be started end")
     std::size_t refused = 0;
     for (bool is_refused = true; is_refused; ++refused)
         try {
-            refusal const limit(refused);
+            thread_refusal const limit(refused);
             run_ranks(3, [](thread_rank const& ranks) {
                 std::array<std::byte, 3> all{};
                 std::byte const mine{1};

@@ -1,6 +1,7 @@
 #pragma once
 // Ranks for tests: threads, one number of them after another, or the processes of mpirun (tests/mpi).
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -86,11 +87,12 @@ auto in_columns(xt::xtensor<T, Rank> const& x)
     return columns;
 }
 
-/// True if two tensors of one shape have equal items.
+/// True if two tensors of one shape have equal items; NaN equals NaN.
 template <class X, class Y>
 bool are_equal(X const& x, Y const& y)
 {
-    return x.size() == 0 || x == y;
+    return x.size() == 0 || std::equal(x.begin(), x.end(), y.begin(),
+                                [](auto const& a, auto const& b) { return a == b || (a != a && b != b); });
 }
 
 /// Returns the text of the Error that f() throws; empty if it throws nothing, or another type.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -113,6 +114,8 @@ struct waiting_updates {
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
 /// sent.
 ///
+/// The constructor allocates nothing.
+///
 /// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
 /// order, one rank after the other would send.
 template <class T>
@@ -144,9 +147,9 @@ public:
         }
         std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
         slices_.resize(room_);
-        values_.resize({room_ * slice_size_});
+        values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);
-        sent_values_.resize({sent * slice_size_});
+        sent_values_ = std::make_unique_for_overwrite<T[]>(sent * slice_size_);
         call.reserve(room_);
     }
 
@@ -180,16 +183,16 @@ private:
                           end = from.begin + from.filled;
         std::size_t out = in;
         if (destination == ranks.rank()) {
-            take(to.first(out), slices_.data() + end, values_.data() + end * slice_size_);
+            take(to.first(out), slices_.data() + end, values_.get() + end * slice_size_);
         } else {
             out = 0;
             exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0),
                 destination, std::span(&out, to.empty() ? 0 : 1));
-            take(to.first(out), sent_slices_.data(), sent_values_.data());
+            take(to.first(out), sent_slices_.data(), sent_values_.get());
             exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
                 std::span(slices_.data() + end, in));
-            exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
-                std::span(values_.data() + end * slice_size_, in * slice_size_));
+            exchange_values<T>(ranks, destination, std::span(sent_values_.get(), out * slice_size_), source,
+                std::span(values_.get() + end * slice_size_, in * slice_size_));
         }
         to = to.subspan(out);
         from.filled += in;
@@ -237,7 +240,7 @@ private:
                                   : rank <= last_rank          ? std::upper_bound(begin, end, last_slice)
                                                                : std::lower_bound(begin, end, last_slice);
             auto const count = static_cast<std::size_t>(complete - begin);
-            T* const values = values_.data() + of.begin * slice_size_;
+            T* const values = values_.get() + of.begin * slice_size_;
             if (count != 0)
                 apply(std::span(slices_).subspan(of.begin, count), values);
             std::copy(complete, end, begin);
@@ -253,7 +256,7 @@ private:
     std::vector<waiting_updates> waiting_{};
     std::vector<std::span<owned_tuple const>> to_send_{};
     std::vector<std::size_t> slices_{}, sent_slices_{};
-    xt::xtensor<T, 1> values_{}, sent_values_{};
+    std::unique_ptr<T[]> values_{}, sent_values_{};
 };
 
 } // namespace xloom::detail
