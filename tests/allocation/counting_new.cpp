@@ -61,6 +61,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { g
 
 extern "C" int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noexcept
 {
+    if (count >= first_refused)
+        return 12;
     ++count;
     *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     bytes_ever += malloc_usable_size(*memory);

@@ -10,7 +10,8 @@ std::size_t allocations();
 std::size_t allocated_bytes();
 std::size_t held_bytes();
 
-/// While it lives, operator new grants so many more requests and throws std::bad_alloc then.
+/// While it lives, so many more requests are granted; then operator new throws std::bad_alloc, and
+/// posix_memalign fails.
 class refusal {
 public:
     explicit refusal(std::size_t granted);
