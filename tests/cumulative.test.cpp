@@ -1,7 +1,11 @@
 // cumulative_sum and cumulative_prod: the examples of ONNX CumSum, and sums in double.
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -9,6 +13,7 @@
 #include <xloom/storage_types.hpp>
 
 #include "support/jthread_policy.hpp"
+#include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace cumulative_test {
@@ -42,6 +47,83 @@ TEST_CASE("cumulative_prod: NumPy's cumprod, and the options of CumSum")
     CHECK(xloom::cumulative_prod(x, {.exclusive = true}) == vector{1, 1, 2, 6, 24});
     CHECK(xloom::cumulative_prod(x, {.reverse = true}) == vector{120, 120, 60, 20, 5});
     CHECK(xloom::cumulative_prod(m, {.axis = 0}) == matrix{{1, 2, 3}, {4, 10, 18}});
+}
+
+namespace {
+
+/// Numbers whose running products leave the safe range, and come back: every 97th is large, small or 0.
+template <class T>
+T wild(std::size_t i)
+{
+    float const ordinary = static_cast<float>(std::sin(static_cast<double>(i) * 1.7) + 1.6);
+    float const wild[] = {1e30f, 1e-30f, 1e-30f, 1e30f, -3e18f, 3e-19f};
+    return T(i % 97 == 40 ? wild[i / 97 % 6] : i == 20'000 ? 0.0f : ordinary);
+}
+
+template <class T>
+bool are_same(T const& a, T const& b)
+{
+    return a == b || (a != a && b != b);
+}
+
+/// Compares the products of neighbours along both axes with the textbook.
+template <class T>
+void compare_products(std::size_t length, std::size_t neighbours, bool reverse, bool exclusive)
+{
+    xt::xtensor<T, 2> rows = xt::zeros<T>({length, neighbours});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows.data()[i] = wild<T>(i * 31 % 50'021);
+    xt::xtensor<T, 2> expected = rows;
+    for (std::size_t c = 0; c < neighbours; ++c) {
+        auto const at = [&](std::size_t t) { return reverse ? length - 1 - t : t; };
+        std::vector<T> sequence;
+        for (std::size_t t = 0; t < length; ++t)
+            sequence.push_back(rows(at(t), c));
+        auto const products = textbook::ordered_scan(
+            sequence, [](T const& a, T const& b) { return textbook::rounded(a, b); },
+            exclusive ? std::optional<T>(T(1)) : std::nullopt, textbook::is_safe_product<T>);
+        for (std::size_t t = 0; t < length; ++t)
+            expected(at(t), c) = products[t];
+    }
+    xt::xtensor<T, 2> const columns = xt::transpose(rows);
+    for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 3}) {
+        auto y = rows;
+        xloom::cumulative_prod_into(
+            y, y, {.reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+        auto const z = xloom::cumulative_prod(
+            columns, {.axis = 1, .reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+        for (std::size_t c = 0; c < neighbours; ++c)
+            for (std::size_t t = 0; t < length; ++t) {
+                REQUIRE(are_same(y(t, c), expected(t, c)));
+                REQUIRE(are_same(z(c, t), expected(t, c)));
+            }
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("cumulative_prod: the textbook's bits", T, float, double, long double, std::complex<float>)
+{
+    for (bool const exclusive : {false, true}) {
+        for (std::size_t const length : std::initializer_list<std::size_t>{1, 15, 17, 256, 300, 1000})
+            for (std::size_t const neighbours : std::initializer_list<std::size_t>{1, 19})
+                compare_products<T>(length, neighbours, exclusive, exclusive);
+        compare_products<T>(70'000, 1, false, exclusive);
+        compare_products<T>(30'000, 3, true, exclusive);
+    }
+}
+
+TEST_CASE("cumulative_prod: products are right wherever the loop's are")
+{
+    xt::xtensor<float, 1> growth(std::array<std::size_t, 1>{512}, 1.5f);
+    growth(0) = 0;
+    for (float const product : xloom::cumulative_prod(growth))
+        REQUIRE(product == 0);
+    using three = xt::xtensor<float, 1>;
+    CHECK(xloom::cumulative_prod(three{1e30f, 1, 1e-30f, 1e-30f}) ==
+          three{1e30f, 1e30f, 1e30f * 1e-30f, 1e30f * 1e-30f * 1e-30f});
+    float const infinity = std::numeric_limits<float>::infinity();
+    CHECK(xloom::cumulative_prod(three{3e37f, 1, 100, .01f}) == three{3e37f, 3e37f, infinity, infinity});
 }
 
 TEST_CASE("cumulative_sum: in place, on threads, of storage floats")

@@ -31,6 +31,16 @@ xt::xtensor<T, 2> some(std::size_t length, std::size_t sequences)
     return x;
 }
 
+/// True if a running value permits any grouping.
+template <class Op, class T>
+bool is_safe(Op const&, T const& x)
+{
+    if constexpr (std::same_as<Op, reduce_mul_t>)
+        return textbook::is_safe_product(x);
+    else
+        return true;
+}
+
 /// The scans of all columns, by the textbook.
 template <class T, class Op>
 xt::xtensor<T, 2> textbook_scans(
@@ -42,8 +52,9 @@ xt::xtensor<T, 2> textbook_scans(
         std::vector<T> column(length);
         for (std::size_t t = 0; t < length; ++t)
             column[t] = x(options.reverse ? length - 1 - t : t, c);
-        std::vector<T> const scanned = textbook::associative_scan(
-            column, op, options.exclusive ? std::optional(identity) : std::nullopt);
+        std::vector<T> const scanned =
+            textbook::ordered_scan(column, op, options.exclusive ? std::optional(identity) : std::nullopt,
+                [&](T const& running) { return is_safe(op, running); });
         for (std::size_t t = 0; t < length; ++t)
             y(options.reverse ? length - 1 - t : t, c) = scanned[t];
     }
@@ -105,6 +116,16 @@ TEST_CASE("types, operators, and buffers for a few sequences")
         CHECK(holds(std::int64_t{}, reduction::min, reduce_min, std::numeric_limits<std::int64_t>::max()));
         CHECK(holds(float{}, monoid{affine, 2.0F}, affine, 2.0F));
     }
+}
+
+TEST_CASE("products that leave the safe range in any part")
+{
+    for (std::size_t const length : {17U, 300U, 2100U})
+        for (std::size_t const sequences : {1U, 21U})
+            for (division const how : divisions)
+                for (bool const exclusive : {false, true})
+                    CHECK(is_textbook<float>(reduce_mul, reduce_mul, 1.0F, length, sequences,
+                        {.reverse = exclusive, .exclusive = exclusive}, how, 1 << 20));
 }
 
 TEST_CASE("tuples, whose operator does not commute")

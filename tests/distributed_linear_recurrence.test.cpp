@@ -18,52 +18,32 @@ using namespace xloom;
 
 namespace {
 
-/// A map h -> a h + b, computed in C.
-template <class C>
-struct map {
-    C a, b;
-};
-
 template <class T, class C>
-bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, division how, std::size_t buffer)
+bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, division how, std::size_t buffer,
+    float largest = 1)
 {
     std::mt19937 next(1);
     auto const some = [&] {
         xt::xtensor<T, 2> x = xt::zeros<T>({length, sequences});
         for (T& each : x)
-            each = static_cast<T>(C(static_cast<float>(static_cast<int>(next() % 201) - 100) / 64));
+            each = static_cast<T>(C(static_cast<float>(static_cast<int>(next() % 201) - 100) / 100));
         return x;
     };
-    xt::xtensor<T, 2> const a = some(), b = some();
+    xt::xtensor<T, 2> a = some(), b = some();
+    for (std::size_t i = 7; i < a.size(); i += 401) // of some blocks of some sequences
+        a.data()[i] = static_cast<T>(C(largest));
     auto h0 = xt::xtensor<T, 1>::from_shape({sequences});
     for (std::size_t c = 0; c < sequences; ++c)
         h0(c) = static_cast<T>(C(static_cast<float>(c) + 0.5F));
     xt::xtensor<T, 2> expected = a;
     for (std::size_t c = 0; c < sequences; ++c) {
-        std::vector<map<C>> maps;
-        for (std::size_t t = 0; t < length; ++t) {
-            std::size_t const at = reverse ? length - 1 - t : t;
-            maps.push_back({static_cast<C>(a(at, c)), static_cast<C>(b(at, c))});
-        }
-        // Exclusive, then the own map, is inclusive with an initial value: the law of linear recurrences.
-        auto const compose = [](map<C> const& f, map<C> const& g) {
-            C const product = f.a * g.a, scaled = g.a * f.b;
-            return map<C>{product, scaled + g.b};
-        };
-        std::optional<map<C>> block = map<C>{C{}, static_cast<C>(h0(c))};
-        for (std::size_t first = 0; first < length; first += 256) {
-            std::optional<map<C>> groups;
-            for (std::size_t g = first; g < std::min(first + 256, length); g += 16) {
-                std::size_t const end = std::min({g + 16, first + 256, length});
-                auto const base = textbook::joined(block, groups, compose);
-                for (std::size_t t = g; t < end; ++t)
-                    expected(reverse ? length - 1 - t : t, c) =
-                        static_cast<T>(compose(*base, textbook::tree(maps, g, t + 1, compose)).b);
-                groups =
-                    textbook::joined(groups, std::optional(textbook::tree(maps, g, end, compose)), compose);
-            }
-            block = textbook::joined(block, groups, compose);
-        }
+        auto const at = [&](std::size_t t) { return reverse ? length - 1 - t : t; };
+        std::vector<textbook::map<C>> maps;
+        for (std::size_t t = 0; t < length; ++t)
+            maps.push_back({static_cast<C>(a(at(t), c)), static_cast<C>(b(at(t), c))});
+        auto const h = textbook::linear_recurrence<C>(maps, static_cast<C>(h0(c)));
+        for (std::size_t t = 0; t < length; ++t)
+            expected(at(t), c) = static_cast<T>(h[t]);
     }
     return on_ranks([&](auto const& ranks) {
         range const part = part_of(how, ranks, length);
@@ -91,6 +71,12 @@ TEST_CASE("recurrences over ranks")
                     CAPTURE(sequences);
                     CHECK(is_textbook<float, float>(length, sequences, reverse, how, 1 << 20));
                 }
+    for (division const how : divisions)
+        for (float const largest : {2.5F, 1e20F}) {
+            CHECK(is_textbook<float, float>(2100, 19, false, how, 1 << 20, largest));
+            CHECK(is_textbook<float, float>(300, 2, true, how, 1, largest));
+            CHECK(is_textbook<double, double>(600, 1, false, how, 900, largest));
+        }
     CHECK(is_textbook<double, double>(900, 5, false, division::ragged, 1));
     CHECK(is_textbook<std::complex<double>, std::complex<double>>(600, 2, true, division::ragged, 900));
     CHECK(is_textbook<bfloat16, float>(900, 5, false, division::ragged, 900));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -26,60 +27,35 @@ T number(std::size_t i)
     return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 0.99));
 }
 
-/// A product that no compiler contracts with a sum.
+/// Coefficients that are all decays; large ones in some blocks; coefficients and states of any size.
+enum class sizes { ordinary, large_decays, any };
+
 template <class T>
-T rounded(T a, T b)
+T coefficient(std::size_t i, sizes of)
 {
-    T volatile product = a * b;
-    return product;
+    if (of == sizes::large_decays && i % 331 == 17)
+        return T(3e10);
+    if (of == sizes::any)
+        return number<T>(i) * std::pow(T(10), static_cast<T>(static_cast<int>(i * i % 17) - 8));
+    return number<T>(i);
 }
 
 template <class T>
-struct map {
-    T a, b;
-};
-
-template <class T>
-map<T> composed(map<T> const& first, map<T> const& second)
+bool are_same(T const& a, T const& b)
 {
-    return {rounded(first.a, second.a), rounded(second.a, first.b) + second.b};
-}
-
-/// The states of one sequence.
-template <class T>
-std::vector<T> textbook_states(std::vector<map<T>> const& maps, T h0)
-{
-    std::vector<T> h;
-    if (maps.empty())
-        return h;
-    // Inclusive, with a value before the first element: the exclusive scan of the maps and one more, without
-    // its first result, differs in its grouping, so the blocks are written out.
-    std::optional<map<T>> before = map<T>{T(1), h0};
-    for (std::size_t b = 0; b < maps.size(); b += 256) {
-        std::size_t const block_end = std::min(b + 256, maps.size());
-        std::optional<map<T>> groups;
-        for (std::size_t g = b; g < block_end; g += 16) {
-            std::size_t const group_end = std::min(g + 16, block_end);
-            auto const base = textbook::joined(before, groups, composed<T>);
-            for (std::size_t i = g; i < group_end; ++i)
-                h.push_back(composed(*base, textbook::tree(maps, g, i + 1, composed<T>)).b);
-            groups = textbook::joined(
-                groups, std::optional<map<T>>(textbook::tree(maps, g, group_end, composed<T>)), composed<T>);
-        }
-        before = textbook::joined(before, groups, composed<T>);
-    }
-    return h;
+    return a == b || (a != a && b != b);
 }
 
 template <class T>
-void compare(std::size_t length, std::size_t channels, bool time_is_last, bool reverse, std::size_t threads)
+void compare(std::size_t length, std::size_t channels, bool time_is_last, bool reverse, std::size_t threads,
+    sizes of = sizes::ordinary)
 {
     std::array<std::size_t, 2> const dims = time_is_last ? std::array<std::size_t, 2>{channels, length}
                                                          : std::array<std::size_t, 2>{length, channels};
     auto a = xt::xtensor<T, 2>::from_shape(dims), b = a, h = a;
     auto h0 = xt::xtensor<T, 1>::from_shape({channels});
     for (std::size_t i = 0; i < a.size(); ++i) {
-        a.data()[i] = number<T>(i);
+        a.data()[i] = coefficient<T>(i, of);
         b.data()[i] = number<T>(3 * i + 1);
     }
     for (std::size_t c = 0; c < channels; ++c)
@@ -91,15 +67,18 @@ void compare(std::size_t length, std::size_t channels, bool time_is_last, bool r
             std::size_t const time = reverse ? length - 1 - t : t;
             return time_is_last ? x(c, time) : x(time, c);
         };
-        std::vector<map<T>> maps;
+        std::vector<textbook::map<T>> maps;
         for (std::size_t t = 0; t < length; ++t)
             maps.push_back({at(a, t), at(b, t)});
-        auto const expected = textbook_states<T>(maps, h0(c));
+        auto const expected = textbook::linear_recurrence<T>(maps, h0(c));
         T serial = h0(c);
         for (std::size_t t = 0; t < length; ++t) {
-            REQUIRE(at(h, t) == expected[t]);
-            serial = maps[t].a * serial + maps[t].b;
-            REQUIRE(std::abs(at(h, t) - serial) < T(2e-5));
+            REQUIRE(are_same(at(h, t), expected[t]));
+            serial = textbook::rounded(maps[t].a, serial) + maps[t].b;
+            if (of == sizes::ordinary)
+                REQUIRE(std::abs(at(h, t) - serial) < T(2e-5));
+            else if (std::isfinite(serial))
+                REQUIRE(std::isfinite(at(h, t)));
         }
     }
 }
@@ -119,6 +98,36 @@ TEST_CASE_TEMPLATE("linear_recurrence: the textbook's bits", T, float, double)
         compare<T>(20'001, 3, false, false, threads);
         compare<T>(3000, 20, false, true, threads);
     }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: decays of which a product overflows", T, float, double)
+{
+    for (sizes const of : {sizes::large_decays, sizes::any}) {
+        for (std::size_t const length : std::initializer_list<std::size_t>{1, 17, 255, 257, 600})
+            for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37})
+                for (bool const time_is_last : {false, true})
+                    compare<T>(length, channels, time_is_last, length % 2 == 1, 1, of);
+        for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3}) {
+            compare<T>(40'000, 1, true, true, threads, of);
+            compare<T>(20'001, 3, false, false, threads, of);
+            compare<T>(3000, 20, false, true, threads, of);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, float, double, long double,
+    std::complex<float>)
+{
+    for (std::size_t const channels : std::initializer_list<std::size_t>{1, 37}) {
+        xt::xtensor<T, 2> const a = xt::ones<T>({std::size_t{600}, channels}) * T(1e10F),
+                                b = xt::zeros<T>({std::size_t{600}, channels});
+        CHECK(xloom::linear_recurrence(a, b, T(0)) == b);
+    }
+    xt::xtensor<T, 1> const decays = {T(1e-25F), T(1e-25F), T(1e25F), T(1e25F)}, zero = xt::zeros<T>({4});
+    auto const h = xloom::linear_recurrence(decays, zero, T(1e30F));
+    CHECK(std::abs(h(1) - T(1e-20F)) < 1e-26F);
+    CHECK(std::abs(h(2) - T(1e5F)) < 0.1F);
+    CHECK(std::abs(h(3) - T(1e30F)) < 1e24F);
 }
 
 TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0, lazy operands")

@@ -202,4 +202,21 @@ TEST_CASE("layouts: column-major, strided views, lazy expressions, types of one'
     }
 }
 
+TEST_CASE_TEMPLATE("products with a zero have gradients of 0, even where the others overflow", T, float,
+    double, xloom::float16)
+{
+    for (std::size_t const zero : std::initializer_list<std::size_t>{0, 700, 1399}) {
+        xt::xtensor<T, 1> u(std::array<std::size_t, 1>{1400}, T(2));
+        xt::xtensor<T, 1> const ct = {T(1)}, data = {T(2)};
+        u(zero) = T(0);
+        xt::xtensor<int, 2> const first = xt::zeros<int>({1400, 1});
+        auto const [d_data, d_updates] = scatter_nd_vjp(ct, data, first, u, {.reduction = reduction::mul});
+        CHECK(static_cast<float>(d_data(0)) == 0.0f);
+        for (std::size_t i = 0; i < 1400; ++i)
+            if (i != zero)
+                REQUIRE(static_cast<float>(d_updates(i)) == 0.0f);
+        CHECK(std::isinf(static_cast<float>(d_updates(zero)))); // 2^1400
+    }
+}
+
 } // namespace scatter_nd_vjp_test

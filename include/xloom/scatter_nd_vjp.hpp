@@ -113,7 +113,8 @@ auto* gradient_items(X& value)
 /// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
-///           first on, the latter from the last on. Nothing is divided, so zeros are exact.
+///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times a product
+///           that is infinite is 0.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count

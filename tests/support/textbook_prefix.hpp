@@ -3,8 +3,12 @@
 // sequences are vectors, and nothing is done in place.
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstddef>
+#include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace textbook {
@@ -31,29 +35,134 @@ std::optional<T> joined(std::optional<T> const& a, std::optional<T> const& b, Op
     return a ? a : b;
 }
 
-/// Scans a sequence; it is exclusive if there is an identity.
-template <class T, class Op>
-std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::optional<T> const& identity = {})
+/// The e of the law on order: 60 for float, 508 for double.
+template <class T>
+int const safe_exponent = (1 - std::numeric_limits<T>::min_exponent) / 2 - 3;
+template <class T>
+int const safe_exponent<std::complex<T>> = safe_exponent<T>;
+
+template <class T>
+long double size_of(T const& x)
+{
+    return std::abs(static_cast<long double>(x));
+}
+template <class T>
+long double size_of(std::complex<T> const& x)
+{
+    return size_of(x.real()) + size_of(x.imag());
+}
+
+/// True if a running product permits any grouping.
+template <class T>
+bool is_safe_product(T const& x)
+{
+    return size_of(x) >= std::ldexp(1.0L, -safe_exponent<T>) &&
+           size_of(x) <= std::ldexp(1.0L, safe_exponent<T>);
+}
+
+/// Scans a sequence; it is exclusive if there is an identity. From a running value on that is not safe, a block
+/// is computed in order.
+template <class T, class Op, class IsSafe>
+std::vector<T> ordered_scan(
+    std::vector<T> const& x, Op const& op, std::optional<T> const& identity, IsSafe const& is_safe)
 {
     std::vector<T> y;
     std::optional<T> block = identity;
     for (std::size_t b = 0; b < x.size(); b += 256) {
         std::size_t const block_end = std::min(b + 256, x.size());
-        std::optional<T> groups;
+        std::optional<T> groups, running = block;
+        bool is_in_order = block && !is_safe(*block);
         for (std::size_t g = b; g < block_end; g += 16) {
             std::size_t const group_end = std::min(g + 16, block_end);
             std::optional<T> const base = joined(block, groups, op);
+            if (!is_in_order)
+                running = base;
             for (std::size_t i = g; i < group_end; ++i) {
-                std::size_t const end = identity ? i : i + 1;
-                std::optional<T> const prefix =
-                    end == g ? std::optional<T>() : std::optional<T>(tree(x, g, end, op));
-                y.push_back(*joined(base, prefix, op));
+                std::optional<T> const before = running;
+                running = joined(base, std::optional<T>(tree(x, g, i + 1, op)), op);
+                is_in_order = is_in_order || !is_safe(*running);
+                if (is_in_order)
+                    running = joined(before, std::optional<T>(x[i]), op);
+                y.push_back(identity ? *before : *running);
             }
             groups = joined(groups, std::optional<T>(tree(x, g, group_end, op)), op);
         }
-        block = joined(block, groups, op);
+        block = is_in_order ? running : joined(block, groups, op);
     }
     return y;
+}
+
+/// Scans a sequence; it is exclusive if there is an identity.
+template <class T, class Op>
+std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::optional<T> const& identity = {})
+{
+    return ordered_scan(x, op, identity, [](T const&) { return true; });
+}
+
+/// A product that no compiler contracts with a sum.
+template <class T>
+T rounded(T a, T b)
+{
+    T volatile product = a * b;
+    return product;
+}
+template <class T>
+std::complex<T> rounded(std::complex<T> const& a, std::complex<T> const& b)
+{
+    return {rounded(a.real(), b.real()) - rounded(a.imag(), b.imag()),
+        rounded(a.real(), b.imag()) + rounded(a.imag(), b.real())};
+}
+
+/// The map h -> a h + b.
+template <class T>
+struct map {
+    T a, b;
+};
+
+template <class T>
+map<T> composed(map<T> const& first, map<T> const& second)
+{
+    return {rounded(first.a, second.a), rounded(second.a, first.b) + second.b};
+}
+
+template <class T>
+bool is_decay(T const& a)
+{
+    return std::abs(a) <= (std::is_same_v<T, float> ? T(1.125) : T(2));
+}
+template <class T>
+bool is_decay(std::complex<T> const& a)
+{
+    T const largest = std::is_same_v<T, float> ? T(1.125) : T(2);
+    return rounded(a.real(), a.real()) + rounded(a.imag(), a.imag()) <= largest * largest;
+}
+
+/// The states of a linear recurrence: of a block in order if its elements, or the state before it, are large.
+template <class T>
+std::vector<T> linear_recurrence(std::vector<map<T>> const& maps, T h0)
+{
+    long double const large = std::ldexp(1.0L, safe_exponent<T>);
+    std::vector<T> h;
+    for (std::size_t b = 0; b < maps.size(); b += 256) {
+        std::size_t const block_end = std::min(b + 256, maps.size());
+        bool is_in_order = !(size_of(h0) <= large);
+        for (std::size_t t = b; t < block_end; ++t)
+            is_in_order = is_in_order || !is_decay(maps[t].a) || !(size_of(maps[t].b) <= large);
+        map<T> const before{T(0), h0};
+        std::optional<map<T>> groups;
+        for (std::size_t g = b; g < block_end; g += 16) {
+            std::size_t const group_end = std::min(g + 16, block_end);
+            map<T> const base = groups ? composed(before, *groups) : before;
+            for (std::size_t t = g; t < group_end; ++t) {
+                h.push_back(is_in_order ? rounded(maps[t].a, t == b ? h0 : h.back()) + maps[t].b
+                                        : composed(base, tree(maps, g, t + 1, composed<T>)).b);
+            }
+            groups =
+                joined(groups, std::optional<map<T>>(tree(maps, g, group_end, composed<T>)), composed<T>);
+        }
+        h0 = is_in_order ? h.back() : composed(before, *groups).b;
+    }
+    return h;
 }
 
 } // namespace textbook

@@ -5,26 +5,9 @@
 #include <type_traits>
 
 #include <xloom/kernel/lanes.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::kernel {
-
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target.
-template <class V>
-[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
-{
-    V product = a * b;
-#if defined(__FMA__)
-    asm("" : "+v"(product));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-    asm("" : "+m"(product));
-#endif
-    return product;
-}
 
 /// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
 /// without the rules of C for infinities.
@@ -45,25 +28,34 @@ template <class T>
     return {real + c.real(), imag + c.imag()};
 }
 
-template <class V>
-[[gnu::always_inline]] inline V product(V const& a, V const& b)
-{
-    return static_cast<V>(a * b);
-}
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
-        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
-}
-
 /// The map h -> a h + b. V is a number, or a vector of lanes.
 template <class V>
 struct affine_map {
     V a, b;
 };
 
-/// The composition of affine maps: `first`, then `second`.
+/// The largest |a| of which the product of a block does not overflow: its 256th power is at most 2^44 for
+/// float, else 2^256.
+template <class T>
+inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
+
+/// True, for each lane, if |a| <= largest_decay.
+template <class V>
+[[gnu::always_inline]] inline auto is_decay(V const& a)
+{
+    return kernel::magnitude(a) <= largest_decay<number_of<V>>;
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+{
+    return kernel::rounded_product(a.real(), a.real()) + kernel::rounded_product(a.imag(), a.imag()) <=
+           largest_decay<T> * largest_decay<T>;
+}
+
+/// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
+///
+/// If |a| <= largest_decay in the whole block, no product of a overflows, and one that underflows does not
+/// become large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
     [[gnu::always_inline]] affine_map<V> operator()(
@@ -71,7 +63,52 @@ struct compose {
     {
         return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
     }
+
+    /// True if a scan may begin with a value, and may have an element.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    {
+        return kernel::is_at_most<safe_exponent<number_of<V>>>(before.b);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    {
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<number_of<V>>>(x.b));
+    }
+
+    /// The same, because that depends on the elements alone.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    {
+        return is_safe_start(before);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    {
+        return is_safe(x, result);
+    }
+    static constexpr bool reads_result = false;
+
+    /// Returns a total which says that elements were not clear.
+    template <rounded_number V>
+    static affine_map<V> unclear(affine_map<V> const&)
+    {
+        return {V{} + limit_of<number_of<V>, safe_exponent<number_of<V>> + 1>, V{}};
+    }
+    template <rounded_number V>
+    static auto is_clear_total(affine_map<V> const& total)
+    {
+        return kernel::is_at_most<safe_exponent<number_of<V>>>(total.a);
+    }
 };
+
+/// Returns a where the comparison is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline affine_map<V> choose(
+    Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
+{
+    return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
+}
 
 /// The composition of affine maps, lane by lane.
 template <class T>
@@ -81,6 +118,9 @@ struct lane_compose {
     using lanes = affine_map<lanes_t<T>>;
 
     static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The operator on elements, and its rule on lanes.
+    using element = compose;
 
     [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
     {
@@ -96,6 +136,13 @@ struct lane_compose {
         return {last_lane<T>(x.a), last_lane<T>(x.b)};
     }
     [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
+    static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
+    {
+        x.a[lane] = value.a;
+        x.b[lane] = value.b;
+    }
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>

@@ -6,6 +6,7 @@
 
 #include <xloom/kernel/lanes.hpp>
 #include <xloom/kernel/prefix_group.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::kernel {
 
@@ -17,7 +18,8 @@ namespace xloom::kernel {
 ///     store(i, lanes), store_first(i, lanes, count)
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the total of the block.
-/// reduce(b, total) computes the total of a block that is not the last one.
+/// reduce(b, total) computes the total of a block that is not the last one, and append(b, before, total)
+/// replaces it by what comes after the block.
 template <class Ops, class Access>
 class lane_prefix {
 public:
@@ -39,39 +41,83 @@ public:
     {
         if constexpr (requires { Ops::neutral(); }) {
             if (exclusive_) {
-                *before = scan<true>(block, *before);
+                *before = scan<results::exclusive>(block, *before);
                 return;
             }
         }
-        *before = scan<false>(block, *before);
+        *before = scan<results::inclusive>(block, *before);
     }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
     void reduce(std::size_t block, value_type* total) const
     {
-        std::size_t const begin = block * elements_per_block;
-        vector sum = group_at(begin).total();
-        for (std::size_t g = 1; g < elements_per_block / elements_per_group; ++g)
-            sum = Ops{}(sum, group_at(begin + g * elements_per_group).total());
+        std::size_t const begin = block * elements_per_block, end = begin + elements_per_block;
+        bool is_clear = true;
+        vector sum{};
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            group const x = load(i);
+            group prefixes = x;
+            prefixes.scan();
+            if constexpr (is_ordered) {
+                group results = prefixes;
+                if constexpr (reads_result)
+                    if (i != begin)
+                        results.append_to(sum);
+                is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
+                    return rule::is_clear(each, result);
+                });
+            }
+            sum = i == begin ? prefixes.total() : Ops{}(sum, prefixes.total());
+        }
         *total = Ops::first_lane(sum);
+        if constexpr (is_ordered)
+            if (!is_clear)
+                *total = rule::unclear(*total);
     }
 
-    void combine(value_type& before, value_type const& total) const
+    void append(std::size_t block, value_type const* before, value_type* total, bool = true) const
     {
-        before = Ops::first_lane(Ops{}(Ops::broadcast(before), Ops::broadcast(total)));
+        if constexpr (is_ordered)
+            if (!rule::is_clear_total(*total) || !rule::is_clear_start(*before)) {
+                *total = scan<results::none>(block, *before);
+                return;
+            }
+        *total = Ops::first_lane(Ops{}(Ops::broadcast(*before), Ops::broadcast(*total)));
     }
 
 private:
+    enum class results { none, inclusive, exclusive };
+
     using vector = typename Ops::lanes;
+    using rule = element_of<Ops>;
+
+    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
+    static constexpr bool reads_result = order_rule<Ops, vector>::reads_result;
 
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
 
-    /// The prefixes of a group, in one or more vectors.
+    /// The elements of a group, or their prefixes, in one or more vectors.
     struct group {
         vector v[vectors];
 
         vector total() const { return Ops::last(v[vectors - 1]); }
+
+        [[gnu::always_inline]] void append_to(vector const& base)
+        {
+            for (vector& x : v)
+                x = Ops{}(base, x);
+        }
+        /// Moves every lane one further, after `base`.
+        [[gnu::always_inline]] void shift_in(vector const& base)
+        {
+            for (std::size_t i = vectors; i-- > 1;)
+                v[i] = Ops::shift(v[i - 1], v[i]);
+            v[0] = Ops::shift(base, v[0]);
+        }
+
+        value_type get(std::size_t i) const { return Ops::get(v[i / lanes], i % lanes); }
+        void set(std::size_t i, value_type const& x) { Ops::set(v[i / lanes], i % lanes, x); }
 
         [[gnu::always_inline]] void scan()
         {
@@ -93,79 +139,139 @@ private:
         }
     };
 
-    [[gnu::always_inline]] group group_at(std::size_t begin) const
+    [[gnu::always_inline]] group load(std::size_t begin) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
             g.v[i] = access_.load(begin + i * lanes);
-        g.scan();
         return g;
     }
-
-    /// Returns a group of which the sequence has only `count` elements.
-    group group_at(std::size_t begin, std::size_t count) const
+    /// Loads a group of which the sequence has only `count` elements.
+    group load(std::size_t begin, std::size_t count) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
             g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
-        g.scan();
         return g;
     }
-
-    template <bool Exclusive>
-    [[gnu::always_inline]] static void apply(vector const& base, group& g)
+    [[gnu::always_inline]] void store(std::size_t begin, group const& g) const
     {
-        if constexpr (Exclusive) {
-            for (std::size_t i = vectors; i-- > 1;)
-                g.v[i] = Ops::shift(g.v[i - 1], g.v[i]);
-            g.v[0] = Ops::shift(Ops::broadcast(Ops::neutral()), g.v[0]);
-        }
-        for (vector& x : g.v)
-            x = Ops{}(base, x);
+        for (std::size_t i = 0; i < vectors; ++i)
+            access_.store(begin + i * lanes, g.v[i]);
+    }
+    void store(std::size_t begin, group const& g, std::size_t count) const
+    {
+        for (std::size_t i = 0; i < vectors && i * lanes < count; ++i)
+            access_.store_first(begin + i * lanes, g.v[i], count - i * lanes);
     }
 
-    template <bool Exclusive>
+    /// True if a condition on elements and their results is true for all of a group.
+    template <class Condition>
+    [[gnu::always_inline]] static bool are_all(
+        group const& x, group const& results, Condition const& condition)
+    {
+        auto are_true = condition(x.v[0], results.v[0]);
+        for (std::size_t i = 1; i < vectors; ++i)
+            are_true = both(are_true, condition(x.v[i], results.v[i]));
+        return all_of(are_true);
+    }
+    [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
+    {
+        return are_all(
+            x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
+    }
+    static bool are_safe(group const& x, group const& results, std::size_t count)
+    {
+        std::size_t safe = 0;
+        while (safe < count && rule::is_safe(x.get(safe), results.get(safe)))
+            ++safe;
+        return safe == count;
+    }
+
+    /// True if the rule permits all elements of a block, of which [last, end) is no whole group; a rule on
+    /// results is decided later.
+    bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
+    {
+        bool are_all = true;
+        if constexpr (!reads_result) {
+            for (std::size_t i = begin; i < last && are_all; i += elements_per_group) {
+                group const x = load(i);
+                are_all = are_safe(x, x);
+            }
+            if (last != end && are_all) {
+                group const x = load(last, end - last);
+                are_all = are_safe(x, x, end - last);
+            }
+        }
+        return are_all;
+    }
+
+    /// Writes the results of a block, and returns what comes before the next one.
+    template <results Results>
     value_type scan(std::size_t block, value_type const& before) const
     {
         std::size_t const begin = block * elements_per_block;
         std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
+        if constexpr (is_ordered)
+            if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
+                return scan_in_order<Results>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
-        if (last == begin) {
-            scan_last<Exclusive>(begin, end, carry);
-            return before;
+        vector sum = carry, base = carry;
+        for (std::size_t i = begin; i < last; i += elements_per_group) {
+            group const x = load(i);
+            group g = x;
+            g.scan();
+            vector const total = g.total();
+            g.append_to(base);
+            if constexpr (reads_result)
+                if (!are_safe(x, g))
+                    return scan_in_order<Results>(i, end, Ops::first_lane(base), false);
+            if constexpr (Results == results::exclusive)
+                g.shift_in(base);
+            if constexpr (Results != results::none)
+                store(i, g);
+            sum = i == begin ? total : Ops{}(sum, total);
+            base = Ops{}(carry, sum);
         }
-        vector sum = scan_group<Exclusive>(begin, carry);
-        for (std::size_t i = begin + elements_per_group; i < last; i += elements_per_group) {
-            vector const total = scan_group<Exclusive>(i, Ops{}(carry, sum));
-            sum = Ops{}(sum, total);
-        }
-        vector const base = Ops{}(carry, sum);
-        if (last != end)
-            scan_last<Exclusive>(last, end, base);
-        return Ops::first_lane(base);
+        if (last == end)
+            return Ops::first_lane(base);
+        group const x = load(last, end - last);
+        group g = x;
+        g.scan();
+        g.append_to(base);
+        if constexpr (reads_result)
+            if (!are_safe(x, g, end - last))
+                return scan_in_order<Results>(last, end, Ops::first_lane(base), false);
+        if constexpr (Results == results::exclusive)
+            g.shift_in(base);
+        if constexpr (Results != results::none)
+            store(last, g, end - last);
+        return before; // nobody reads it
     }
 
-    /// Writes the results of a group and returns its total.
-    template <bool Exclusive>
-    [[gnu::always_inline]] vector scan_group(std::size_t begin, vector const& base) const
+    /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
+    /// the last one.
+    template <results Results>
+    [[gnu::noinline]] value_type scan_in_order(
+        std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
-        group g = group_at(begin);
-        vector const total = g.total();
-        apply<Exclusive>(base, g);
-        for (std::size_t k = 0; k < vectors; ++k)
-            access_.store(begin + k * lanes, g.v[k]);
-        return total;
-    }
-
-    /// Writes the results of the group with which the sequence ends, if it is not full.
-    template <bool Exclusive>
-    void scan_last(std::size_t begin, std::size_t end, vector const& base) const
-    {
-        group g = group_at(begin, end - begin);
-        apply<Exclusive>(base, g);
-        for (std::size_t k = 0; k < vectors && begin + k * lanes < end; ++k)
-            access_.store_first(begin + k * lanes, g.v[k], end - begin - k * lanes);
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            std::size_t const count = end - i < elements_per_group ? end - i : elements_per_group;
+            group const x = load(i, count);
+            group g = x;
+            g.scan();
+            g.append_to(Ops::broadcast(last));
+            for (std::size_t k = 0; k < count; ++k) {
+                is_in_order = is_in_order || !rule::is_safe(x.get(k), g.get(k));
+                value_type const result = is_in_order ? rule{}(last, x.get(k)) : g.get(k);
+                g.set(k, Results == results::exclusive ? last : result);
+                last = result;
+            }
+            if constexpr (Results != results::none)
+                store(i, g, count);
+        }
+        return last;
     }
 
     Access access_;

@@ -7,6 +7,7 @@
 
 #include <xloom/core/reduction.hpp>
 #include <xloom/kernel/lanes.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::kernel {
 
@@ -62,12 +63,18 @@ struct lane_reduction {
         return shift_lanes<T>(before, x);
     }
 
+    static T get(lanes const& x, std::size_t lane) { return x[lane]; }
+    static void set(lanes& x, std::size_t lane, T value) { x[lane] = value; }
+
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
     [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
     {
         return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
     }
+
+    /// The operator on elements, and its rule on lanes.
+    using element = scanned_by<T, Reduce>;
 
 private:
     /// Integers wrap around.

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
 #include <immintrin.h>
 #endif
 
@@ -79,10 +79,30 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
 {
-    lanes_t<T> lanes;
+    lanes_t<T> lanes{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         lanes[i] = x;
     return lanes;
+}
+
+/// True if all bits of a vector are set.
+template <class Mask>
+[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
+{
+#if defined(XLOOM_NO_SIMD)
+    return static_cast<bool>(mask);
+#elif defined(__AVX512F__)
+    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
+#elif defined(__AVX__)
+    return _mm256_testc_si256(reinterpret_cast<__m256i>(mask), _mm256_set1_epi64x(-1)) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
+#else
+    bool are_all = true;
+    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
+        are_all = are_all && mask[i] != 0;
+    return are_all;
+#endif
 }
 
 /// True if the target loads and stores the first lanes of a vector at the cost of all of them.
@@ -117,7 +137,7 @@ template <class T>
 {
     using item = signed_of<sizeof(T)>;
     typedef item vector __attribute__((vector_size(lane_bytes)));
-    vector numbers;
+    vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         numbers[i] = static_cast<item>(i);
     item const end = static_cast<item>((std::min)(count, lane_count<T>));

@@ -7,6 +7,7 @@
 
 #include <xloom/core/cast.hpp>
 #include <xloom/core/reduction.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::kernel {
 
@@ -71,6 +72,18 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
+/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has overflowed,
+/// is 0.
+template <class P>
+constexpr P zero_or_product(P const& a, P const& b)
+{
+    P const product = static_cast<P>(a * b);
+    if constexpr (rounded_number<P>)
+        if (product != product && a == a && b == b && (a == P{} || b == P{}))
+            return P{};
+    return product;
+}
+
 /// Writes the products of the values before an update of `length` items, and multiplies them by the update.
 template <class Length, class Product, class T>
 void multiply_before(
@@ -78,7 +91,7 @@ void multiply_before(
 {
     for (std::size_t i = 0; i < length; ++i) {
         before[i] = running[i];
-        running[i] = static_cast<Product>(running[i] * static_cast<Product>(update[i]));
+        running[i] = zero_or_product(running[i], static_cast<Product>(update[i]));
     }
 }
 
@@ -92,10 +105,10 @@ void multiply_after(Length length, Product* __restrict after, T const* ct,
     T* __restrict const to = gradient;
     for (std::size_t i = 0; i < length; ++i) {
         if constexpr (std::is_same_v<T, Product>) // gradient is before
-            to[i] = static_cast<T>(ct[i] * static_cast<T>(to[i] * after[i]));
+            to[i] = static_cast<T>(ct[i] * zero_or_product(to[i], after[i]));
         else
-            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * static_cast<Product>(before[i] * after[i]));
-        after[i] = static_cast<Product>(static_cast<Product>(update[i]) * after[i]);
+            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * zero_or_product(before[i], after[i]));
+        after[i] = zero_or_product(static_cast<Product>(update[i]), after[i]);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <xloom/kernel/prefix_group.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::kernel {
 
@@ -20,8 +21,9 @@ inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof
 ///     kept(t, c), keep(t, c, v)   a prefix that waits in the output
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the totals of the block. A second
-/// way, of the same bits, is for threads: reduce(b, totals), then finish(b, before). With keeps_prefixes,
-/// reduce keeps the prefixes of groups in the output, so that `op` is called as often as by scan.
+/// way, of the same bits, is for threads: reduce(b, totals), append(b, before, totals), which replaces the
+/// totals by what comes after the block, then finish(b, before). With keeps_prefixes, reduce keeps the
+/// prefixes of groups in the output, so that `op` is called as often as by scan.
 template <class V, class Op, class Access, bool KeepsPrefixes>
 class strip_prefix {
 public:
@@ -41,17 +43,135 @@ public:
 
     void scan(std::size_t block, V* before, bool has_before) const
     {
-        run<from_inputs>(block, before, has_before);
+        if constexpr (is_ordered)
+            run_ordered<true>(block, before, has_before);
+        else
+            run<from_inputs>(block, before, has_before);
     }
-    void reduce(std::size_t block, V* totals) const { run<only_totals>(block, totals, false); }
+    void reduce(std::size_t block, V* totals) const
+    {
+        if constexpr (is_ordered)
+            reduce_clear(block, totals);
+        else
+            run<only_totals>(block, totals, false);
+    }
+    void append(std::size_t block, V const* before, V* totals, bool has_before) const
+    {
+        if constexpr (is_ordered)
+            if (!are_clear(before, totals, has_before)) {
+                std::array<V, strip_width<V>> after;
+                if (has_before)
+                    std::copy_n(before, width_, after.begin());
+                run_ordered<false>(block, after.data(), has_before);
+                std::copy_n(after.begin(), width_, totals);
+                return;
+            }
+        for (std::size_t c = 0; has_before && c < width_; ++c)
+            totals[c] = op_(before[c], totals[c]);
+    }
     void finish(std::size_t block, V* before, bool has_before) const
     {
-        run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
+        if constexpr (is_ordered)
+            run_ordered<true>(block, before, has_before);
+        else
+            run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
     }
-    void combine(V& before, V const& total) const { before = op_(before, total); }
 
 private:
     enum source { from_inputs, only_totals, from_kept };
+
+    static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
+    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
+    static_assert(!is_ordered || !KeepsPrefixes);
+
+    /// What a sequence has come to: its last result, from which it is continued in order once one was unsafe.
+    struct progress {
+        V last;
+        bool is_in_order;
+    };
+
+    /// As run, but in order where the rule of the operator says so. Results are written if Writes.
+    template <bool Writes>
+    void run_ordered(std::size_t block, V* before, bool has_before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::array<V, strip_width<V>> totals; // of the groups of the block so far
+        std::array<progress, strip_width<V>> done{};
+        for (std::size_t c = 0; has_before && c < width_; ++c)
+            done[c] = {before[c], !Op::is_safe_start(before[c])};
+        if constexpr (!reads_result)
+            for (std::size_t t = begin; t < end; ++t)
+                for (std::size_t c = 0; c < width_; ++c) {
+                    V const x = access_.read(t, c);
+                    done[c].is_in_order = done[c].is_in_order || !Op::is_safe(x, x);
+                }
+        for (std::size_t t = begin; t < end; t += elements_per_group) {
+            std::size_t const count = (std::min)(elements_per_group, end - t);
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                read_prefixes(t, c, count, group);
+                V const last = group[count - 1];
+                bool const has_base = has_before || t != begin;
+                if (has_base && !done[c].is_in_order)
+                    done[c].last = !has_before  ? totals[c]
+                                   : t == begin ? before[c]
+                                                : op_(before[c], totals[c]);
+                write_ordered<Writes>(t, c, count, group, has_base, done[c]);
+                totals[c] = t == begin ? last : op_(totals[c], last);
+            }
+        }
+        for (std::size_t c = 0; c < width_; ++c)
+            before[c] = done[c].is_in_order ? done[c].last
+                        : has_before        ? op_(before[c], totals[c])
+                                            : totals[c];
+    }
+
+    /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
+    template <bool Writes>
+    void write_ordered(
+        std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base, progress& done) const
+    {
+        V const base = done.last;
+        for (std::size_t i = 0; i < count; ++i) {
+            V const x = access_.read(t + i, c);
+            V result = has_base ? op_(base, group[i]) : group[i];
+            if constexpr (reads_result)
+                done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
+            if (done.is_in_order)
+                result = has_base || i != 0 ? op_(done.last, x) : x;
+            if constexpr (Writes)
+                access_.write(t + i, c, exclusive_ ? done.last : result);
+            done.last = result;
+        }
+    }
+
+    /// Computes the totals of a block, or totals that say that it may have to be computed in order.
+    void reduce_clear(std::size_t block, V* totals) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        bool is_clear = true;
+        for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group)
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                read_prefixes(t, c, elements_per_group, group);
+                for (std::size_t i = 0; i < elements_per_group; ++i)
+                    is_clear = is_clear && Op::is_clear(access_.read(t + i, c),
+                                               t == begin ? group[i] : op_(totals[c], group[i]));
+                totals[c] = t == begin ? group[elements_per_group - 1]
+                                       : op_(totals[c], group[elements_per_group - 1]);
+            }
+        for (std::size_t c = 0; !is_clear && c < width_; ++c)
+            totals[c] = Op::unclear(totals[c]);
+    }
+    bool are_clear(V const* before, V const* totals, bool has_before) const
+    {
+        bool are_all = true;
+        for (std::size_t c = 0; c < width_; ++c)
+            are_all =
+                are_all && Op::is_clear_total(totals[c]) && (!has_before || Op::is_clear_start(before[c]));
+        return are_all;
+    }
 
     template <source Source>
     void run(std::size_t block, V* before, bool has_before) const

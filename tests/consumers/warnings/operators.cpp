@@ -89,6 +89,15 @@ float recurrences()
     return Y(0) + Y_h(0) + Y_c(0) + gru.Y_h(0) + rnn.Y_h(0) + attended.Y_h(0) + y(0) + h(0);
 }
 
+float parallel_scans()
+{
+    xt::xtensor<float, 2> const x = {{1, 2}, {3, 4}};
+    xt::xtensor<int, 1> const row_splits = {0, 2};
+    return xloom::cumulative_sum(x)(1, 0) + xloom::cumulative_prod(x, {.axis = 1})(0, 1) +
+           xloom::linear_recurrence(x, x, 0.5f)(1, 1) +
+           xloom::segment_reduce(xloom::reduction::add, x, row_splits)(0, 0);
+}
+
 double numbers()
 {
     std::vector<float> x = {-1, 0, 2};
@@ -108,6 +117,6 @@ double numbers()
 
 int main()
 {
-    std::printf(
-        "%g %g %g %g %g\n", scans(), loops(), scatters(), static_cast<double>(recurrences()), numbers());
+    std::printf("%g %g %g %g %g %g\n", scans(), loops(), scatters(), static_cast<double>(parallel_scans()),
+        static_cast<double>(recurrences()), numbers());
 }

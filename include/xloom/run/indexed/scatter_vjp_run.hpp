@@ -265,7 +265,7 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
                     at.d_updates + number * length);
             else
                 for (std::size_t i = 0; i < length; ++i)
-                    after[i] = static_cast<product>(static_cast<product>(update[i]) * after[i]);
+                    after[i] = kernel::zero_or_product(static_cast<product>(update[i]), after[i]);
         });
     });
 

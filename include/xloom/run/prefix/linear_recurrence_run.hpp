@@ -83,7 +83,7 @@ private:
         constexpr std::size_t count = kernel::lane_count<T>;
         std::size_t const whole = all.neighbours() / count * count;
         auto const& time = all.time();
-        run(0, whole, count * kernel::row_width<map>,
+        run(0, whole, count * strip::max_width,
             [&](offsets const& at, std::size_t length, std::size_t width) {
                 return strip({},
                     {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},

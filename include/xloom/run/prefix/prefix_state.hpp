@@ -12,6 +12,7 @@
 
 #include <xloom/core/cast.hpp>
 #include <xloom/kernel/prefix_group.hpp>
+#include <xloom/kernel/product.hpp>
 
 namespace xloom::detail {
 
@@ -49,21 +50,29 @@ struct value_bytes<std::tuple<Ts...>> {
 };
 
 /// The position of an element in a sequence that begins with an initial value or without one. It tells which
-/// values of the state before it exist.
+/// values of the state before it exist. The state of a scan that may be computed in order (is_ordered) always
+/// has the value before its block, in whose place the last result is, and says so by a flag.
 struct scan_position {
     std::size_t element;
     bool has_initial;
+    bool is_ordered = false;
 
     /// True if there is an initial value or an earlier block.
     bool has_before() const { return has_initial || element >= kernel::elements_per_block; }
     /// True if the block has an earlier group.
     bool has_totals() const { return element % kernel::elements_per_block >= kernel::elements_per_group; }
+    /// The number of earlier elements of the block.
+    std::size_t in_block() const { return element % kernel::elements_per_block; }
     /// The number of earlier elements of the group.
     std::size_t in_group() const { return element % kernel::elements_per_group; }
     /// The number of values that the state consists of.
-    std::size_t values() const { return in_group() + (has_before() ? 1U : 0U) + (has_totals() ? 1U : 0U); }
+    std::size_t values() const { return in_group() + (keeps_before() ? 1U : 0U) + (has_totals() ? 1U : 0U); }
+    bool keeps_before() const { return has_before() || is_ordered; }
 
-    scan_position operator+(std::size_t elements) const { return {element + elements, has_initial}; }
+    scan_position operator+(std::size_t elements) const
+    {
+        return {element + elements, has_initial, is_ordered};
+    }
 };
 
 /// The state of the scans of some sequences before an element: what comes before its block, the totals of the
@@ -76,22 +85,35 @@ public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
-    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size);
+    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 3;
 
     explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
-          bytes_(most_values * value_bytes<V>::size * sequences)
+          is_in_order_(sequences),
+          is_unsafe_(sequences),
+          bytes_((most_values * value_bytes<V>::size + 1) * sequences)
     {}
 
     V& before(std::size_t sequence) { return values_[sequence]; }
     V& totals(std::size_t sequence) { return values_[sequences_ + sequence]; }
     V& element(std::size_t i, std::size_t sequence) { return values_[(2 + i) * sequences_ + sequence]; }
 
+    /// Not 0 if the rest of the block is computed in order, from the last result on, which is before(sequence).
+    unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
+    /// Not 0 if elements of the block that this rank ends with permit no other order.
+    unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
+
+    /// The bytes in which is_unsafe of the first `count` sequences is sent.
+    std::span<std::byte> unsafe_bytes(std::size_t count)
+    {
+        return std::as_writable_bytes(std::span(is_unsafe_).first(count));
+    }
     /// The bytes of the state of the first `count` sequences before an element, in which they are sent.
     std::span<std::byte> bytes(scan_position const& at, std::size_t count)
     {
-        return std::span(bytes_).first(at.values() * count * value_bytes<V>::size);
+        return std::span(bytes_).first(
+            (at.values() * value_bytes<V>::size + (at.is_ordered ? 1 : 0)) * count);
     }
     void write_bytes(scan_position const& at, std::size_t count)
     {
@@ -100,6 +122,8 @@ public:
             value_bytes<V>::write(value, to);
             to += value_bytes<V>::size;
         });
+        if (at.is_ordered)
+            std::memcpy(to, is_in_order_.data(), count);
     }
     void read_bytes(scan_position const& at, std::size_t count)
     {
@@ -108,6 +132,8 @@ public:
             value_bytes<V>::read(value, from);
             from += value_bytes<V>::size;
         });
+        if (at.is_ordered)
+            std::memcpy(is_in_order_.data(), from, count);
     }
 
 private:
@@ -115,7 +141,7 @@ private:
     void for_each_value(scan_position const& at, std::size_t count, F const& f)
     {
         for (std::size_t i = 0; i < count; ++i) {
-            if (at.has_before())
+            if (at.keeps_before())
                 f(before(i));
             if (at.has_totals())
                 f(totals(i));
@@ -126,6 +152,7 @@ private:
 
     std::size_t sequences_;
     std::unique_ptr<V[]> values_;
+    std::vector<unsigned char> is_in_order_, is_unsafe_;
     std::vector<std::byte> bytes_;
 };
 
@@ -141,15 +168,26 @@ public:
 
     void operator()(scan_position at, std::size_t begin, std::size_t end) const
     {
+        if constexpr (is_ordered)
+            if (at.in_block() == 0)
+                state_.is_in_order(sequence_) =
+                    (at.has_before() && !Op::is_safe_start(state_.before(sequence_))) ||
+                    state_.is_unsafe(sequence_) != 0;
         while (begin < end) {
             std::size_t const count = (std::min)(kernel::elements_per_group - at.in_group(), end - begin);
-            scan_in_group(at, begin, count);
+            if (is_ordered && state_.is_in_order(sequence_) != 0)
+                continue_in_order(begin, count);
+            else
+                scan_in_group(at, begin, count);
             at = at + count;
             begin += count;
         }
     }
 
 private:
+    static constexpr bool is_ordered = kernel::order_rule<Op, V>::is_ordered;
+    static constexpr bool reads_result = kernel::order_rule<Op, V>::reads_result;
+
     void scan_in_group(scan_position const& at, std::size_t begin, std::size_t count) const
     {
         std::size_t const first = at.in_group(), last = first + count;
@@ -161,20 +199,65 @@ private:
             if (last < kernel::elements_per_group)
                 state_.element(i, sequence_) = prefixes[i];
         }
-        kernel::scan_group(prefixes, last, op_);
-        write(at, begin, last, prefixes);
-        if (last == kernel::elements_per_group)
+        if constexpr (reads_result) {
+            V elements[kernel::elements_per_group];
+            std::copy_n(prefixes, last, elements);
+            kernel::scan_group(prefixes, last, op_);
+            write_while_safe(at, begin, last, elements, prefixes);
+        } else {
+            kernel::scan_group(prefixes, last, op_);
+            write(at, begin, last, prefixes);
+        }
+        if (last == kernel::elements_per_group && !(is_ordered && state_.is_in_order(sequence_) != 0))
             append_group(at, prefixes[last - 1]);
+    }
+
+    void continue_in_order(std::size_t begin, std::size_t count) const
+    {
+        V& last = state_.before(sequence_);
+        for (std::size_t i = begin; i < begin + count; ++i) {
+            V const result = op_(last, access_.read(i, 0));
+            access_.write(i, 0, exclusive_ ? last : result);
+            last = result;
+        }
+    }
+
+    /// Returns what comes before the group, if anything does.
+    V base(scan_position const& at) const
+    {
+        V const& before = state_.before(sequence_);
+        V const& totals = state_.totals(sequence_);
+        return at.has_before() && at.has_totals() ? op_(before, totals) : at.has_totals() ? totals : before;
+    }
+
+    /// Writes the results of a group: in order from the first one on that is not safe.
+    void write_while_safe(scan_position const& at, std::size_t begin, std::size_t last, V const* elements,
+        V const* prefixes) const
+    {
+        bool const has_base = at.has_before() || at.has_totals();
+        V const first = base(at);
+        V done = first;
+        bool is_safe = true;
+        for (std::size_t i = 0; i < last; ++i) {
+            V const& x = elements[i];
+            V result = has_base ? op_(first, prefixes[i]) : prefixes[i];
+            is_safe = is_safe && Op::is_safe(x, result);
+            if (!is_safe)
+                result = has_base || i != 0 ? op_(done, x) : x;
+            if (i >= at.in_group())
+                access_.write(begin + i - at.in_group(), 0, exclusive_ ? done : result);
+            done = result;
+        }
+        if (!is_safe) {
+            state_.is_in_order(sequence_) = 1;
+            state_.before(sequence_) = done;
+        }
     }
 
     void write(scan_position const& at, std::size_t begin, std::size_t last, V const* prefixes) const
     {
-        V const& before = state_.before(sequence_);
-        V const& totals = state_.totals(sequence_);
-        if (at.has_before() && at.has_totals())
-            write_after(op_(before, totals), at.in_group(), begin, last, prefixes);
-        else if (at.has_before() || at.has_totals())
-            write_after(at.has_before() ? before : totals, at.in_group(), begin, last, prefixes);
+        if (at.has_before() || at.has_totals())
+            write_after(base(at), at.in_group(), begin, last, prefixes);
         else // of an inclusive scan
             for (std::size_t i = at.in_group(); i < last; ++i)
                 access_.write(begin + i - at.in_group(), 0, prefixes[i]);

@@ -57,7 +57,7 @@ struct rank_item_scan {
         return {detail::moved_by(x, to[0]), detail::moved_by(y, to[2]), start, exclusive, function};
     }
 
-    operator_ref<T, Op> op() const { return {function}; }
+    element_operator<T, Op> op() const { return detail::element_operator_of<T>(*function); }
     bool has_initial() const { return start != nullptr; }
     T const& initial(offsets const&) const { return *start; }
 
@@ -86,7 +86,7 @@ struct rank_item_scan {
 private:
     auto items(all_sequences const& all, std::size_t begin) const
     {
-        using strip = kernel::strip_prefix<T, operator_ref<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
         return strips_between<T>(begin, all.neighbours(), kernel::strip_width<T>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(op(), access(at, all), length, width, exclusive);
@@ -242,10 +242,11 @@ private:
     auto vectors(all_sequences const& all, std::size_t end) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        return strips_between<map>(0, end, kernel::lane_count<T> * kernel::row_width<map>,
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        return strips_between<map>(0, end, kernel::lane_count<T> * strip::max_width,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 auto const& time = all.time();
-                return kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>({},
+                return strip({},
                     {{a + at[0], time[0], 1}, {b + at[1], time[1], 1}, {h0 + at[2], 0, 0},
                         {h + at[4], time[4], 1}},
                     length, width / kernel::lane_count<T>, false);

@@ -55,7 +55,7 @@ struct scan_neighbours_of {
     std::size_t before, after;
     scan_position begin;
 
-    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial)
+    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial, bool is_ordered)
         : ranks(axis.ranks()),
           is_first(reverse ? ranks.rank() + 1 == ranks.size() : ranks.rank() == 0),
           is_last(reverse ? ranks.rank() == 0 : ranks.rank() + 1 == ranks.size()),
@@ -65,7 +65,7 @@ struct scan_neighbours_of {
           after(ranks.rank() + (is_last      ? 0
                                    : reverse ? std::size_t(-1)
                                              : 1)),
-          begin{reverse ? axis.length() - axis.end() : axis.begin(), has_initial}
+          begin{reverse ? axis.length() - axis.end() : axis.begin(), has_initial, is_ordered}
     {}
 
     void receive(std::span<std::byte> bytes) const
@@ -78,6 +78,16 @@ struct scan_neighbours_of {
         if (!is_last)
             ranks.exchange(after, bytes, after, {});
     }
+    void receive_back(std::span<std::byte> bytes) const
+    {
+        if (!is_last)
+            ranks.exchange(after, {}, after, bytes);
+    }
+    void send_back(std::span<std::byte const> bytes) const
+    {
+        if (!is_first)
+            ranks.exchange(before, bytes, before, {});
+    }
 };
 
 /// This rank's part of the scans of one box.
@@ -86,6 +96,8 @@ class rank_scan_of_box {
     using V = typename Scan::value_type;
     using all_sequences = typename Scan::all_sequences;
     using offsets = typename Scan::offsets;
+    using op = decltype(std::declval<Scan const&>().op());
+    using rule = kernel::order_rule<op, V>;
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
@@ -120,6 +132,8 @@ private:
             if (blocks_ != 0)
                 (blocks.reduce(parts, policy), ...);
         });
+        if constexpr (rule::is_ordered && !rule::reads_result)
+            exchange_unsafe(attempt, tail.element - place_.begin.element, end);
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
             if (place_.is_first)
@@ -136,6 +150,43 @@ private:
         attempt([&] {
             if (blocks_ != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
+        });
+    }
+
+    /// Finds out whether the block that this rank ends within has elements, on this rank or a later one, that
+    /// permit the serial order only, and tells the rank before.
+    void exchange_unsafe(rank_attempt& attempt, std::size_t tail, scan_position const& end)
+    {
+        std::span<std::byte> const bytes = state_.unsafe_bytes(all_.count());
+        bool const is_within_block = head_ == all_.length();
+        auto const clear = [&] { std::fill(bytes.begin(), bytes.end(), std::byte{}); };
+        auto const send = [&] {
+            if (place_.begin.in_block() != 0)
+                place_.send_back(bytes);
+        };
+        clear();
+        if (!is_within_block) {
+            attempt([&] { note_unsafe(0, head_); });
+            send();
+            clear();
+        }
+        if (end.in_block() != 0)
+            place_.receive_back(bytes);
+        attempt([&] { note_unsafe(is_within_block ? 0 : tail, all_.length()); });
+        if (is_within_block)
+            send();
+    }
+    void note_unsafe(std::size_t begin, std::size_t end)
+    {
+        if (begin == end)
+            return;
+        for_each_sequence([&](offsets const& first, std::size_t sequence) {
+            auto const access = scan_.access(first, all_);
+            for (std::size_t i = begin; i < end; ++i) {
+                V const x = access.read(i, 0);
+                if (!op::is_safe(x, x))
+                    state_.is_unsafe(sequence) = 1;
+            }
         });
     }
 
@@ -195,7 +246,8 @@ void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1>
     shape const& dims = layouts.back().dims;
     if (part.length() == 0)
         return;
-    scan_neighbours_of<C> const place(part, reverse, scan.has_initial());
+    constexpr bool is_ordered = kernel::order_rule<decltype(scan.op()), V>::is_ordered;
+    scan_neighbours_of<C> const place(part, reverse, scan.has_initial(), is_ordered);
     std::size_t const most = detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis);
     detail::for_each_box({shape(dims.size(), 0), dims}, axis, most, [&](sequence_box const& box) {
         std::array<strided_layout, Scan::count> in_box;

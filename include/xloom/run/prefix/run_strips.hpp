@@ -102,12 +102,8 @@ public:
     /// Combines the totals in the order of the blocks.
     void scan()
     {
-        for (std::size_t b = strip_.has_initial() ? 1 : 2; b < blocks_; ++b)
-            for (std::size_t c = 0; c < strip_.width(); ++c) {
-                value_type before = at(b - 1)[c];
-                strip_.combine(before, at(b)[c]);
-                at(b)[c] = before;
-            }
+        for (std::size_t b = 1; b < blocks_; ++b)
+            strip_.append(b - 1, at(b - 1), at(b), b != 1 || strip_.has_initial());
     }
 
     /// Writes the results of some blocks.

@@ -30,9 +30,25 @@ struct operator_ref {
     V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
 };
 
+/// The operator by which a kernel combines elements of type V.
+template <class V, class Op>
+using element_operator = std::conditional_t<
+    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
+    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
+
+template <class V, class Op>
+element_operator<V, Op> element_operator_of(Op& op)
+{
+    if constexpr (std::is_empty_v<element_operator<V, Op>>)
+        return {};
+    else
+        return {&op};
+}
+
 /// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
 template <class V, class Op>
-inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> && (std::is_arithmetic_v<V>);
+inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
+                                 (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
 
 /// Returns the number of parts for a scan: at least 1.
 template <class V, class Op, class Policy>
@@ -210,11 +226,10 @@ private:
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
     {
-        using ref = operator_ref<T, Op>;
-        using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
         run(begin, all.neighbours(), kernel::strip_width<T>,
             [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(ref{&op},
+                return strip(detail::element_operator_of<T>(op),
                     {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]},
                         start},
                     length, width, exclusive);

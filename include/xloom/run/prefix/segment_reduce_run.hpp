@@ -143,7 +143,7 @@ struct item_reduction {
         auto const at = of.all(i);
         item_access<T> const access{of.items(of.x, at, 0, done), of.items(of.y, at, 1, done), nullptr};
         detail::reduce_elements<std::is_arithmetic_v<T>>(
-            access, segments, of.all.neighbours() - done, operator_ref<T, Op>{&op});
+            access, segments, of.all.neighbours() - done, detail::element_operator_of<T>(op));
     }
 };
 

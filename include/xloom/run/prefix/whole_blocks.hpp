@@ -115,27 +115,28 @@ public:
     {
         for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
             strip_type const strip = make(at, width);
-            auto const before_of = [&](std::size_t c, std::size_t lane) -> V& {
-                return state.before(static_cast<std::size_t>(
-                    at[Carried] + static_cast<std::ptrdiff_t>(c * lanes + lane) * all_.beside()[Carried]));
+            std::size_t const vectors = width / lanes;
+            auto const for_each_value = [&](auto const& f) {
+                for (std::size_t c = 0; c < vectors; ++c)
+                    for (std::size_t lane = 0; lane < lanes; ++lane)
+                        f(c, lane,
+                            state.before(static_cast<std::size_t>(
+                                at[Carried] +
+                                static_cast<std::ptrdiff_t>(c * lanes + lane) * all_.beside()[Carried])));
             };
-            for (std::size_t c = 0; c < width / lanes; ++c) {
-                vector before = strips_.neutral;
-                for (std::size_t lane = 0; has_before && lane < lanes; ++lane)
-                    set_lane(before, lane, before_of(c, lane));
-                bool const begins = has_before || strips_.has_neutral;
-                for (std::size_t b = 0; b < blocks_; ++b) {
-                    vector& at_block = totals[b * (width / lanes) + c];
-                    vector const total = at_block;
-                    at_block = before;
-                    if (begins || b != 0)
-                        strip.combine(before, total);
-                    else
-                        before = total;
-                }
-                for (std::size_t lane = 0; lane < lanes; ++lane)
-                    before_of(c, lane) = get_lane<V>(before, lane);
+            std::array<vector, strip_type::max_width> before;
+            std::fill_n(before.begin(), vectors, strips_.neutral);
+            if (has_before)
+                for_each_value([&](std::size_t c, std::size_t lane, V const& value) {
+                    set_lane(before[c], lane, value);
+                });
+            for (std::size_t b = 0; b < blocks_; ++b) {
+                vector* const at_block = totals + b * vectors;
+                strip.append(b, before.data(), at_block, has_before || strips_.has_neutral || b != 0);
+                std::swap_ranges(before.begin(), before.begin() + vectors, at_block);
             }
+            for_each_value(
+                [&](std::size_t c, std::size_t lane, V& value) { value = get_lane<V>(before[c], lane); });
         });
     }
 
