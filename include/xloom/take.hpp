@@ -149,7 +149,7 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 /// Errors    shape_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
-/// Differs   from NumPy: there is no mode='wrap'.
+/// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
 /// Source    numpy.take, ONNX Gather.
 /// Example
 /// ```cpp
