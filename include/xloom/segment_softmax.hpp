@@ -65,8 +65,8 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy co
     }
 }
 
-/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct the
-/// cotangent of y.
+/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct
+/// the cotangent of y.
 ///
 ///     d_x[i] = y[i] * (ct[i] - sum(ct * y of segment))
 ///

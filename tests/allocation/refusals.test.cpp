@@ -1,4 +1,5 @@
-// Every call with a policy, each of its allocations refused in turn: std::bad_alloc comes before the first write.
+// Every call with a policy, each of its allocations refused in turn: std::bad_alloc comes before the first
+// write.
 
 #include <functional>
 #include <new>
