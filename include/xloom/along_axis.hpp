@@ -119,6 +119,14 @@ auto take_along_axis(
     return detail::take_along_axis(x, indices, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, class Indices, detail::other_than<along_axis_options> Other, class... More>
+auto take_along_axis(X const& x, Indices const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_take_along_axis<X, Indices, along_axis_options>());
+    return detail::owned_t<X>(x);
+}
+
 /// Writes values to the items of x that indices name along one axis, in place.
 ///
 ///     x[o, indices[o, i, n], n] = values[o, i, n]
@@ -145,6 +153,13 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values,
     along_axis_options const& options = {}, Policy const& policy = {})
 {
     detail::put_along_axis(std::forward<X>(x), indices, values, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Indices, class Values, detail::other_than<along_axis_options> Other, class... More>
+void put_along_axis(X&&, Indices const&, Values const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_put_along_axis<X, Indices, Values, along_axis_options>());
 }
 
 } // namespace xloom

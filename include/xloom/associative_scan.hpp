@@ -70,9 +70,9 @@ auto associative_scan(
         return detail::owned_t<Xs>(xs); // a value, so that one mistake gives one error
 }
 
-/// Rejects a policy in the place of the options.
-template <class Op, class Xs, execution_policy Policy>
-auto associative_scan(Op const&, Xs const& xs, Policy const&, associative_scan_options const& = {})
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, detail::other_than<associative_scan_options> Other, class... More>
+auto associative_scan(Op const&, Xs const& xs, Other const&, More const&...)
 {
     static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
     return detail::owned_t<Xs>(xs);
@@ -97,10 +97,9 @@ void associative_scan_into(
         detail::associative_scan_into("xloom::associative_scan_into", op, xs, ys, options, policy);
 }
 
-/// Rejects a policy in the place of the options.
-template <class Op, class Xs, class Ys, execution_policy Policy>
-void associative_scan_into(
-    Op const&, Xs const&, Ys const&, Policy const&, associative_scan_options const& = {})
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Ys, detail::other_than<associative_scan_options> Other, class... More>
+void associative_scan_into(Op const&, Xs const&, Ys const&, Other const&, More const&...)
 {
     static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
 }

@@ -72,4 +72,19 @@ void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
         detail::at(x, op, indices, updates, options, policy);
 }
 
+/// Rejects a call without an operation.
+template <class X, class Indices, class Updates>
+void at(X&&, Indices const&, Updates const&)
+{
+    static_cast<void>(detail::is_valid_at<X, Indices, Indices, Updates, scatter_nd_options>());
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Op, class Indices, class Updates, detail::other_than<scatter_nd_options> Other,
+    class... More>
+void at(X&&, Op const&, Indices const&, Updates const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_at<X, Op, Indices, Updates, scatter_nd_options>());
+}
+
 } // namespace xloom

@@ -36,7 +36,7 @@ consteval bool is_valid_bincount()
 template <class X, class Weights, class Policy>
 consteval bool is_valid_weighted_bincount()
 {
-    if constexpr (!is_valid_bincount<X, Policy>())
+    if constexpr (!is_valid_bincount<X, std::conditional_t<execution_policy<Weights>, Weights*, Policy>>())
         return false;
     else if constexpr ((!tensor<Weights> && !lazy<Weights>) || !number<item_t<Weights>>)
         static_assert(never<Weights>, "xloom::bincount: weights must be a tensor of numbers");

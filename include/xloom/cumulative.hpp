@@ -94,6 +94,13 @@ auto cumulative_sum(X const& x, cumulative_options const& options = {}, Policy c
     return detail::cumulative("xloom::cumulative_sum", x, reduce_add, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, detail::other_than<cumulative_options> Other, class... More>
+auto cumulative_sum(X const&, Other const&, More const&...)
+{
+    return detail::is_valid_cumulative<reduce_add_t, X, cumulative_options>();
+}
+
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
@@ -102,6 +109,13 @@ void cumulative_sum_into(X const& x, Y&& y, cumulative_options const& options = 
 {
     detail::cumulative_into(
         "xloom::cumulative_sum_into", x, static_cast<Y&&>(y), reduce_add, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Y, detail::other_than<cumulative_options> Other, class... More>
+void cumulative_sum_into(X const&, Y&&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_cumulative<reduce_add_t, X, cumulative_options>());
 }
 
 /// Computes the running products of x along an axis; all else as cumulative_sum, with 1 where that has 0.
@@ -117,6 +131,13 @@ auto cumulative_prod(X const& x, cumulative_options const& options = {}, Policy 
     return detail::cumulative("xloom::cumulative_prod", x, reduce_mul, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, detail::other_than<cumulative_options> Other, class... More>
+auto cumulative_prod(X const&, Other const&, More const&...)
+{
+    return detail::is_valid_cumulative<reduce_mul_t, X, cumulative_options>();
+}
+
 /// Computes cumulative_prod into the caller's y, which may be x itself.
 template <class X, class Y, class Policy = serial_policy>
 void cumulative_prod_into(
@@ -124,6 +145,13 @@ void cumulative_prod_into(
 {
     detail::cumulative_into(
         "xloom::cumulative_prod_into", x, static_cast<Y&&>(y), reduce_mul, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Y, detail::other_than<cumulative_options> Other, class... More>
+void cumulative_prod_into(X const&, Y&&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_cumulative<reduce_mul_t, X, cumulative_options>());
 }
 
 } // namespace xloom

@@ -49,15 +49,15 @@ void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T c
     strided_operand<T> const& d_b, std::size_t axis, bool reverse, Policy const& policy)
 {
     std::size_t const length = ct.layout.dims[axis], rest = length - 1, last = reverse ? 0 : rest;
-    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
-        [](T const& from, T& to) { to = from; });
     strided_operand<T const> start = detail::part_of_axis(ct, axis, last, rest);
     start.layout.strides[axis] = 0;
     std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
     detail::run_recurrences<T>(
         {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
             detail::part_of_axis(d_b, axis, earlier, rest)},
-        axis, !reverse, policy_ref(policy));
+        axis, !reverse, policy_ref(policy)); // allocates first
+    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
+        [](T const& from, T& to) { to = from; });
 }
 
 /// Computes d_a: the state before each step times its cotangent.

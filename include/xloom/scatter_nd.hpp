@@ -44,10 +44,10 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
 ///           any integer type. A negative index counts from the end of its axis.
 /// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
-///           divides the sum of the old value and the updates by their number; sums of integers are exact. bounds (check). duplicates
-///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
-///           are rounded after each update. unique, sorted (false): promises, verified in debug builds, with
-///           which threads need not sort the updates by owner.
+///           divides the sum of the old value and the updates by their number; sums of integers are exact.
+///           bounds (check). duplicates (last). include_self (true). accumulate_in_float (false): if false,
+///           16-bit and smaller floats are rounded after each update. unique, sorted (false): promises,
+///           verified in debug builds, with which threads need not sort the updates by owner.
 /// Reduce    instead of options.reduction: a reduction (reduction::add), any callable reduce(old item, update
 ///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
 ///           lacks the operation is a compile error.

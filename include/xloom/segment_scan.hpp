@@ -39,6 +39,14 @@ auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_
         return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
 }
 
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Splits, detail::other_than<segment_scan_options> Other, class... More>
+auto segment_scan(Op const&, Xs const&, Splits const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
+    return detail::owned_t<Xs>();
+}
+
 /// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
@@ -54,6 +62,14 @@ void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
 {
     if constexpr (detail::is_valid_segment_scan_into<std::remove_reference_t<Op>, Xs, Splits, Ys, Policy>())
         detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, ys, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Splits, class Ys, detail::other_than<segment_scan_options> Other,
+    class... More>
+void segment_scan_into(Op const&, Xs const&, Splits const&, Ys const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
 }
 
 } // namespace xloom

@@ -89,8 +89,9 @@ struct selective_tensor<X> {
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
-/// Special   A step of size 0 keeps the states, so that delta pads a short sequence. NaN and infinity follow
-///           IEEE 754.
+/// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
+///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, with
+///           delta_bias also delta = -delta_bias. NaN and infinity follow IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits

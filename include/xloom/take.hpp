@@ -149,7 +149,7 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 /// Errors    shape_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
-/// Differs   from NumPy: there is no mode='wrap'.
+/// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
 /// Source    numpy.take, ONNX Gather.
 /// Example
 /// ```cpp
@@ -162,6 +162,15 @@ template <std::size_t Rank = dynamic_rank, class X, class Indices, class Policy 
 auto take(X const& x, Indices const& indices, take_options const& options = {}, Policy const& policy = {})
 {
     return detail::take<Rank>(x, indices, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::other_than<take_options> Other,
+    class... More>
+auto take(X const& x, Indices const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_take<Rank, X, Indices, take_options>());
+    return detail::owned_t<X>(x);
 }
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
@@ -185,6 +194,15 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class Policy = s
 auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Policy const& policy = {})
 {
     return detail::compress<Rank>(mask, x, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <std::size_t Rank = dynamic_rank, class Mask, class X, detail::other_than<compress_options> Other,
+    class... More>
+auto compress(Mask const&, X const& x, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_compress<Rank, Mask, X, compress_options>());
+    return detail::owned_t<X>(x);
 }
 
 } // namespace xloom

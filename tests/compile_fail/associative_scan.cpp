@@ -9,6 +9,12 @@
 // 7: xloom::associative_scan_into: there must be one result for each operand, with its element type
 // 8: xloom::cumulative_sum: x must be a tensor with at least one axis
 // 9: xloom::cumulative_sum_into: y must have x's element type
+// 10: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
+// 11: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
+// 12: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
+// 13: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
+// 14: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
+// 15: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
 // clang-format on
 #include <vector>
 
@@ -44,6 +50,18 @@ int main()
     xloom::cumulative_sum(1.0f);
 #elif CASE == 9
     xloom::cumulative_sum_into(x, z);
+#elif CASE == 10
+    xloom::associative_scan(x, xloom::reduce_add);
+#elif CASE == 11
+    xloom::associative_scan(add, x, 0);
+#elif CASE == 12
+    xloom::associative_scan_into(x, add, y);
+#elif CASE == 13
+    xloom::cumulative_sum(x, 0);
+#elif CASE == 14
+    xloom::cumulative_prod(x, xloom::serial);
+#elif CASE == 15
+    xloom::cumulative_sum_into(x, y, xloom::serial);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z);
 }

@@ -20,6 +20,15 @@
 // 18: xloom::at: the operation must be callable as op(old item, update item) -> new item for x's elements
 // 19: xloom::bincount: x must be a tensor of integers
 // 20: xloom::bincount: weights must be a tensor of numbers
+// 21: xloom::take: the arguments are take(x, indices[, options][, policy])
+// 22: xloom::take: the arguments are take(x, indices[, options][, policy])
+// 23: xloom::compress: the arguments are compress(mask, x[, options][, policy])
+// 24: xloom::take_along_axis: the arguments are take_along_axis(x, indices[, options][, policy])
+// 25: xloom::put_along_axis: the arguments are put_along_axis(x, indices, values[, options][, policy])
+// 26: xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])
+// 27: xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])
+// 28: xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])
+// 29: xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])
 // clang-format on
 #include <string>
 #include <vector>
@@ -81,6 +90,24 @@ int main()
     xloom::bincount(data);
 #elif CASE == 20
     xloom::bincount(indices, std::vector<double>{1});
+#elif CASE == 21
+    xloom::take(data, indices, 1);
+#elif CASE == 22
+    xloom::take(data, indices, serial);
+#elif CASE == 23
+    xloom::compress(data > 1, data, 0);
+#elif CASE == 24
+    xloom::take_along_axis(data, indices, 1);
+#elif CASE == 25
+    xloom::put_along_axis(output, indices, 1, serial);
+#elif CASE == 26
+    xloom::at(output, indices, data);
+#elif CASE == 27
+    xloom::at(output, indices, data, xloom::reduce_add);
+#elif CASE == 28
+    xloom::at(output, xloom::reduce_add, 0, 1, serial);
+#elif CASE == 29
+    xloom::bincount(indices, serial);
 #endif
     static_cast<void>(output), static_cast<void>(doubles), static_cast<void>(serial);
 }

@@ -15,6 +15,12 @@
 // 13: xloom::segment_softmax_into: y is written, so it must be a tensor that is a variable, not const
 // 14: xloom::segment_softmax_into: y must have x's element type
 // 15: xloom::row_splits_of: segment_ids must be a tensor of integers, [N]
+// 16: xloom::segment_softmax_vjp: the arguments are segment_softmax_vjp(ct, y, row_splits[, policy])
+// 17: xloom::segment_softmax_vjp: ct and y must hold floating-point numbers of one type
+// 18: xloom::segment_softmax_vjp_into: d_x is written, so it must be a tensor of y's element type that is a variable, not const
+// 19: xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])
+// 20: xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])
+// 21: xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])
 // clang-format on
 #include <vector>
 
@@ -35,6 +41,7 @@ int main()
     xloom::segment_reduce_into(add, 2.0f * x, splits, y, xloom::serial);
     xloom::segment_scan_into(add, x, splits, y, {.reverse = true}, xloom::serial);
     xloom::segment_softmax_into(x, splits, y, xloom::serial);
+    xloom::segment_softmax_vjp_into(x, 2.0f * x, splits, y, xloom::serial);
 #elif CASE == 1
     xloom::segment_reduce(add, x, splits, 3);
 #elif CASE == 2
@@ -65,6 +72,18 @@ int main()
     xloom::segment_softmax_into(x, splits, z);
 #elif CASE == 15
     xloom::row_splits_of(x, 2);
+#elif CASE == 16
+    xloom::segment_softmax_vjp(x, x, splits, 3);
+#elif CASE == 17
+    xloom::segment_softmax_vjp(z, x, splits);
+#elif CASE == 18
+    xloom::segment_softmax_vjp_into(y, y, splits, x);
+#elif CASE == 19
+    xloom::segment_reduce(x, xloom::reduce_add, splits);
+#elif CASE == 20
+    xloom::segment_scan(add, x, splits, xloom::serial);
+#elif CASE == 21
+    xloom::segment_scan(x, add, splits);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z), static_cast<void>(splits);
 }

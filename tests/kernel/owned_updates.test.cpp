@@ -33,7 +33,8 @@ template <class Policy>
 numbers_of_slices owned(Policy const& policy, std::size_t parts, offset_reader const& read)
 {
     numbers_of_slices numbers;
-    for_each_owned(policy, read, slice_owners(64, parts, read), [&](owned_updates const& updates) {
+    slice_owners const owner_of(64, parts, read);
+    owned_rounds(read, owner_of).for_each(policy, read, owner_of, [&](owned_updates const& updates) {
         updates.for_each(
             [&](std::ptrdiff_t offset, std::size_t number) { numbers[offset].push_back(number); });
     });

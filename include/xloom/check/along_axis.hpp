@@ -16,8 +16,8 @@ struct along_axis_shape {
 
 /// Broadcasts the axes of x and of indices to each other, except the indexed one, which is that of indices.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which is
-///           1; a size that overflows.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which
+///           is 1; a size that overflows.
 /// Source    NumPy, take_along_axis.
 [[gnu::noinline]] constexpr along_axis_shape check_along_axis(std::string_view op, shape const& x,
     shape const& indices, along_axis_options const& options, std::size_t item_bytes)

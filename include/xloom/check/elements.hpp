@@ -24,8 +24,8 @@ constexpr std::size_t check_axis_option(
 /// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
 /// counted from the front.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds data's,
-///           except the indexed one.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds
+///           data's, except the indexed one.
 /// Source    ONNX GatherElements-13, ScatterElements-18, text.
 [[gnu::noinline]] constexpr std::size_t check_elements(
     std::string_view op, shape const& data, shape const& indices, std::int64_t axis)

@@ -131,32 +131,43 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
-/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
-/// share by share.
+/// The updates in rounds: each part first sorts its share of the updates by owner, then each owner applies
+/// its updates, share by share.
 ///
-/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
-/// update is applied; offsets are read twice.
-template <class Policy, class Apply>
-void for_each_owned(
-    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
-{
-    std::size_t const count = read.count(), parts = owner_of.count();
-    std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
-    std::vector<sorted_share> shares;
-    shares.reserve(parts);
-    for (std::size_t share = 0; share < parts; ++share)
-        shares.emplace_back(size, parts);
-    for (std::size_t begin = 0; begin < count; begin += parts * size) {
-        policy.for_each(parts, [&](std::size_t share) {
-            std::size_t const from = (std::min)(begin + share * size, count);
-            shares[share].sort(read, owner_of, from, (std::min)(from + size, count));
-        });
-        policy.for_each(parts, [&](std::size_t owner) {
-            for (sorted_share const& share : shares)
-                apply(share.updates_of(owner));
-        });
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated by the constructor;
+/// offsets are read twice.
+class owned_rounds {
+public:
+    owned_rounds(offset_reader const& read, slice_owners const& owner_of)
+        : size_((std::min)(sorted_share::most, read.count() / owner_of.count() + 1))
+    {
+        shares_.reserve(owner_of.count());
+        for (std::size_t share = 0; share < owner_of.count(); ++share)
+            shares_.emplace_back(size_, owner_of.count());
     }
-}
+
+    /// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time.
+    /// Requires the arguments of the constructor.
+    template <class Policy, class Apply>
+    void for_each(
+        Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
+    {
+        std::size_t const count = read.count(), parts = owner_of.count();
+        for (std::size_t begin = 0; begin < count; begin += parts * size_) {
+            policy.for_each(parts, [&](std::size_t share) {
+                std::size_t const from = (std::min)(begin + share * size_, count);
+                shares_[share].sort(read, owner_of, from, (std::min)(from + size_, count));
+            });
+            policy.for_each(parts, [&](std::size_t owner) {
+                for (sorted_share const& share : shares_)
+                    apply(share.updates_of(owner));
+            });
+        }
+    }
+
+private:
+    std::size_t size_;
+    std::vector<sorted_share> shares_{};
+};
 
 } // namespace xloom::kernel

@@ -13,7 +13,7 @@ namespace xloom::detail {
 template <class X, class Op, class Indices, class Updates, class Policy>
 consteval bool is_valid_at()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || tensor<Op> || lazy<Op>)
         static_assert(
             never<Policy>, "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
     else if constexpr (!tensor<X>)

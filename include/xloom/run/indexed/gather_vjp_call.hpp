@@ -106,8 +106,11 @@ void fill_with_zeros(Output& output)
 template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
-    fill_with_zeros(d_data);
-    detail::run_scatter_nd(call, d_data, reduce_add, policy);
+    auto const begin = [&] { fill_with_zeros(d_data); };
+    if (call.is_empty())
+        begin();
+    else
+        detail::run_untracked(call, d_data, reduce_add, policy, begin);
 }
 
 } // namespace xloom::detail

@@ -9,7 +9,7 @@
 
 namespace xloom::detail {
 
-/// Returns memory for so many items, which are unspecified.
+/// Returns memory for `count` items, which are unspecified.
 ///
 /// Errors    shape_error: their size overflows.
 template <class T>

@@ -41,7 +41,7 @@ constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, 
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
-/// On several threads no index may be out of range.
+/// On several threads no index may be out of range. All memory is allocated by the constructor.
 template <class Policy>
 class update_runner {
 public:
@@ -55,14 +55,16 @@ public:
                 return;
             if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
                 owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
-            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
+            if (owner_of_ && is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
+                rounds_.emplace(read, *owner_of_);
+            else
                 parts_ = 1;
         }
     }
 
     /// Returns false if the reader finds an index out of range.
     template <class T, class Values, class Slices, class Reduce>
-    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce) const
+    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce)
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
@@ -79,7 +81,7 @@ public:
                 return true;
             }
             if (parts_ > 1) {
-                kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                rounds_->for_each(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
                     kernel::with_reduction<T>(
                         reduce, [&](auto& function) { slices(updates, data, values, function); });
                 });
@@ -100,6 +102,7 @@ private:
     Policy const& policy_;
     std::size_t parts_ = 1;
     std::optional<kernel::slice_owners> owner_of_{};
+    std::optional<kernel::owned_rounds> rounds_{};
 };
 
 /// True if contiguous slices are long enough for every thread to update a part of each.
@@ -213,9 +216,10 @@ void run_tracked(
     tracked.finish(policy);
 }
 
-/// Applies updates to data of any layout. Returns false if an index is out of range.
-template <class Call, tensor Data, class Reduce, class Policy>
-bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+/// Applies updates to data of any layout. Calls begin() once all memory is allocated, before anything is
+/// written. Returns false if an index is out of range.
+template <class Call, tensor Data, class Reduce, class Policy, class Begin>
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy, Begin const& begin)
 {
     auto* const items = enable_tensor<Data>::data(data);
     strided_layout const layout = detail::layout_of(data);
@@ -228,15 +232,22 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     bool const is_contiguous = is_row_major(slice) && call.has_contiguous_updates();
     std::size_t const pieces = parts_for(policy, tuples.count * size);
     if (is_contiguous && can_cut_slices(size, pieces)) {
+        begin();
         apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
         return true;
     }
 
-    update_runner const run(read, call.options(), size, policy);
+    update_runner run(read, call.options(), size, policy);
+    begin();
     if (is_contiguous)
         return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     return run(items, call.updates(),
         kernel::strided_slices{{slice.dims, call.update_strides(slice.dims), slice.strides}, size}, reduce);
+}
+template <class Call, tensor Data, class Reduce, class Policy>
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    return detail::run_untracked(call, data, reduce, policy, [] {});
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other

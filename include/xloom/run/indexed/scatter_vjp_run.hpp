@@ -69,27 +69,39 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 /// The order in which the updates of a slice are visited.
 enum class visiting : unsigned char { forward, backward };
 
-/// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `slices` is what `read` gives the offsets of: `size` elements
-/// of each are prefetched.
-template <visiting Order, class Call, class Item, class Policy, class Visit>
-void visit_updates(Call const& call, kernel::offset_reader const& read, Item* slices, std::size_t size,
-    Policy const& policy, Visit const& visit)
-{
-    constexpr bool is_backward = Order == visiting::backward;
-    Item const* const no_values = nullptr;
-    kernel::offset_reader const ordered = is_backward ? read.backward() : read;
-    update_runner const run(ordered, call.options(), size, policy);
-    if constexpr (is_backward) {
-        auto const visit_backward = [&, last = read.count() - 1](std::ptrdiff_t offset, std::size_t number) {
-            visit(offset, last - number);
-        };
-        run(slices, no_values, kernel::visited_updates<decltype(visit_backward)>{visit_backward},
-            reduce_none);
-    } else {
-        run(slices, no_values, kernel::visited_updates<Visit>{visit}, reduce_none);
+/// Visits the updates that are not dropped, those of a slice in order and by one thread at a time. All memory
+/// is allocated by the constructor.
+template <visiting Order, class Policy>
+class update_visits {
+public:
+    /// `read` gives the offsets of slices of `size` elements.
+    template <class Call>
+    update_visits(Call const& call, kernel::offset_reader const& read, std::size_t size, Policy const& policy)
+        : read_(is_backward ? read.backward() : read), run_(read_, call.options(), size, policy)
+    {}
+    update_visits(update_visits const&) = delete;
+
+    /// Calls visit(offset of the slice, position of the update). Elements of `slices` are prefetched.
+    template <class Item, class Visit>
+    void operator()(Item* slices, Visit const& visit)
+    {
+        Item const* const no_values = nullptr;
+        if constexpr (is_backward) {
+            auto const visit_backward = [&, last = read_.count() - 1](std::ptrdiff_t offset,
+                                            std::size_t number) { visit(offset, last - number); };
+            run_(slices, no_values, kernel::visited_updates<decltype(visit_backward)>{visit_backward},
+                reduce_none);
+        } else {
+            run_(slices, no_values, kernel::visited_updates<Visit>{visit}, reduce_none);
+        }
     }
-}
+
+private:
+    static constexpr bool is_backward = Order == visiting::backward;
+
+    kernel::offset_reader read_;
+    update_runner<Policy> run_;
+};
 
 /// The index tuples of a call for contiguous data, and a reader of their offsets.
 template <class Call>
@@ -191,8 +203,8 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    detail::visit_updates<visiting::forward>(call, call.reader(), counts.data(), 1, policy,
-        [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
+    update_visits<visiting::forward, Policy>(call, call.reader(), 1, policy)(
+        counts.data(), [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
@@ -220,6 +232,10 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     auto products = make_values<product>(items);
     auto buffer = make_values<product>(
         std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
+    std::optional<update_visits<visiting::forward, Policy>> visit_forward;
+    if (at.d_updates != nullptr)
+        visit_forward.emplace(call, offsets.read, at.size, policy);
+    update_visits<visiting::backward, Policy> visit_backward(call, offsets.read, at.size, policy);
     product* const running = products.data();
     product* before = buffer.data();
     if constexpr (std::is_same_v<T, product>)
@@ -232,8 +248,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
             detail::clear_dropped(call, at, policy);
-            detail::visit_updates<visiting::forward>(call, offsets.read, running, at.size, policy,
-                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            (*visit_forward)(
+                running, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
@@ -241,17 +257,16 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        detail::visit_updates<visiting::backward>(call, offsets.read, running, at.size, policy,
-            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
-                T const* const update = updates + number * length;
-                product* const after = running + offset;
-                if (at.d_updates != nullptr)
-                    kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
-                        at.d_updates + number * length);
-                else
-                    for (std::size_t i = 0; i < length; ++i)
-                        after[i] = kernel::zero_or_product(static_cast<product>(update[i]), after[i]);
-            });
+        visit_backward(running, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            T const* const update = updates + number * length;
+            product* const after = running + offset;
+            if (at.d_updates != nullptr)
+                kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
+                    at.d_updates + number * length);
+            else
+                for (std::size_t i = 0; i < length; ++i)
+                    after[i] = kernel::zero_or_product(static_cast<product>(update[i]), after[i]);
+        });
     });
 
     if (replaced)
@@ -287,6 +302,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     item_offsets const offsets(call);
     aligned_vector<Count> counts(items);
     auto parts = make_values<T>(items);
+    update_visits<visiting::forward, Policy> visit(call, offsets.read, at.size, policy);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, counts.data());
@@ -294,7 +310,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.read, counts.data(), at.size, policy,
+        visit(counts.data(),
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
@@ -319,6 +335,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     std::size_t const items = call.slices() * at.size;
     item_offsets const offsets(call);
     aligned_vector<unsigned char> given(items);
+    update_visits<visiting::forward, Policy> visit(call, offsets.read, at.size, policy);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
@@ -326,13 +343,12 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.read, given.data(), at.size, policy,
-            [=, is_given = given.data(), updates = call.updates()](
-                std::ptrdiff_t offset, std::size_t number) {
-                kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
-                    updates + number * length,
-                    at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
-            });
+        visit(given.data(), [=, is_given = given.data(), updates = call.updates()](
+                                std::ptrdiff_t offset, std::size_t number) {
+            kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
+                updates + number * length,
+                at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+        });
     });
     if (at.d_data != nullptr)
         detail::write_tied_data(results, given.data(), at.ct, items, at, policy);

@@ -1,7 +1,10 @@
 #pragma once
-// The run of segment_softmax.
+// The runs of segment_softmax and of its derivative.
 
+#include <array>
 #include <concepts>
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -30,6 +33,45 @@ void softmax_sequence(
         y(t, 0) = static_cast<T>(buffer[t]);
 }
 
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; d_x may be ct or y.
+template <class T>
+void softmax_cotangents(strip_items<T const> const& ct, strip_items<T const> const& y,
+    strip_items<T> const& d_x, std::size_t count)
+{
+    using V = compute_t<T>;
+    using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
+    auto const at = [](strip_items<T const> const& items, std::size_t t) {
+        return static_cast<V>(items(t, 0));
+    };
+    sum_type sum = 0;
+    for (std::size_t t = 0; t < count; ++t)
+        sum += static_cast<sum_type>(at(ct, t)) * static_cast<sum_type>(at(y, t));
+    for (std::size_t t = 0; t < count; ++t)
+        d_x(t, 0) = static_cast<T>(at(y, t) * (at(ct, t) - static_cast<V>(sum)));
+}
+
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
+/// have about the same number of rows.
+template <class Sequences, class F, class Policy>
+void for_each_segment_sequence(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
+                auto at = all(i);
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    at[k] += static_cast<std::ptrdiff_t>(splits.begin(s)) * all.time()[k];
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    f(part, at, splits.length(s));
+                    for (std::size_t k = 0; k < at.size(); ++k)
+                        at[k] += all.beside()[k];
+                }
+            }
+    });
+}
+
 /// Checks the operands and computes the softmax of each segment. Requires valid types.
 template <class X, class Splits, class Y, class Policy>
 void run_segment_softmax(
@@ -51,23 +93,43 @@ void run_segment_softmax(
     bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
     std::size_t const longest = is_contiguous ? 0 : splits.longest();
     aligned_vector<compute_t<T>> buffers(parts * longest);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
-            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
-                auto const at = all(i);
-                auto const first = static_cast<std::ptrdiff_t>(splits.begin(s));
-                for (std::size_t c = 0; c < all.neighbours(); ++c) {
-                    auto const column = static_cast<std::ptrdiff_t>(c);
-                    detail::softmax_sequence<T>(
-                        {std::get<0>(call.x) + at[0] + first * time[0] + column * all.beside()[0], time[0],
-                            0},
-                        {std::get<0>(call.y) + at[1] + first * time[1] + column * all.beside()[1], time[1],
-                            0},
-                        splits.length(s), longest == 0 ? nullptr : buffers.data() + part * longest);
-                }
-            }
-    });
+    detail::for_each_segment_sequence(
+        splits, all, parts,
+        [&](std::size_t part, sequences<2>::offsets const& at, std::size_t length) {
+            detail::softmax_sequence<T>({std::get<0>(call.x) + at[0], time[0], 0},
+                {std::get<0>(call.y) + at[1], time[1], 0}, length,
+                longest == 0 ? nullptr : buffers.data() + part * longest);
+        },
+        policy);
+}
+
+/// Checks the operands and computes the cotangents of each segment. Requires valid types.
+template <class Ct, class Y, class Splits, class DX, class Policy>
+void run_segment_softmax_vjp(
+    std::string_view name, Ct const& ct, Y const& y, Splits const& row_splits, DX& d_x, Policy const& policy)
+{
+    using T = item_t<Y>;
+    detail::check_named_ranks(name, {"ct", "y", "d_x"}, std::tie(ct, y, d_x));
+    std::array<scan_operand, 3> const operands{
+        {{"ct", detail::memory_of(ct)}, {"y", detail::memory_of(y)}, {"d_x", detail::memory_of(d_x)}}};
+    std::span<scan_operand const> const all_operands = operands;
+    std::size_t const rows = check_segmented_rows(name, all_operands);
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, all_operands.first(2), all_operands.last(1));
+    check_splits_memory(name, detail::memory_of(row_splits), all_operands.last(1));
+    sequences<3> const all(
+        {operands[0].memory.layout, operands[1].memory.layout, operands[2].memory.layout}, 0, false);
+    auto const& time = all.time();
+    T const *const ct_items = enable_tensor<bare<Ct>>::data(ct), *const y_items =
+                                                                     enable_tensor<bare<Y>>::data(y);
+    T* const d_x_items = enable_tensor<bare<DX>>::data(d_x);
+    detail::for_each_segment_sequence(
+        splits, all, detail::parts_for(policy, rows * all.count()),
+        [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
+            detail::softmax_cotangents<T>({ct_items + at[0], time[0], 0}, {y_items + at[1], time[1], 0},
+                {d_x_items + at[2], time[2], 0}, length);
+        },
+        policy);
 }
 
 } // namespace xloom::detail

@@ -12,7 +12,7 @@ namespace xloom::detail {
 template <class Op, class Xs, class Splits, class Policy>
 consteval bool is_valid_segment_reduce()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || is_operand<Op>)
         static_assert(never<Policy>,
             "xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])");
     else if constexpr (!is_flat<bare<Xs>> || !are_scannable<leaves_t<Xs>>)
@@ -53,7 +53,7 @@ consteval bool is_valid_segment_reduce_into()
 template <class Op, class Xs, class Splits, class Policy>
 consteval bool is_valid_segment_scan()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || is_operand<Op>)
         static_assert(never<Policy>,
             "xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])");
     else if constexpr (!is_row_splits<Splits>)
@@ -90,6 +90,46 @@ consteval bool is_valid_segment_softmax()
         static_assert(never<Splits>,
             "xloom::segment_softmax: row_splits must be a tensor of integers, [S + 1]; wrap a std::vector by "
             "xt::adapt");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of segment_softmax_vjp are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Ct, class Y, class Splits, class Policy>
+consteval bool is_valid_segment_softmax_vjp()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::segment_softmax_vjp: the arguments are segment_softmax_vjp(ct, "
+                                     "y, row_splits[, policy]) and "
+                                     "segment_softmax_vjp_into(ct, y, row_splits, d_x[, policy])");
+    else if constexpr (!is_scannable<Y> || !is_scannable<Ct>)
+        static_assert(never<Y>,
+            "xloom::segment_softmax_vjp: ct and y must be tensors with at least one axis; "
+            "wrap a std::vector by xt::adapt");
+    else if constexpr (!std::floating_point<compute_t<item_t<Y>>> || !std::same_as<item_t<Ct>, item_t<Y>>)
+        static_assert(
+            never<Y>, "xloom::segment_softmax_vjp: ct and y must hold floating-point numbers of one type");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>, "xloom::segment_softmax_vjp: row_splits must be a tensor of integers, "
+                                     "[S + 1]; wrap a std::vector "
+                                     "by xt::adapt");
+    else
+        return true;
+    return false;
+}
+
+template <class Ct, class Y, class Splits, class DX, class Policy>
+consteval bool is_valid_segment_softmax_vjp_into()
+{
+    if constexpr (!is_valid_segment_softmax_vjp<Ct, Y, Splits, Policy>())
+        return false;
+    else if constexpr (!are_written<std::tuple<DX>> || !outlives_call<DX> ||
+                       !std::same_as<item_t<DX>, item_t<Y>>)
+        static_assert(never<DX>,
+            "xloom::segment_softmax_vjp_into: d_x is written, so it must be a tensor of y's "
+            "element type that is a variable, not const");
     else
         return true;
     return false;
