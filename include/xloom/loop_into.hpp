@@ -27,8 +27,9 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
         local_states held(states);
         auto const current = held.get();
         auto const fail = [&](element_reshaped const& found) {
-            detail::fail_if_own(
-                op, "scan_outputs", y, found, static_cast<std::size_t>(control.status().trip_count));
+            auto const t = static_cast<std::size_t>(control.status().trip_count);
+            detail::fail_if_own(op, "scan_outputs", y, found, t);
+            detail::fail_if_value(op, "states", current, found, t);
         };
         detail::run_bodies(fail, [&] {
             while (control.next(end))

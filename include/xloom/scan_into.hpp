@@ -89,6 +89,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::size_t t = 0;
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", y, found, t);
+        detail::fail_if_value(op, "states", current, found, t);
     };
     detail::run_bodies(fail, [&] {
         for (; t < length; ++t) {

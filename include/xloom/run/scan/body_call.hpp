@@ -2,6 +2,7 @@
 // Compile-time traits of operands and bodies, and the call of a body on the current elements.
 
 #include <array>
+#include <memory>
 #include <utility>
 
 #include <xloom/run/scan/element_cursor.hpp>
@@ -319,6 +320,18 @@ void fail_if_own(std::string_view op, std::string_view name, std::tuple<Cursors.
     detail::for_each_leaf(operands, [&](auto k, auto const& cursor) {
         if (cursor.is_copy(found))
             detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
+    });
+}
+
+/// Throws a body_error that names the operand if the element that was assigned another shape is one of these
+/// values: a state, for example, that is an element of an outer operator.
+template <class... Xs>
+void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
+    element_reshaped const& found, std::size_t iteration)
+{
+    detail::for_each_leaf(values, [&](auto i, auto const& value) {
+        if (found.view() == std::addressof(value))
+            detail::fail_reshaped(op, name, i, found.is(), found.assigned(), iteration);
     });
 }
 
