@@ -36,7 +36,7 @@ using body_class_t = typename body_class<bare<Body>>::type;
 /// The result of a rival's own overload.
 struct rival_result {};
 
-/// What every value converts to, by a conversion that is worse than any to its own type.
+/// A type that every value converts to, by a conversion that is worse than any to a type of numbers.
 struct any_value {
     template <class T>
     any_value(T&&);
