@@ -35,19 +35,23 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     detail::check_ranks(op, "init", carried);
     stack outputs(op, control.limit(), control.guaranteed_trips());
     step_memory_pool recycled;
-    while (control.next(control.limit())) {
-        loop_status const now = control.status();
-        Step step = detail::call_body(
-            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
-        detail::check_ranks(op, "states", detail::leaves(step.state));
-        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
-        });
-        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
-        control.finish_iteration(step.cond);
-    }
+    auto const iterate = [&] {
+        while (control.next(control.limit())) {
+            loop_status const now = control.status();
+            Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
+                detail::const_leaves(carried));
+            detail::check_ranks(op, "states", detail::leaves(step.state));
+            detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+                detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+            });
+            outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+            detail::for_each_leaf(detail::leaves(step.state),
+                [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+            control.finish_iteration(step.cond);
+        }
+    };
+    detail::name_states(
+        op, carried, [&] { return control.status().trip_count; }, iterate);
     auto const [cond, trip_count, stopped] = control.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};

@@ -31,7 +31,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
             detail::fail_if_own(op, "scan_outputs", y, found, t);
             detail::fail_if_value(op, "states", current, found, t);
         };
-        detail::run_bodies(fail, [&] {
+        auto const iteration = [&] { return control.status().trip_count; };
+        auto const iterate = [&] {
             while (control.next(end))
                 do {
                     detail::enter_all(y);
@@ -42,7 +43,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
                     detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.next_without_stop_token(end));
-        });
+        };
+        detail::run_bodies(fail, [&] { detail::name_states(op, current, iteration, iterate); });
     }
     if (control.next(control.limit()))
         fail_full(op, detail::shapes_of(outputs), room);

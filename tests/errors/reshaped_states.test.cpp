@@ -5,8 +5,12 @@
 #include <string>
 #include <tuple>
 
-#include <xloom/loop_vjp_into.hpp>
-#include <xloom/scan_vjp_into.hpp>
+#include <xloom/loop_vjp.hpp>
+#include <xloom/scan_ragged.hpp>
+#include <xloom/scan_ragged_into.hpp>
+#include <xloom/scan_vjp.hpp>
+
+#include "support/xtensor_extras.hpp"
 
 namespace errors_reshaped_states_test {
 
@@ -137,6 +141,89 @@ TEST_CASE("loop_backward_into")
     };
     check([](double at, auto& ct, auto&) { reshape_at_7(ct, at); }, "ct_states");
     check([](double at, auto&, auto& ct) { reshape_at_7(ct, at); }, "ct_params");
+}
+
+TEST_CASE("expressions whose shapes do not broadcast, with the states' shapes before xtensor's text")
+{
+    auto const check = [](std::string const& op, std::string const& states, auto const& call) {
+        std::string text;
+        try {
+            call();
+        } catch (body_error const& error) {
+            text = error.what();
+        }
+        std::string const expected =
+            op +
+            ": the shapes in a body's expressions must broadcast, but at iteration 1 "
+            "some do not, where " +
+            states + ". Give them shapes that broadcast to the state's. xtensor reports: ";
+        CHECK(text.substr(0, expected.size()) == expected);
+        CHECK(text.find('\n') == std::string::npos);
+    };
+    vec const two = {1, 2}, inputs = {6, 7, 8};
+    std::string const of_pair = "states[0] is [2]";
+    auto const step = [](auto const& h, double x_t) {
+        return scan_step{vec(x_t == 7 ? vec(h + three) : vec(h))};
+    };
+    auto const trip = [](std::int64_t t, bool, auto const& v) {
+        return loop_step{true, vec(t == 1 ? vec(v + three) : vec(v))};
+    };
+    auto const no_vjp = [](auto const&...) {};
+    check("xloom::scan", of_pair, [&] { static_cast<void>(scan(step, two, inputs)); });
+    check("xloom::scan_vjp", of_pair, [&] { static_cast<void>(scan_vjp(step, no_vjp, two, inputs)); });
+    check("xloom::loop", of_pair, [&] { static_cast<void>(loop(trip, two, {.max_trip_count = 3})); });
+    check("xloom::loop_vjp", of_pair, [&] {
+        static_cast<void>(
+            loop_vjp(trip, no_vjp, two, std::tuple(), checkpoint::all(), {.max_trip_count = 3}));
+    });
+
+    auto const add = [](auto& h, auto& n, double x_t) {
+        if (x_t == 7)
+            h += three;
+        n += x_t;
+    };
+    vec h = two;
+    double n = 0;
+    check("xloom::scan_into", of_pair, [&] { scan_into(add, std::tie(h, n), inputs); });
+    scan_residuals<std::tuple<vec, double>> residuals;
+    check("xloom::scan_forward_into", of_pair,
+        [&] { scan_forward_into(add, std::tie(h, n), inputs, std::tuple(), std::tuple(), residuals); });
+    mat rows = {{1, 2}, {3, 4}};
+    auto row = xt::view(rows, 1);
+    check("xloom::scan_into", "states[1] is [2]", [&] {
+        scan_into(
+            [](double&, auto& state, double x_t) { reshape_at_7(state, x_t); }, std::tie(n, row), inputs);
+    });
+    auto const trip_into = [](std::int64_t t, auto& v) {
+        reshape_at_7(v, static_cast<double>(t + 6));
+        return true;
+    };
+    check(
+        "xloom::loop_into", of_pair, [&] { loop_into(trip_into, row, std::tuple(), {.max_trip_count = 3}); });
+    loop_residuals<vec> of_loop;
+    check("xloom::loop_forward_into", of_pair, [&] {
+        loop_forward_into(trip_into, row, std::tuple(), std::tuple(), of_loop, {.max_trip_count = 3});
+    });
+
+    mat const batch = {{6, 7, 8}, {6, 7, 8}};
+    auto const add_to_row = [](auto& state, double x_t) {
+        if (x_t == 7)
+            state += three;
+    };
+    check("xloom::scan_batched", of_pair, [&] { static_cast<void>(scan_batched(step, rows, batch)); });
+    check("xloom::scan_batched_into", of_pair, [&] { scan_batched_into(add_to_row, rows, batch); });
+    xt::xtensor<int, 1> const splits = {0, 3, 3};
+    check("xloom::scan_ragged", of_pair, [&] { static_cast<void>(scan_ragged(step, rows, inputs, splits)); });
+    check("xloom::scan_ragged_into", of_pair,
+        [&] { scan_ragged_into(add_to_row, rows, inputs, std::tuple(), splits); });
+}
+
+TEST_CASE("without a state that is a tensor xtensor's error passes")
+{
+    vec const two = {1, 2};
+    auto const body = [&](double& h, double x_t) { h += xt::sum(two * three)() + x_t; };
+    double h = 0;
+    CHECK_THROWS_AS(scan_into(body, h, x), xt::broadcast_error);
 }
 
 } // namespace errors_reshaped_states_test

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <xloom/run/scan/element_cursor.hpp>
@@ -333,6 +334,35 @@ void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...
         if (found.view() == std::addressof(value))
             detail::fail_reshaped(op, name, i, found.is(), found.assigned(), iteration);
     });
+}
+
+/// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
+/// body_error with the shapes of the states that are tensors, if there are any. iteration() returns the
+/// current one.
+template <class... Xs, class Iteration, class Run>
+void name_states([[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
+{
+#ifdef __cpp_exceptions
+    if constexpr ((tensor<Xs> || ...)) {
+        try {
+            run();
+        } catch (xt::broadcast_error const& found) {
+            fact_list shapes;
+            detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
+                if constexpr (tensor<X>)
+                    shapes.add("states[", i(), "] is ", detail::describe_shape(state));
+            });
+            std::string report = found.what();
+            std::erase(report, '\n');
+            fail<body_error>(op, ": the shapes in a body's expressions must broadcast, but at iteration ",
+                iteration(), " some do not, where ", shapes,
+                ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
+        }
+        return;
+    }
+#endif
+    run();
 }
 
 /// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with

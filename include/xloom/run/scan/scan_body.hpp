@@ -60,20 +60,26 @@ template <class Step, class Body, class States, class Elements, class Push>
 void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t begin,
     std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
-    for (std::size_t t = begin; t < end; ++t) {
-        detail::enter_all(elements);
-        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
-        detail::leave_all(elements);
-        auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
-                    detail::describe_shape(value), t, row);
+    std::size_t t = begin;
+    detail::name_states(
+        op, states, [&] { return t; },
+        [&] {
+            for (; t < end; ++t) {
+                detail::enter_all(elements);
+                Step step =
+                    detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+                detail::leave_all(elements);
+                auto const returned = detail::leaves(step.state);
+                detail::for_each_leaf(returned, [&](auto i, auto const& value) {
+                    if (!detail::have_same_shape(std::get<i>(states), value))
+                        detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                            detail::describe_shape(value), t, row);
+                });
+                push(detail::leaves(step.scan_outputs), t);
+                detail::for_each_leaf(returned,
+                    [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+            }
         });
-        push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(
-            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
-    }
 }
 
 } // namespace detail
