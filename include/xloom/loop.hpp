@@ -76,8 +76,8 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 ///           Output k: [trips, element...].
 /// Options   max_trip_count (none), cond (true; std::nullopt ignores the body's condition), stop (never): see
 ///           loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape.
-///           Exceptions of the body propagate.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape,
+///           or as in scan an expression does not broadcast. Other exceptions of the body propagate.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
 ///           states = init, outputs of length 0, dimensions that no type fixes 0, an xarray's shape [0].
 /// Cost      outputs: max_trip_count iterations are allocated at once if they are guaranteed or take at most

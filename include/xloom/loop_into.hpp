@@ -62,9 +62,9 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
 ///
 /// Errors    before the first write: option_error, overlap_error, shape_error if the capacity is too small
 ///           for the guaranteed iterations. shape_error: the capacity is used up and the loop continues.
-///           body_error: an output element was assigned another shape. After these, and after an exception of
-///           the body, carried values and outputs hold the values written so far; the element of that
-///           iteration may be unwritten.
+///           body_error: an output element was assigned another shape, or as in scan an expression does not
+///           broadcast. After these, and after an exception of the body, carried values and outputs hold the
+///           values written so far; the element of that iteration may be unwritten.
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.

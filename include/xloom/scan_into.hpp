@@ -135,9 +135,9 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
 /// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
-///           iteration: a state or an output element changed its shape. After a body_error or an exception of
-///           the body, states and outputs hold the values written so far; the element of that iteration may
-///           be unwritten.
+///           iteration: a state or an output element changed its shape, or as in scan an expression does not
+///           broadcast. After a body_error or an exception of the body, states and outputs hold the values
+///           written so far; the element of that iteration may be unwritten.
 /// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
 ///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
