@@ -50,8 +50,7 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
             control.finish_iteration(step.cond);
         }
     };
-    detail::name_states(
-        op, carried, [&] { return control.status().trip_count; }, iterate);
+    detail::name_states(op, carried, iterate);
     auto const [cond, trip_count, stopped] = control.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};

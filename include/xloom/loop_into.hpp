@@ -31,7 +31,6 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
             detail::fail_if_own(op, "scan_outputs", y, found, t);
             detail::fail_if_value(op, "states", current, found, t);
         };
-        auto const iteration = [&] { return control.status().trip_count; };
         auto const iterate = [&] {
             while (control.next(end))
                 do {
@@ -44,7 +43,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
                     control.finish_iteration(cond);
                 } while (control.next_without_stop_token(end));
         };
-        detail::run_bodies(fail, [&] { detail::name_states(op, current, iteration, iterate); });
+        detail::run_bodies(fail, [&] { detail::name_states(op, current, iterate); });
     }
     if (control.next(control.limit()))
         fail_full(op, detail::shapes_of(outputs), room);

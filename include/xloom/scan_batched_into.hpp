@@ -66,12 +66,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
             {
                 local_states held(detail::output_elements(rows));
                 auto const current = held.get();
-                detail::name_states(
-                    op, current, [&] { return t; },
-                    [&] {
-                        for (t = 0; t < length; ++t)
-                            detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
-                    });
+                detail::name_states(op, current, [&] {
+                    for (t = 0; t < length; ++t)
+                        detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+                });
             }
             detail::for_each_leaf(outputs, [&](auto k, auto& output) {
                 if (length < extent.length && is_row_major(output_places[k].memory.layout)) {

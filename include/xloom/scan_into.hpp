@@ -92,14 +92,12 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         detail::fail_if_value(op, "states", current, found, t);
     };
     detail::run_bodies(fail, [&] {
-        detail::name_states(
-            op, current, [&] { return t; },
-            [&] {
-                for (; t < length; ++t) {
-                    detail::run_iteration(body, current, x, y, holds_input);
-                    guards.check_shapes(op, "states", current, t);
-                }
-            });
+        detail::name_states(op, current, [&] {
+            for (; t < length; ++t) {
+                detail::run_iteration(body, current, x, y, holds_input);
+                guards.check_shapes(op, "states", current, t);
+            }
+        });
     });
 }
 

@@ -337,11 +337,10 @@ void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...
 }
 
 /// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
-/// body_error with the shapes of the states that are tensors, if there are any. iteration() returns the
-/// current one.
-template <class... Xs, class Iteration, class Run>
-void name_states([[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states,
-    [[maybe_unused]] Iteration const& iteration, Run const& run)
+/// body_error with the shapes of the states that are tensors, if there are any.
+template <class... Xs, class Run>
+void name_states(
+    [[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states, Run const& run)
 {
 #ifdef __cpp_exceptions
     if constexpr ((tensor<Xs> || ...)) {
@@ -355,8 +354,8 @@ void name_states([[maybe_unused]] std::string_view op, [[maybe_unused]] std::tup
             });
             std::string report = found.what();
             std::erase(report, '\n');
-            fail<body_error>(op, ": the shapes in a body's expressions must broadcast, but at iteration ",
-                iteration(), " some do not, where ", shapes,
+            fail<body_error>(op,
+                ": the shapes in a body's expressions must broadcast, but some do not, where ", shapes,
                 ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
         }
         return;
