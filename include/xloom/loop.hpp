@@ -35,19 +35,22 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     detail::check_ranks(op, "init", carried);
     stack outputs(op, control.limit(), control.guaranteed_trips());
     step_memory_pool recycled;
-    while (control.next(control.limit())) {
-        loop_status const now = control.status();
-        Step step = detail::call_body(
-            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
-        detail::check_ranks(op, "states", detail::leaves(step.state));
-        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
-        });
-        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
-        control.finish_iteration(step.cond);
-    }
+    auto const iterate = [&] {
+        while (control.next(control.limit())) {
+            loop_status const now = control.status();
+            Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
+                detail::const_leaves(carried));
+            detail::check_ranks(op, "states", detail::leaves(step.state));
+            detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+                detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+            });
+            outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+            detail::for_each_leaf(detail::leaves(step.state),
+                [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+            control.finish_iteration(step.cond);
+        }
+    };
+    detail::name_states(op, carried, iterate);
     auto const [cond, trip_count, stopped] = control.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
@@ -72,8 +75,8 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 ///           Output k: [trips, element...].
 /// Options   max_trip_count (none), cond (true; std::nullopt ignores the body's condition), stop (never): see
 ///           loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape.
-///           Exceptions of the body propagate.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape,
+///           or as in scan an expression does not broadcast. Other exceptions of the body propagate.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
 ///           states = init, outputs of length 0, dimensions that no type fixes 0, an xarray's shape [0].
 /// Cost      outputs: max_trip_count iterations are allocated at once if they are guaranteed or take at most

@@ -27,10 +27,11 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
         local_states held(states);
         auto const current = held.get();
         auto const fail = [&](element_reshaped const& found) {
-            detail::fail_if_own(
-                op, "scan_outputs", y, found, static_cast<std::size_t>(control.status().trip_count));
+            auto const t = static_cast<std::size_t>(control.status().trip_count);
+            detail::fail_if_own(op, "scan_outputs", y, found, t);
+            detail::fail_if_value(op, "states", current, found, t);
         };
-        detail::run_bodies(fail, [&] {
+        auto const iterate = [&] {
             while (control.next(end))
                 do {
                     detail::enter_all(y);
@@ -41,7 +42,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
                     detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.next_without_stop_token(end));
-        });
+        };
+        detail::run_bodies(fail, [&] { detail::name_states(op, current, iterate); });
     }
     if (control.next(control.limit()))
         fail_full(op, detail::shapes_of(outputs), room);
@@ -59,9 +61,9 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
 ///
 /// Errors    before the first write: option_error, overlap_error, shape_error if the capacity is too small
 ///           for the guaranteed iterations. shape_error: the capacity is used up and the loop continues.
-///           body_error: an output element was assigned another shape. After these, and after an exception of
-///           the body, carried values and outputs hold the values written so far; the element of that
-///           iteration may be unwritten.
+///           body_error: an output element was assigned another shape, or as in scan an expression does not
+///           broadcast. After these, and after an exception of the body, carried values and outputs hold the
+///           values written so far; the element of that iteration may be unwritten.
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.

@@ -85,9 +85,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
 ///           output have fixed shapes, so has the output.
 /// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
-/// Errors    before the first iteration: shape_error, option_error. body_error: a state or
-///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
-///           are unchanged.
+/// Errors    before the first iteration: shape_error, option_error. body_error: a state or an output element
+///           changed its shape, or xtensor cannot broadcast the shapes in an expression of the body and a
+///           state is a tensor. Other exceptions of the body propagate; the caller's variables are unchanged.
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
 ///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
 ///           fixes are 0, an xarray's shape is [0].

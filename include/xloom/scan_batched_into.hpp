@@ -66,8 +66,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
             {
                 local_states held(detail::output_elements(rows));
                 auto const current = held.get();
-                for (t = 0; t < length; ++t)
-                    detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+                detail::name_states(op, current, [&] {
+                    for (t = 0; t < length; ++t)
+                        detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+                });
             }
             detail::for_each_leaf(outputs, [&](auto k, auto& output) {
                 if (length < extent.length && is_row_major(output_places[k].memory.layout)) {
@@ -104,10 +106,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///           [0, T]; std::nullopt: T for every row.
 /// Options   as scan_batched.
 /// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
-///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape.
-///           After a body_error or an exception of the body, states and outputs hold the values written so
-///           far; the element of that iteration, and a row of a state whose items are not contiguous, may be
-///           unwritten.
+///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape,
+///           or as in scan an expression does not broadcast. After a body_error or an exception of the body,
+///           states and outputs hold the values written so far; the element of that iteration, and a row of a
+///           state whose items are not contiguous, may be unwritten.
 /// Order     rows in order, each from its first to its last iteration.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements.

@@ -89,12 +89,15 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::size_t t = 0;
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", y, found, t);
+        detail::fail_if_value(op, "states", current, found, t);
     };
     detail::run_bodies(fail, [&] {
-        for (; t < length; ++t) {
-            detail::run_iteration(body, current, x, y, holds_input);
-            guards.check_shapes(op, "states", current, t);
-        }
+        detail::name_states(op, current, [&] {
+            for (; t < length; ++t) {
+                detail::run_iteration(body, current, x, y, holds_input);
+                guards.check_shapes(op, "states", current, t);
+            }
+        });
     });
 }
 
@@ -130,9 +133,9 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
 /// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
-///           iteration: a state or an output element changed its shape. After a body_error or an exception of
-///           the body, states and outputs hold the values written so far; the element of that iteration may
-///           be unwritten.
+///           iteration: a state or an output element changed its shape, or as in scan an expression does not
+///           broadcast. After a body_error or an exception of the body, states and outputs hold the values
+///           written so far; the element of that iteration may be unwritten.
 /// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
 ///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current

@@ -48,8 +48,10 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
             {
                 local_states held(detail::output_elements(segment));
                 auto const current = held.get();
-                for (t = 0; t < length; ++t)
-                    detail::run_iteration(body, current, x, y, holds_input);
+                detail::name_states(op, current, [&] {
+                    for (t = 0; t < length; ++t)
+                        detail::run_iteration(body, current, x, y, holds_input);
+                });
             }
             detail::leave_all(segment);
         }

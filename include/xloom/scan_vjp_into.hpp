@@ -78,8 +78,8 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
 /// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
 ///           residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
-///           first iteration only and, except for lazy operands and strided elements, nothing if the residuals
-///           have the memory from an earlier call.
+///           first iteration only and, except for lazy operands and strided elements, nothing if the
+///           residuals have the memory from an earlier call.
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_backward_into has one.
 template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals>

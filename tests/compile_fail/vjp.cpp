@@ -43,8 +43,8 @@
 // 41: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
 // 42: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
 // 43: xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
-// 44: xloom::recorded_with: only items of type double have derivatives, but an operand holds another floating-point type; convert it to double, or capture it in the body if it is constant
-// 45: xloom::recorded_with: only items of type double have derivatives, but an operand holds another floating-point type; convert it to double, or capture it in the body if it is constant
+// 44: xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has another floating-point type or is a sequence; convert it, or capture it in the body if it is constant
+// 45: xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has another floating-point type or is a sequence; convert it, or capture it in the body if it is constant
 // 46: xloom::recorded_with: what the body returns for a double must convert to Tape::scalar
 // 47: xloom::scan_forward_into: residuals must be scan_residuals<State> of the states' own type, without references and const; for views, of the container that owns such items
 // 48: xloom::scan_backward_into: residuals must be the scan_residuals of scan_forward_into
@@ -60,9 +60,11 @@
 // 58: xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // 59: xloom::scan_backward_into: the body must be that of scan_forward_into, callable as body(state&..., element const&..., param const&..., output&...)
 // 60: xloom::loop_backward_into: the body must be that of loop_forward_into, callable as body(std::int64_t iteration, carried value&..., param const&..., output&...)
+// 61: xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has another floating-point type or is a sequence; convert it, or capture it in the body if it is constant
 // clang-format on
 #include <span>
 #include <string>
+#include <vector>
 
 #include <xloom/check_vjp.hpp>
 #include <xloom/if_vjp.hpp>
@@ -264,5 +266,8 @@ int main()
 #elif CASE == 60
     xloom::loop_residuals<double> kept;
     xloom::loop_backward_into(trip, trip_vjp, w, std::tuple(), ct_h, ct_w, kept);
+#elif CASE == 61
+    auto const generic = [](auto, auto, auto const& list) { return xloom::loop_step{false, list}; };
+    static_cast<void>(xloom::loop_vjp(generic, xloom::recorded_with<tape>(), std::vector<double>{1, 2}));
 #endif
 }

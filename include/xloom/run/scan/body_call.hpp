@@ -2,6 +2,8 @@
 // Compile-time traits of operands and bodies, and the call of a body on the current elements.
 
 #include <array>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include <xloom/run/scan/element_cursor.hpp>
@@ -35,7 +37,7 @@ using body_class_t = typename body_class<bare<Body>>::type;
 /// The result of a rival's own overload.
 struct rival_result {};
 
-/// What every value converts to, by a conversion that is worse than any to its own type.
+/// A type that every value converts to, by a conversion that is worse than any to a type of numbers.
 struct any_value {
     template <class T>
     any_value(T&&);
@@ -320,6 +322,46 @@ void fail_if_own(std::string_view op, std::string_view name, std::tuple<Cursors.
         if (cursor.is_copy(found))
             detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
+}
+
+/// Throws a body_error that names the operand if the element that was assigned another shape is one of these
+/// values: a state, for example, that is an element of an outer operator.
+template <class... Xs>
+void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
+    element_reshaped const& found, std::size_t iteration)
+{
+    detail::for_each_leaf(values, [&](auto i, auto const& value) {
+        if (found.view() == std::addressof(value))
+            detail::fail_reshaped(op, name, i, found.is(), found.assigned(), iteration);
+    });
+}
+
+/// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
+/// body_error with the shapes of the states that are tensors, if there are any.
+template <class... Xs, class Run>
+void name_states(
+    [[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states, Run const& run)
+{
+#ifdef __cpp_exceptions
+    if constexpr ((tensor<Xs> || ...)) {
+        try {
+            run();
+        } catch (xt::broadcast_error const& found) {
+            fact_list shapes;
+            detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
+                if constexpr (tensor<X>)
+                    shapes.add("states[", i(), "] is ", detail::describe_shape(state));
+            });
+            std::string report = found.what();
+            std::erase(report, '\n');
+            fail<body_error>(op,
+                ": the shapes in a body's expressions must broadcast, but some do not, where ", shapes,
+                ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
+        }
+        return;
+    }
+#endif
+    run();
 }
 
 /// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with

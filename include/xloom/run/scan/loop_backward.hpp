@@ -122,12 +122,14 @@ void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody 
     auto ct_y = cursor_set<std::tuple<Ys...>, true>::start(
         ct_outputs, detail::reversed(places), kernel::all_iterations(record.states.length()));
     discarded_elements<std::tuple<Ys...>, true> discarded(places);
+    std::size_t iteration = 0;
     auto const advance = [&](State& states, std::size_t begin, std::size_t end) {
-        for (std::size_t t = begin; t < end; ++t)
-            run_body(static_cast<std::int64_t>(t), detail::leaves(states), discarded.elements());
+        for (iteration = begin; iteration < end; ++iteration)
+            run_body(static_cast<std::int64_t>(iteration), detail::leaves(states), discarded.elements());
     };
     shape_guards const guards(ct_params);
-    record.states.reverse(advance, [&](std::size_t t, State const& states) {
+    auto const pull = [&](std::size_t t, State const& states) {
+        iteration = t;
         auto const values = detail::leaves(states);
         detail::enter_all(ct_y);
         detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)), values, params,
@@ -140,7 +142,13 @@ void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody 
                         detail::describe_shape(std::get<i>(ct_states)), t);
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
-    });
+    };
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
+        detail::fail_if_value(op, "ct_states", ct_states, found, iteration);
+        detail::fail_if_value(op, "ct_params", ct_params, found, iteration);
+    };
+    detail::run_bodies(fail, [&] { record.states.reverse(advance, pull); });
 }
 
 } // namespace detail

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -80,12 +81,20 @@ struct recorded<Scalar, X> {
     using type = typename temporary_of<Scalar, shape_type_t<X>>::type;
 };
 
-/// True for a body that is one function, whose parameters have fixed types.
+/// False for a body that is one function, whose parameters have fixed types.
 template <class Body>
 inline constexpr bool is_generic = !std::is_function_v<std::remove_pointer_t<Body>>;
 template <class Body>
     requires requires { &Body::operator(); }
 inline constexpr bool is_generic<Body> = false;
+
+/// True for an operand that has a derivative, but is not recorded.
+template <class X>
+inline constexpr bool has_lost_derivative = differentiable<item_t<X>> && !std::is_same_v<item_t<X>, double>;
+template <class X, class Allocator>
+inline constexpr bool has_lost_derivative<std::vector<X, Allocator>> = differentiable<item_t<X>>;
+template <class X>
+inline constexpr bool has_lost_derivative<std::optional<X>> = differentiable<item_t<X>>;
 
 /// True if a body that is called with these arguments, of which the double are recorded, can be recorded;
 /// otherwise a compile-time error of one sentence.
@@ -94,10 +103,11 @@ inline constexpr bool is_recordable = false;
 template <class Tape, class Body, class... Xs>
 inline constexpr bool is_recordable<Tape, Body, std::tuple<Xs...>> = []() consteval {
     constexpr bool has_double = (std::is_same_v<item_t<Xs>, double> || ...);
-    if constexpr (((differentiable<item_t<Xs>> && !std::is_same_v<item_t<Xs>, double>) || ...))
+    if constexpr ((has_lost_derivative<bare<Xs>> || ...))
         static_assert(never<Body>,
-            "xloom::recorded_with: only items of type double have derivatives, but an operand holds another "
-            "floating-point type; convert it to double, or capture it in the body if it is constant");
+            "xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has "
+            "another floating-point type or is a sequence; convert it, or capture it in the body if it is "
+            "constant");
     else if constexpr ((has_double && !is_generic<Body>) ||
                        !std::is_invocable_v<Body&,
                            typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)

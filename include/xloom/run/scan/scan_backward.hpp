@@ -41,6 +41,7 @@ public:
     discarded_elements& operator=(discarded_elements const&) = delete;
 
     auto elements() { return detail::output_elements(cursors_); }
+    auto const& cursors() const { return cursors_; }
 
 private:
     static shape element(placed_operand const& place)
@@ -155,10 +156,11 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         operands.ct_outputs, detail::reversed(ct_output_places), all);
     discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_places);
 
+    std::size_t iteration = 0;
     auto const advance = [&](auto& states, std::size_t begin, std::size_t end) {
         std::apply([&](auto&... cursor) { (cursor.seek(begin), ...); }, x_forward);
         local_states current(detail::leaves(states));
-        for (std::size_t t = begin; t < end; ++t) {
+        for (iteration = begin; iteration < end; ++iteration) {
             detail::enter_all(x_forward);
             run_body(current.get(), detail::input_elements(x_forward), operands.params, discarded.elements());
             detail::leave_all(x_forward);
@@ -167,7 +169,8 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
     shape_guards const state_guards(operands.ct_states);
     shape_guards const param_guards(operands.ct_params);
     local_states ct_current(operands.ct_states);
-    kept.reverse(advance, [&](std::size_t t, auto const& states) {
+    auto const pull = [&](std::size_t t, auto const& states) {
+        iteration = t;
         detail::enter_all(x);
         detail::enter_all(ct_y);
         detail::enter_all(ct_x);
@@ -180,7 +183,14 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         detail::leave_all(x);
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);
-    });
+    };
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "ct_inputs", ct_x, found, iteration);
+        detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
+        detail::fail_if_value(op, "ct_states", operands.ct_states, found, iteration);
+        detail::fail_if_value(op, "ct_params", operands.ct_params, found, iteration);
+    };
+    detail::run_bodies(fail, [&] { kept.reverse(advance, pull); });
 }
 
 } // namespace xloom::detail

@@ -1,0 +1,307 @@
+// Every operand that a derivative writes, in the memory of every other operand: a typed error that names both,
+// before anything is written.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <xloom/attn_lstm_backward.hpp>
+#include <xloom/gather_nd_vjp.hpp>
+#include <xloom/gru_backward.hpp>
+#include <xloom/loop_vjp_into.hpp>
+#include <xloom/lstm_backward.hpp>
+#include <xloom/rnn_backward.hpp>
+#include <xloom/scan_vjp_into.hpp>
+#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/selective_scan_vjp.hpp>
+
+namespace errors_vjp_overlap_test {
+
+using namespace xloom;
+
+namespace {
+
+/// The operands of a call by name: those that are read, then those that are written.
+struct operand_names {
+    std::vector<std::string> read, written;
+};
+
+/// A tensor of at least two items in the memory of operand i.
+class operands {
+public:
+    explicit operands(std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            first_.push_back(items_.data() + i * room);
+    }
+
+    template <std::size_t Rank>
+    element_view<double, Rank> get(std::size_t i, std::size_t const (&dims)[Rank]) const
+    {
+        return {first_[i], shape(dims, dims + Rank)};
+    }
+
+    /// Lets operand j begin at the second item of operand i.
+    void share(std::size_t i, std::size_t j) { first_[j] = first_[i] + 1; }
+
+    std::vector<double> const& items() const { return items_; }
+
+private:
+    static constexpr std::size_t room = 100;
+
+    std::vector<double> items_ = std::vector<double>(3000, 0.25);
+    std::vector<double*> first_{};
+};
+
+/// Checks call(operands) for every pair of operands of which at least one is written.
+template <class Call>
+void check_overlaps(operand_names const& names, Call const& call)
+{
+    std::vector<std::string> all = names.read;
+    all.insert(all.end(), names.written.begin(), names.written.end());
+    CHECK_NOTHROW(call(operands(all.size())));
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = 0; j < all.size(); ++j) {
+            if (i == j || (i < names.read.size() && j < names.read.size()))
+                continue;
+            CAPTURE(all[i]);
+            CAPTURE(all[j]);
+            operands shared(all.size());
+            shared.share(i, j);
+            auto const before = shared.items();
+            std::string text;
+            try {
+                call(shared);
+            } catch (overlap_error const& error) {
+                text = error.what();
+            }
+            CHECK(text.find(all[i]) != std::string::npos);
+            CHECK(text.find(all[j]) != std::string::npos);
+            CHECK(shared.items() == before);
+        }
+}
+
+using vec = xt::xtensor<double, 1>;
+
+/// W or R of so many rows.
+auto const weights_of = [](std::size_t rows, std::size_t columns = 2) {
+    return xt::xtensor<double, 3>(0.25 * xt::ones<double>({std::size_t{1}, rows, columns}));
+};
+
+} // namespace
+
+TEST_CASE("scan_backward_into")
+{
+    auto const body = [](auto& h, auto const& x_t, auto const& w, auto& y_t) { y_t = h = w * h + x_t; };
+    auto const body_vjp = [](auto const&...) {};
+    check_overlaps({{"scan_inputs[0]", "params[0]", "ct_outputs[0]"},
+                       {"ct_states[0]", "ct_states[1]", "ct_inputs[0]", "ct_params[0]"}},
+        [&](operands const& at) {
+            scan_residuals<std::tuple<vec, vec>> residuals;
+            vec h = {1, 2}, c = h;
+            auto const x = at.get(0, {3, 2});
+            auto const w = at.get(1, {2});
+            xt::xtensor<double, 2> y = xt::zeros<double>({3, 2});
+            auto const both = [&](auto& first, auto&, auto const& x_t, auto const& p, auto& y_t) {
+                body(first, x_t, p, y_t);
+            };
+            scan_forward_into(both, std::tie(h, c), x, w, y, residuals);
+            auto ct_h = at.get(3, {2}), ct_c = at.get(4, {2}), ct_w = at.get(6, {2});
+            auto ct_x = at.get(5, {3, 2});
+            scan_backward_into(
+                both, body_vjp, x, w, at.get(2, {3, 2}), std::tie(ct_h, ct_c), ct_x, ct_w, residuals);
+        });
+}
+
+TEST_CASE("loop_backward_into")
+{
+    auto const body = [](std::int64_t t, auto& v, auto& n, auto const& w, auto& y_t) {
+        y_t = v = w * v;
+        n = v;
+        return t < 2;
+    };
+    auto const body_vjp = [](auto const&...) {};
+    check_overlaps({{"params[0]", "ct_outputs[0]"}, {"ct_states[0]", "ct_states[1]", "ct_params[0]"}},
+        [&](operands const& at) {
+            loop_residuals<std::tuple<vec, vec>> residuals;
+            vec v = {1, 2}, n = v;
+            auto const w = at.get(0, {2});
+            xt::xtensor<double, 2> y = xt::zeros<double>({3, 2});
+            loop_forward_into(body, std::tie(v, n), w, y, residuals);
+            auto ct_v = at.get(2, {2}), ct_n = at.get(3, {2}), ct_w = at.get(4, {2});
+            loop_backward_into(body, body_vjp, w, at.get(1, {3, 2}), std::tie(ct_v, ct_n), ct_w, residuals);
+        });
+}
+
+TEST_CASE("loop_backward_into, of numbers")
+{
+    auto const body = [](std::int64_t, double& v, double w) { return (v *= w) > 1; };
+    auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+        ct_w += ct_v * v;
+        ct_v *= w;
+    };
+    double v = 6, w = 0.5;
+    loop_residuals<double> residuals;
+    loop_forward_into(body, v, w, std::tuple(), residuals);
+    CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), v, v, residuals),
+        "xloom::loop_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+        "overlaps ct_params[0]. Copy one of the two.",
+        overlap_error);
+    double ct_w = 0;
+    CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), w, ct_w, residuals),
+        "xloom::loop_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+        "overlaps params[0]. Copy one of the two.",
+        overlap_error);
+}
+
+TEST_CASE("lstm_backward_into")
+{
+    auto const W = weights_of(8);
+    lstm_weights<double> const weights({.W = W, .R = W});
+    lstm_backward_weights<double> const backward({.W = W, .R = W});
+    check_overlaps({{"X", "ct_Y", "ct_Y_h", "ct_Y_c"},
+                       {"ct_X", "ct_W", "ct_R", "ct_B", "ct_P", "ct_initial_h", "ct_initial_c"}},
+        [&](operands const& at) {
+            lstm_residuals<double> residuals;
+            recurrent_workspace<double> workspace;
+            auto const X = at.get(0, {2, 1, 2});
+            lstm_forward_into(X, weights, {}, {}, residuals, workspace);
+            lstm_backward_into(X, backward, residuals,
+                {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2}), at.get(3, {1, 1, 2})},
+                {.X = at.get(4, {2, 1, 2}),
+                    .W = at.get(5, {1, 8, 2}),
+                    .R = at.get(6, {1, 8, 2}),
+                    .B = at.get(7, {1, 16}),
+                    .P = at.get(8, {1, 6}),
+                    .initial_h = at.get(9, {1, 1, 2}),
+                    .initial_c = at.get(10, {1, 1, 2})},
+                workspace);
+        });
+}
+
+TEST_CASE("gru_backward_into")
+{
+    auto const W = weights_of(6);
+    gru_weights<double> const weights({.W = W, .R = W});
+    gru_backward_weights<double> const backward({.W = W, .R = W});
+    check_overlaps(
+        {{"X", "ct_Y", "ct_Y_h"}, {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h"}}, [&](operands const& at) {
+            gru_residuals<double> residuals;
+            recurrent_workspace<double> workspace;
+            auto const X = at.get(0, {2, 1, 2});
+            gru_forward_into(X, weights, {}, {}, residuals, workspace);
+            gru_backward_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+                {.X = at.get(3, {2, 1, 2}),
+                    .W = at.get(4, {1, 6, 2}),
+                    .R = at.get(5, {1, 6, 2}),
+                    .B = at.get(6, {1, 12}),
+                    .initial_h = at.get(7, {1, 1, 2})},
+                workspace);
+        });
+}
+
+TEST_CASE("rnn_backward_into")
+{
+    auto const W = weights_of(2);
+    rnn_weights<double> const weights({.W = W, .R = W});
+    rnn_backward_weights<double> const backward({.W = W, .R = W});
+    check_overlaps(
+        {{"X", "ct_Y", "ct_Y_h"}, {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h"}}, [&](operands const& at) {
+            rnn_residuals<double> residuals;
+            recurrent_workspace<double> workspace;
+            auto const X = at.get(0, {2, 1, 2});
+            rnn_forward_into(X, weights, {}, {}, residuals, workspace);
+            rnn_backward_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+                {.X = at.get(3, {2, 1, 2}),
+                    .W = at.get(4, {1, 2, 2}),
+                    .R = at.get(5, {1, 2, 2}),
+                    .B = at.get(6, {1, 4}),
+                    .initial_h = at.get(7, {1, 1, 2})},
+                workspace);
+        });
+}
+
+TEST_CASE("attn_lstm_backward_into")
+{
+    auto const W = weights_of(8, 4), R = weights_of(8), QW = weights_of(2);
+    xt::xtensor<double, 2> const V = {{1, 2}};
+    attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = QW, .V = V};
+    attn_lstm_weights<double> const weights(constants);
+    attn_lstm_backward_weights<double> const backward(constants);
+    check_overlaps({{"X", "M", "ct_Y", "ct_Y_h", "ct_Y_c", "ct_alignments", "ct_Y_attention"},
+                       {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h", "ct_initial_c", "ct_P", "ct_QW",
+                           "ct_MW", "ct_V", "ct_M", "ct_initial_attention"}},
+        [&](operands const& at) {
+            attn_lstm_residuals<double> residuals;
+            attention_workspace<double> workspace;
+            auto const X = at.get(0, {2, 1, 2}), M = at.get(1, {1, 3, 2});
+            attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
+            attn_lstm_backward_into(X, M, backward, residuals,
+                {.Y = at.get(2, {2, 1, 1, 2}),
+                    .Y_h = at.get(3, {1, 1, 2}),
+                    .Y_c = at.get(4, {1, 1, 2}),
+                    .alignments = at.get(5, {2, 1, 1, 3}),
+                    .Y_attention = at.get(6, {1, 1, 2})},
+                {.X = at.get(7, {2, 1, 2}),
+                    .W = at.get(8, {1, 8, 4}),
+                    .R = at.get(9, {1, 8, 2}),
+                    .B = at.get(10, {1, 16}),
+                    .initial_h = at.get(11, {1, 1, 2}),
+                    .initial_c = at.get(12, {1, 1, 2}),
+                    .P = at.get(13, {1, 6}),
+                    .QW = at.get(14, {1, 2, 2}),
+                    .MW = at.get(15, {1, 2, 2}),
+                    .V = at.get(16, {1, 2}),
+                    .M = at.get(17, {1, 3, 2}),
+                    .initial_attention = at.get(18, {1, 1, 2})},
+                workspace);
+        });
+}
+
+TEST_CASE("selective_scan_vjp_into")
+{
+    check_overlaps(
+        {{"u", "delta", "A", "B", "C", "D", "z", "delta_bias", "initial_state", "ct_y", "ct_final_state"},
+            {"d_u", "d_delta", "d_A", "d_B", "d_C", "d_D", "d_z", "d_delta_bias", "d_initial_state"}},
+        [&](operands const& at) {
+            recurrent_workspace<double> workspace;
+            selective_scan_vjp_into(at.get(0, {3, 2}),
+                {.delta = at.get(1, {3, 2}),
+                    .A = at.get(2, {2, 4}),
+                    .B = at.get(3, {3, 4}),
+                    .C = at.get(4, {3, 4}),
+                    .D = at.get(5, {2}),
+                    .z = at.get(6, {3, 2}),
+                    .delta_bias = at.get(7, {2}),
+                    .initial_state = at.get(8, {2, 4})},
+                {.y = at.get(9, {3, 2}), .final_state = at.get(10, {2, 4})},
+                {.u = at.get(11, {3, 2}),
+                    .delta = at.get(12, {3, 2}),
+                    .A = at.get(13, {2, 4}),
+                    .B = at.get(14, {3, 4}),
+                    .C = at.get(15, {3, 4}),
+                    .D = at.get(16, {2}),
+                    .z = at.get(17, {3, 2}),
+                    .delta_bias = at.get(18, {2}),
+                    .initial_state = at.get(19, {2, 4})},
+                workspace);
+        });
+}
+
+TEST_CASE("gather_nd_vjp_into and scatter_nd_vjp_into")
+{
+    xt::xtensor<int, 2> const indices = {{1}, {0}};
+    check_overlaps({{"ct"}, {"d_data"}}, [&](operands const& at) {
+        auto d_data = at.get(1, {3, 2});
+        gather_nd_vjp_into(at.get(0, {2, 2}), indices, d_data);
+    });
+    check_overlaps({{"ct", "data", "updates"}, {"d_data", "d_updates"}}, [&](operands const& at) {
+        auto d_data = at.get(3, {3, 2}), d_updates = at.get(4, {2, 2});
+        scatter_nd_vjp_into(at.get(0, {3, 2}), at.get(1, {3, 2}), indices, at.get(2, {2, 2}),
+            {.d_data = d_data, .d_updates = d_updates}, {.reduction = reduction::mul});
+    });
+}
+
+} // namespace errors_vjp_overlap_test
