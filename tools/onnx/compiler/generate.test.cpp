@@ -11,10 +11,10 @@
 
 namespace {
 
-std::string header_of(std::string const& graph, compiler::options chosen = {})
+std::string header_of(std::string const& graph, compiler::options chosen = {}, std::int64_t opset = 18)
 {
     chosen.name = "tested";
-    onnx::ModelProto model = runner::model_of(runner::graph_of(graph));
+    onnx::ModelProto model = runner::model_of(runner::graph_of(graph), opset);
     auto& microsofts = *model.add_opset_import();
     microsofts.set_domain("com.microsoft");
     microsofts.set_version(1);
@@ -107,6 +107,15 @@ TEST_CASE("sequences, tensors, indices and lengths are refused in place of each 
         CHECK(error(name + "<hidden_size = 5>(X, W, R, z)") ==
               plain + ": its B must be a tensor, but is a scalar");
     }
+}
+
+TEST_CASE("the lengths of a Scan before opset 9 are no scalar")
+{
+    CHECK_THROWS_WITH_AS(
+        header_of("g (int64 l, float[2, 3] s, float[2, 4, 3] x) => (y, z) { y, z = Scan<num_scan_inputs = 1, "
+                  "body = b (float[3] a, float[3] c) => (o, p) { o = Add(a, c) p = Identity(o) }>(l, s, x) }",
+            {}, 8),
+        "Scan: its sequence_lens must be a tensor, but is a scalar", runner::runner_error);
 }
 
 TEST_CASE("element types that an operator's function does not take are refused")
