@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -94,16 +93,6 @@ void check_inputs(node const& at, onnx::OpSchema const& schema)
     }
 }
 
-/// The schema of ONNX for an operator, or for com.microsoft's own of that name; null if there is none.
-onnx::OpSchema const* schema_of(node const& at)
-{
-    onnx::NodeProto const& proto = *at.step->node;
-    bool const is_microsofts = proto.domain() == "com.microsoft";
-    return onnx::OpSchemaRegistry::Schema(proto.op_type(),
-        is_microsofts ? std::numeric_limits<int>::max() : static_cast<int>(at.opset()),
-        is_microsofts || proto.domain() == "ai.onnx" ? "" : proto.domain());
-}
-
 /// Checks the element types of an operator on tensors: the runner, which has the same functions, tries one
 /// item each.
 void check_items(node const& at)
@@ -149,7 +138,9 @@ void check_recurrent(node const& at)
 void check_types(block const& of)
 {
     for (node const& each : of.nodes) {
-        onnx::OpSchema const* const schema = schema_of(each);
+        onnx::NodeProto const& proto = *each.step->node;
+        onnx::OpSchema const* const schema = onnx::OpSchemaRegistry::Schema(proto.op_type(),
+            static_cast<int>(each.opset()), proto.domain() == "ai.onnx" ? "" : proto.domain());
         if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
             check_recurrent(each);
         else if (schema != nullptr)

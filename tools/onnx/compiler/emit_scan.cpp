@@ -72,6 +72,8 @@ scan::scan(emission& out, node& each) : is_batched(each.opset() < 9), first_stat
         throw runner::runner_error(
             fmt::format("its body takes {} inputs and gives {} outputs for {} states and {} scan inputs",
                 body.inputs.size(), body.outputs.size(), N, M));
+    if (is_batched && each.has(0) && each.input(0).is_scalar())
+        throw runner::runner_error("its sequence_lens must be a tensor, but is a scalar");
     std::vector<std::size_t> input_ranks, output_ranks;
     for (std::size_t m = 0; m < M; ++m) {
         variable& input = each.input(first_state + N + m);

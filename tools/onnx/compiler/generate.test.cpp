@@ -11,10 +11,10 @@
 
 namespace {
 
-std::string header_of(std::string const& graph, compiler::options chosen = {})
+std::string header_of(std::string const& graph, compiler::options chosen = {}, std::int64_t opset = 18)
 {
     chosen.name = "tested";
-    onnx::ModelProto model = runner::model_of(runner::graph_of(graph));
+    onnx::ModelProto model = runner::model_of(runner::graph_of(graph), opset);
     auto& microsofts = *model.add_opset_import();
     microsofts.set_domain("com.microsoft");
     microsofts.set_version(1);
@@ -90,7 +90,8 @@ TEST_CASE("sequences, tensors, indices and lengths are refused in place of each 
     CHECK(error("Slice(x, f, i)") == "Slice: 'f' must be tensor(int32) or tensor(int64), but it is float");
     CHECK(error("Slice(x, i, f)") == "Slice: 'f' must be tensor(int32) or tensor(int64), but it is float");
     CHECK(error("Gather(x, f)") == "Gather: 'f' must be tensor(int32) or tensor(int64), but it is float");
-    CHECK(error("com.microsoft.GatherND(x, x)") == "GatherND: 'x' must be tensor(int64), but it is float");
+    CHECK(
+        error("com.microsoft.GatherND(x, x)") == "GatherND: a tensor of int64 is needed, but it holds float");
     CHECK(error("CumSum(x, z)") == "CumSum: 'z' must be tensor(int32) or tensor(int64), but it is float");
     CHECK(error("SequenceLength(x)") == "SequenceLength: 'x' must be a sequence, but it is float");
     CHECK(error("SequenceAt(x, one)") == "SequenceAt: 'x' must be a sequence, but it is float");
@@ -106,6 +107,15 @@ TEST_CASE("sequences, tensors, indices and lengths are refused in place of each 
         CHECK(error(name + "<hidden_size = 5>(X, W, R, z)") ==
               plain + ": its B must be a tensor, but is a scalar");
     }
+}
+
+TEST_CASE("the lengths of a Scan before opset 9 are no scalar")
+{
+    CHECK_THROWS_WITH_AS(
+        header_of("g (int64 l, float[2, 3] s, float[2, 4, 3] x) => (y, z) { y, z = Scan<num_scan_inputs = 1, "
+                  "body = b (float[3] a, float[3] c) => (o, p) { o = Add(a, c) p = Identity(o) }>(l, s, x) }",
+            {}, 8),
+        "Scan: its sequence_lens must be a tensor, but is a scalar", runner::runner_error);
 }
 
 TEST_CASE("element types that an operator's function does not take are refused")
@@ -149,7 +159,7 @@ TEST_CASE("what is inserted into a sequence tells the ranks behind it")
     CHECK_THROWS_WITH_AS(
         header_of(
             "g () => (y) { none = SequenceEmpty() j = ConcatFromSequence<axis = 0>(none) y = Tanh(j) }"),
-        doctest::Contains("'j'"), runner::runner_error);
+        doctest::Contains("its input 'none'"), runner::runner_error);
 }
 
 TEST_CASE("an If on a loop's own condition is the branch that runs")
