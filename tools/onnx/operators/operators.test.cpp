@@ -169,3 +169,13 @@ TEST_CASE("rank 0, no items, and shapes that do not fit")
     CHECK_THROWS_AS(ops::gather_into(two, std::int64_t{2}, sum), xloom::index_error);
     CHECK_THROWS_AS(ops::slice_into(two, z, {.starts = {0}, .ends = {1}, .steps = {0}}), xloom::option_error);
 }
+
+TEST_CASE("the length of a Range is computed in the type of its items")
+{
+    // In float 0.3 / 0.1 is 3; in double the quotient of the two floats is 3.00000007.
+    xt::xtensor<float, 1> y;
+    ops::range_into(0.0f, 0.3f, 0.1f, y);
+    CHECK(y == xt::xtensor<float, 1>{0, 0.1f, 2 * 0.1f});
+    CHECK(ops::range_length(0.0, 0.3, 0.1) == 3);
+    CHECK(ops::range_length(0.0f, 0.4f, 0.1f) == 4);
+}
