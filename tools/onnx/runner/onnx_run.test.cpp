@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -207,6 +208,19 @@ TEST_CASE(".npy files are those of NumPy")
           file("<U2", "(3,)", std::string("a\0\0\0\0\0\0\0n\0\0\0\xe9\0\0\0\0\xf6\x01\0\0\0\0\0", 24)));
     tensor const read = runner::read_npy(path, runner::element_type::string);
     CHECK(std::ranges::equal(read.items<std::string>(), words));
+
+    // A file of no strings, however long they would be; one that is shorter than it says; a wrong character.
+    auto const read_string = [&](std::string const& bytes) {
+        std::istringstream stream(bytes);
+        return runner::read_npy(stream, "x.npy", runner::element_type::string);
+    };
+    CHECK(read_string(file("<U4000000000", "(0,)", "")).size() == 0);
+    CHECK_THROWS_WITH(read_string(file("<U2", "(1,)", "abcd")),
+        "the file x.npy cannot be read as string: it ends before its last item");
+    CHECK_THROWS_WITH(read_string(file("<U1", "(1,)", "\xff\xff\xff\xff")),
+        "the file x.npy cannot be read as string: a string holds a number that is no character");
+    CHECK_THROWS_WITH(read_string(file("<f4", "(1,)", "abcd")),
+        "the file x.npy cannot be read as string: its items are '<f4', not '<U' and a length");
 
     auto const complaint = [&](std::vector<std::string> const& texts) {
         try {
