@@ -244,3 +244,13 @@ TEST_CASE("a sequence's parts keep the axis where their length is given, whateve
     REQUIRE(rows.size() == 2);
     CHECK(rows[1] == xt::xtensor<float, 1>{1, 3, 5});
 }
+
+TEST_CASE("the length of a Range is computed in the type of its items")
+{
+    // In float 0.3 / 0.1 is 3; in double the quotient of the two floats is 3.00000007.
+    xt::xtensor<float, 1> y;
+    ops::range_into(0.0f, 0.3f, 0.1f, y);
+    CHECK(y == xt::xtensor<float, 1>{0, 0.1f, 2 * 0.1f});
+    CHECK(ops::range_length(0.0, 0.3, 0.1) == 3);
+    CHECK(ops::range_length(0.0f, 0.4f, 0.1f) == 4);
+}

@@ -18,7 +18,8 @@ opsets const versions{{"", 18}, {"com.microsoft", 1}};
 std::string inferred(std::string const& text, opsets const& imported = versions)
 {
     onnx::GraphProto const proto = graph_of(text);
-    graph ready(proto, imported);
+    preparation const shared{.model_bytes = proto.ByteSizeLong()};
+    graph ready(proto, imported, shared);
     return fmt::format("{}", ready.infer(types(static_cast<std::size_t>(proto.input_size()))).at(0));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -208,6 +209,19 @@ TEST_CASE(".npy files are those of NumPy")
     tensor const read = runner::read_npy(path, runner::element_type::string);
     CHECK(std::ranges::equal(read.items<std::string>(), words));
 
+    // A file of no strings, however long they would be; one that is shorter than it says; a wrong character.
+    auto const read_string = [&](std::string const& bytes) {
+        std::istringstream stream(bytes);
+        return runner::read_npy(stream, "x.npy", runner::element_type::string);
+    };
+    CHECK(read_string(file("<U4000000000", "(0,)", "")).size() == 0);
+    CHECK_THROWS_WITH(read_string(file("<U2", "(1,)", "abcd")),
+        "the file x.npy cannot be read as string: it ends before its last item");
+    CHECK_THROWS_WITH(read_string(file("<U1", "(1,)", "\xff\xff\xff\xff")),
+        "the file x.npy cannot be read as string: a string holds a number that is no character");
+    CHECK_THROWS_WITH(read_string(file("<f4", "(1,)", "abcd")),
+        "the file x.npy cannot be read as string: its items are '<f4', not '<U' and a length");
+
     auto const complaint = [&](std::vector<std::string> const& texts) {
         try {
             runner::write_npy(path, tensor::of<std::string>({texts.size()}, texts));
@@ -222,8 +236,8 @@ TEST_CASE(".npy files are those of NumPy")
           "the file " + path +
               " cannot be written: a string ends with a null character, which .npy files cannot store");
     CHECK(read_file(path).size() == 152); // nothing is written before
-    runner::with_budget const small({.bytes = 1000, .tensor_bytes = 1000});
-    CHECK(complaint({std::string(200, 'a'), "", "", ""}) ==
-          "the file " + path + " cannot be written: it would have 4 items of 800 bytes");
+    runner::with_budget const small({.bytes = 1'000'000});
+    CHECK(complaint({std::string(200'000, 'a'), "", "", ""}) ==
+          "the file " + path + " cannot be written: it would have 4 items of 800000 bytes");
     std::filesystem::remove(path);
 }

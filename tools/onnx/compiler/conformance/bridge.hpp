@@ -119,7 +119,7 @@ void run_again(Call const& call, bool keeps_memory)
 struct entry {
     char const* path;
     function run;        ///< null: it was not compiled
-    char const* refusal; ///< the compiler's error
+    char const* refusal; ///< the error of xloom-compile; empty: it made code, which does not compile
     bool is_missing;     ///< an operator is missing; else the model is invalid
 };
 

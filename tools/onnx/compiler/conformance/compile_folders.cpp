@@ -87,10 +87,11 @@ public:
             compiler::generated const made = compiler::generate(model, chosen);
             write_changed(folder_ / (name + ".hpp"), made.header);
             written_.insert(name + ".hpp");
-            includes_ += fmt::format("#include \"{}.hpp\"\n", name);
-            functions_ += fmt::format("// {}\n{}", compiler::comment_text(folder.name),
+            models_ += fmt::format("\n#ifndef WITHOUT_{0}\n// {1}\n#include \"{0}.hpp\"\n{2}#endif\n", name,
+                compiler::comment_text(folder.name),
                 function_text(name, made, model.graph(), keeps_memory(folder, made)));
-            declarations_ += fmt::format("compiled::values run_{}(compiled::values const&);\n", name);
+            declarations_ +=
+                fmt::format("[[gnu::weak]] compiled::values run_{}(compiled::values const&);\n", name);
             entries_ += fmt::format("    {{{}, run_{}, \"\", false}},\n", path, name);
             if (++in_unit_ == per_unit)
                 close_unit();
@@ -130,16 +131,15 @@ private:
         if (in_unit_ == 0)
             return;
         std::string const name = fmt::format("unit_{:03}.cpp", unit_++);
-        write_changed(folder_ / name, fmt::format("#include \"bridge.hpp\"\n{}\n{}", includes_, functions_));
+        write_changed(folder_ / name, "#include \"bridge.hpp\"\n" + models_);
         written_.insert(name);
-        includes_.clear();
-        functions_.clear();
+        models_.clear();
         in_unit_ = 0;
     }
 
     fs::path folder_;
     std::set<std::string> written_{};
-    std::string includes_{}, functions_{}, declarations_{}, entries_{};
+    std::string models_{}, declarations_{}, entries_{};
     std::size_t count_ = 0, in_unit_ = 0, unit_ = 0, refused_ = 0;
 };
 

@@ -13,8 +13,8 @@ namespace xloom_onnx {
 [[noreturn]] inline void fail_in_impossible_branch(
     std::string_view model, std::string_view node, std::string_view why)
 {
-    xloom::detail::fail<xloom::shape_error>(
-        model, ": ", node, " takes a branch that the shapes for which this code was made exclude: ", why);
+    xloom::detail::fail<xloom::shape_error>(model, ": ", node,
+        " takes a branch that the shapes of this code exclude: ", why, ". Make code for other shapes.");
 }
 
 } // namespace xloom_onnx

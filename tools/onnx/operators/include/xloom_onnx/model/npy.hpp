@@ -183,7 +183,7 @@ void read_npy_items(std::istream& file, npy_array const& array, T* items)
             detail::fail_npy("it cannot be read");
     };
     if constexpr (std::is_same_v<T, std::string>) {
-        std::vector<std::uint32_t> codes(array.item_bytes / detail::npy_character);
+        std::vector<std::uint32_t> codes(count == 0 ? 0 : array.item_bytes / detail::npy_character);
         for (std::size_t i = 0; i < count; ++i) {
             read(reinterpret_cast<char*>(codes.data()), array.item_bytes);
             auto const end =
