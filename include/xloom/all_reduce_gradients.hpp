@@ -100,7 +100,7 @@ call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& grad
         check_gradient(op, operands[i].memory, operands[count + i].memory, i, batches);
         digest.add_all(operands[count + i].dims());
     }
-    digest.add(typeid(std::tuple<item_t<Gs>...>));
+    digest.add_type<std::tuple<item_t<Gs>...>>();
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j < count; ++j)
             check_no_overlap(op, operands[count + j], operands[i]);

@@ -116,8 +116,9 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs
         call = detail::checked_rank_scan(name, IsTuple, *xs, ys, options, part);
         detail::check_scan_operator<V>(name, op);
         start = detail::initial_value<V>(name, op, options.exclusive);
-        call.digest.add(typeid(V));
-        detail::with_callable<V>(op, [&]<class Function>(Function&) { call.digest.add(typeid(Function)); });
+        call.digest.template add_type<V>();
+        detail::with_callable<V>(
+            op, [&]<class Function>(Function&) { call.digest.template add_type<Function>(); });
         memory.emplace(call.layouts.back().dims, call.axis, options.reverse, part);
     });
     attempt.agree(part.ranks(), name, call.digest);

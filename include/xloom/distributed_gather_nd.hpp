@@ -87,7 +87,7 @@ void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
         count = checked->count();
         counts.resize(part.ranks().size());
         digest = detail::digest_of(part, whole.whole, 0);
-        digest.add(whole.width).add(static_cast<std::uint64_t>(options.bounds)).add(typeid(T));
+        digest.add(whole.width).add(static_cast<std::uint64_t>(options.bounds)).add_type<T>();
     });
     attempt.agree(part.ranks(), op, digest);
     part.ranks().all_gather(

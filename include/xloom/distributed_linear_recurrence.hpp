@@ -62,7 +62,7 @@ void distributed_recurrence(std::string_view op, Inputs const* inputs, H0 const*
             layout_in_time(initial.memory.layout, dims, axis), operands[2].memory.layout};
         memory.emplace(dims, axis, options.reverse, part);
         digest = detail::digest_of(part, dims, axis);
-        digest.add(options.reverse).add(typeid(T));
+        digest.add(options.reverse).add_type<T>();
     });
     attempt.agree(part.ranks(), op, digest);
     auto const& [a, b] = *inputs;

@@ -124,8 +124,8 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
         items.emplace(updates);
         incoming.resize(part.ranks().size());
         digest = detail::digest_of(part, whole.whole, 0);
-        digest.add(whole.width).add(typeid(T));
-        kernel::with_reduction<T>(reduce, [&]<class Function>(Function&) { digest.add(typeid(Function)); });
+        digest.add(whole.width).add_type<T>();
+        kernel::with_reduction<T>(reduce, [&]<class Function>(Function&) { digest.add_type<Function>(); });
         digest.add(chosen.reduction == reduction::mean).add(chosen.include_self);
         digest.add(static_cast<std::uint64_t>(chosen.bounds));
         digest.add(static_cast<std::uint64_t>(chosen.duplicates));

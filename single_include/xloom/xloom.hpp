@@ -69,6 +69,7 @@
 #include <thread>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 #include <version>
@@ -91,6 +92,9 @@
 // Error reporting by an exception or, without exceptions (-fno-exceptions), by a handler.
 
 // ==== xloom/core/exceptions.hpp ====
+// The requirement on the language, and the linker name of the library's namespace: every header of xloom
+// includes this one before anything of its own.
+//
 // The library's namespace has a linker name of its own in translation units that must not share inline
 // functions or packed weights with others:
 //
@@ -100,6 +104,11 @@
 // - with xloom::dispatch, whose objects hold functions for several units.
 //
 // So a function of one kind of file that has xloom's types in its signature does not link to another kind.
+
+#if __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
+// Unlike an #error, a missing header ends the compilation, before the thousands of errors that would follow.
+#include "xloom requires C++20: compile with -std=c++20 (MSVC: /std:c++20)"
+#endif
 
 #if !defined(__cpp_exceptions) && defined(XLOOM_DISPATCH)
 #error "xloom::dispatch requires exceptions: compile without -fno-exceptions, or without XLOOM_DISPATCH"
@@ -1388,11 +1397,9 @@ std::size_t first_level() noexcept;
 /// The current level of all threads; level_count until it is first read.
 extern std::atomic<std::size_t> chosen_level;
 
-/// The functions of each level. The library has them for the types of functions that it lists.
+/// Returns the functions of a level. The library has them for the types of functions that it lists.
 template <class Functions>
-struct functions_of_levels {
-    static Functions const* const at[level_count];
-};
+Functions const& functions_of(level) noexcept;
 
 [[noreturn]] inline void fail_level(char const* op)
 {
@@ -1477,7 +1484,7 @@ public:
     Functions functions() const noexcept
     {
         if constexpr (is_dispatched<Functions>)
-            return *dispatch::detail::functions_of_levels<Functions>::at[static_cast<std::size_t>(level_)];
+            return dispatch::detail::functions_of<Functions>(level_);
         else
             return Functions::compiled();
     }
@@ -1736,10 +1743,14 @@ T sum_of(batch_t<T> const& batch)
 {
     if constexpr (!has_simd<T>)
         return batch;
-    else if constexpr (requires { reduce_add(batch); })
-        return reduce_add(batch);
+#ifndef XLOOM_NO_SIMD
     else
-        return hadd(batch); // the name before xsimd 9
+#if XSIMD_VERSION_MAJOR < 9
+        return xsimd::hadd(batch);
+#else
+        return xsimd::reduce_add(batch); // not xloom's reduce_add
+#endif
+#endif
 }
 
 /// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
@@ -2921,8 +2932,60 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
+/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+struct wide_sum {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+
+    wide_sum() = default;
+    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
+    template <std::integral T>
+        requires(sizeof(T) == sizeof(std::int64_t))
+    constexpr explicit wide_sum(T value)
+        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
+    {}
+
+    /// Returns the sum modulo 2^64.
+    template <std::integral T>
+    constexpr explicit operator T() const
+    {
+        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
+    }
+
+    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
+    {
+        return {a.high + b.high, a.low + b.low};
+    }
+};
+
+/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
+/// while their mean does not.
+template <class T>
+struct mean_sum {
+    using type = T;
+};
+template <number T>
+    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
+struct mean_sum<T> {
+    using type = std::int64_t;
+};
+template <std::integral T>
+    requires(sizeof(T) == sizeof(std::int64_t))
+struct mean_sum<T> {
+    using type = wide_sum;
+};
+template <class T>
+using mean_sum_t = typename mean_sum<T>::type;
+
 /// The division sum / count; integers are rounded down.
 struct divide_by_count {
+    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
+    {
+        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
+        std::int64_t const quotient = (*this)(high, count);
+        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
+        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
+    }
     template <summable T>
         requires(!is_string<T> && !std::same_as<T, bool> &&
                  (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
@@ -3217,6 +3280,20 @@ constexpr strides row_major_strides(shape const& dims)
     return result;
 }
 
+namespace detail {
+
+/// Requires that the size in bytes of a result, and its strides, are representable.
+///
+/// Errors    shape_error
+constexpr void check_result_size(std::string_view op, std::string_view result, shape const& dims,
+    std::size_t item_bytes, std::string_view remedy)
+{
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but ", result,
+            " would have the shape ", dims, ". ", remedy);
+}
+
+} // namespace detail
 } // namespace xloom
 
 namespace xloom::detail {
@@ -3517,6 +3594,22 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
+/// The names of a call in error texts: of the operator, of the tensor that is indexed, and of the values that
+/// are written to it.
+struct indexed_names {
+    std::string_view op;
+    std::string_view data = "data";
+    std::string_view updates = "updates";
+
+    constexpr indexed_names(std::string_view op_name) : op(op_name) {}
+    constexpr indexed_names(
+        std::string_view op_name, std::string_view data_name, std::string_view updates_name = "updates")
+        : op(op_name), data(data_name), updates(updates_name)
+    {}
+
+    constexpr operator std::string_view() const noexcept { return op; }
+};
+
 /// An operand and its memory.
 struct overlap_operand {
     std::string_view name;
@@ -3696,6 +3789,10 @@ namespace xloom::detail {
 /// False for every T. A static_assert on it fails only where its statement is instantiated.
 template <class T>
 inline constexpr bool never = false;
+
+/// An argument in the place of a call's options that is none.
+template <class Other, class Options>
+concept other_than = !std::is_convertible_v<Other const&, Options>;
 
 } // namespace xloom::detail
 
@@ -4438,6 +4535,17 @@ bool have_same_shape(A const& a, B const& b)
         return detail::is_shaped_like(b, shape{});
 }
 
+/// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
+///
+/// Errors    shape_error: its size overflows.
+template <tensor T>
+T make_tensor(std::string_view op, std::string_view name, shape const& dims,
+    std::string_view remedy = "Reduce a dimension.")
+{
+    check_result_size(op, name, dims, sizeof(item_t<T>), remedy);
+    return enable_tensor<T>::make(dims);
+}
+
 /// Assigns the items of one tensor to those of another tensor of the same shape.
 template <tensor From, tensor To>
 void copy_items(From const& from, To& to)
@@ -4473,6 +4581,10 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
+
+/// True for an operand, which may stand in the place of a callable that was forgotten.
+template <class X>
+inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
 /// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
 template <class Pack>
@@ -4640,6 +4752,120 @@ void with_scan_operator(std::string_view name, Op& op, identity_use use, F const
 // ==== xloom/tensor/operands.hpp ====
 // The operands of a call: inputs evaluated into memory, shapes and memory blocks.
 
+// ==== xloom/check/shapes.hpp ====
+// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
+
+namespace xloom::detail {
+
+/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
+///
+/// Errors    shape_error
+template <class T>
+constexpr void check_fits_in_memory(shape const& dims)
+{
+    if (!is_countable(dims, sizeof(T)))
+        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
+                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+}
+
+/// As above, of `count` numbers. The largest std::size_t stands for all counts that are larger.
+template <class T>
+constexpr void check_fits_in_memory(std::size_t count)
+{
+    check_fits_in_memory<T>(shape{count});
+}
+
+/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
+class shape_ref {
+public:
+    constexpr shape_ref() = default;
+    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
+    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
+
+    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
+    constexpr shape const& operator*() const noexcept { return *dims_; }
+    constexpr shape const* operator->() const noexcept { return dims_; }
+
+private:
+    shape const* dims_ = nullptr;
+};
+
+/// An operand with its expected and its actual shape.
+struct shape_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
+    shape expected;
+    shape_ref actual;
+};
+
+/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
+/// of the other.
+constexpr bool are_transposed(shape a, shape b)
+{
+    auto const drop_ones = [](shape const& dims) {
+        shape longer;
+        for (std::size_t const dim : dims)
+            if (dim != 1)
+                longer.push_back(dim);
+        return longer;
+    };
+    a = drop_ones(a);
+    b = drop_ones(b);
+    if (a == b)
+        return false;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
+{
+    bool all_transposed = true, all_reshaped = true;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected) {
+            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
+            bool const has_the_items =
+                element_count(*requirement.actual) == element_count(requirement.expected);
+            all_transposed &= is_transposed;
+            all_reshaped &= has_the_items && !is_transposed;
+        }
+    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
+}
+
+[[noreturn]] inline void fail_shapes(
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
+{
+    fact_list facts;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
+                requirement.symbolic_shape, " = ", requirement.expected);
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
+        shape_remedy(requirements));
+}
+
+/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
+template <class Describe>
+constexpr void check_shapes(
+    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
+{
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            fail_shapes(op, describe(), requirements);
+}
+
+constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
+            ". Give it ", rank, ".");
+}
+
+} // namespace xloom::detail
+
 // ==== xloom/tensor/borrowed.hpp ====
 // Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
 
@@ -4704,11 +4930,42 @@ namespace xloom::detail {
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
+/// Requires that the items of an input that will be evaluated fit in memory. More axes than max_rank are for
+/// check_rank to report.
+///
+/// Errors    shape_error
+template <class X>
+void check_evaluated_size([[maybe_unused]] X const& input)
+{
+    if constexpr (lazy<X>)
+        if (input.dimension() <= max_rank)
+            check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
+}
+
 template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+    return std::apply(
+        [](auto&... input) {
+            (detail::check_evaluated_size(input), ...);
+            return std::tuple<input_t<bare<decltype(input)>>...>(input...);
+        },
         detail::leaves(inputs));
+}
+
+/// The inputs of a pack, evaluated when it is constructed.
+template <class Pack>
+struct evaluated_pack {
+    decltype(detail::evaluated_inputs(std::declval<Pack const&>())) values;
+
+    explicit evaluated_pack(Pack const& inputs) : values(detail::evaluated_inputs(inputs)) {}
+};
+
+/// Returns a pointer to the values; a null pointer if they have not been evaluated.
+template <class Pack>
+auto const* pointer_to_values(std::optional<evaluated_pack<Pack>> const& inputs)
+{
+    return inputs ? std::addressof(inputs->values) : nullptr;
 }
 
 /// True unless the type of an operand shows that its rank is at most max_rank.
@@ -4726,6 +4983,17 @@ void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> c
         detail::for_each_leaf(operands,
             [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
 }
+
+/// As above, of operands that have names of their own.
+template <class... Xs>
+void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof...(Xs)> const& names,
+    std::tuple<Xs...> const& operands)
+{
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, names[i], detail::rank_of(operand)); });
+}
+
 template <class X>
 void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
 {
@@ -4809,7 +5077,7 @@ inline constexpr bool have_items_of = std::same_as<scanned_t<Xs>, scanned_t<Ys>>
 template <class Op, class Xs, class Policy>
 consteval bool is_valid_associative_scan()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || is_operand<Op>)
         static_assert(never<Policy>,
             "xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])");
     else if constexpr (!is_flat<bare<Xs>> || !are_scannable<leaves_t<Xs>>)
@@ -4988,7 +5256,7 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
 // permutations of lanes that a prefix tree consists of.
 
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
 #include <immintrin.h>
 #endif
 
@@ -5056,10 +5324,30 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
 {
-    lanes_t<T> lanes;
+    lanes_t<T> lanes{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         lanes[i] = x;
     return lanes;
+}
+
+/// True if all bits of a vector are set.
+template <class Mask>
+[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
+{
+#if defined(XLOOM_NO_SIMD)
+    return static_cast<bool>(mask);
+#elif defined(__AVX512F__)
+    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
+#elif defined(__AVX__)
+    return _mm256_testc_si256(reinterpret_cast<__m256i>(mask), _mm256_set1_epi64x(-1)) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
+#else
+    bool are_all = true;
+    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
+        are_all = are_all && mask[i] != 0;
+    return are_all;
+#endif
 }
 
 /// True if the target loads and stores the first lanes of a vector at the cost of all of them.
@@ -5094,7 +5382,7 @@ template <class T>
 {
     using item = signed_of<sizeof(T)>;
     typedef item vector __attribute__((vector_size(lane_bytes)));
-    vector numbers;
+    vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         numbers[i] = static_cast<item>(i);
     item const end = static_cast<item>((std::min)(count, lane_count<T>));
@@ -5294,6 +5582,272 @@ void scan_group(V* group, std::size_t count, Op const& op)
 
 } // namespace xloom::kernel
 
+// ==== xloom/kernel/product.hpp ====
+// Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
+
+namespace xloom::kernel {
+
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has none.
+template <class V>
+[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
+{
+    V product = a * b;
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+    if constexpr (!std::same_as<V, long double>)
+        asm("" : "+v"(product));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+    asm("" : "+m"(product));
+#endif
+    return product;
+}
+
+template <class V>
+[[gnu::always_inline]] inline V product(V const& a, V const& b)
+{
+    return static_cast<V>(a * b);
+}
+/// The textbook's formula, without the rules of C for infinities.
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
+{
+    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
+        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
+}
+
+namespace detail {
+
+template <class V>
+struct scalar_of {
+    using type = void;
+};
+template <std::floating_point T>
+struct scalar_of<T> {
+    using type = T;
+};
+template <std::floating_point T>
+struct scalar_of<std::complex<T>> {
+    using type = T;
+};
+template <class T>
+    requires xloom::detail::is_small_float<T>
+struct scalar_of<T> {
+    using type = std::conditional_t<std::numeric_limits<T>::has_quiet_NaN, T, void>;
+};
+template <class V>
+    requires(has_lanes<float> && (std::same_as<V, lanes_t<float>> || std::same_as<V, lanes_t<double>>))
+struct scalar_of<V> {
+    using type = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
+};
+
+} // namespace detail
+
+/// The floating-point numbers that a number, a complex number or a vector of lanes consists of; void for
+/// other types.
+template <class V>
+using scalar_of = typename detail::scalar_of<V>::type;
+
+/// True for numbers whose products overflow and underflow.
+template <class V>
+concept rounded_number = !std::is_void_v<scalar_of<V>>;
+
+/// A power of two e for which products up to 2^(2 e), and their reciprocals, are far from the largest and the
+/// smallest normal number of type T: 60 for float, 508 for double.
+template <class T>
+inline constexpr int safe_exponent = (1 - std::numeric_limits<T>::min_exponent) / 2 - 3;
+
+namespace detail {
+
+/// Returns 2^exponent.
+template <class T>
+constexpr T power_of_two(int exponent)
+{
+    T power{1};
+    for (; exponent > 0; --exponent)
+        power = power * T{2};
+    for (; exponent < 0; ++exponent)
+        power = power / T{2};
+    return power;
+}
+
+/// The type in which numbers are compared: float for storage floats.
+template <class T>
+using compared_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
+
+} // namespace detail
+
+/// 2^exponent, as a number with which numbers of type T are compared.
+template <class T, int Exponent>
+inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exponent);
+
+/// Returns |x|; of a complex number, |real| + |imag|.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T magnitude(T x)
+{
+    return std::abs(x);
+}
+template <class T>
+    requires xloom::detail::is_small_float<T>
+inline float magnitude(T x)
+{
+    return std::abs(static_cast<float>(x));
+}
+template <class T>
+inline T magnitude(std::complex<T> const& x)
+{
+    return std::abs(x.real()) + std::abs(x.imag());
+}
+template <rounded_number V>
+    requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
+[[gnu::always_inline]] inline V magnitude(V const& x)
+{
+    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
+    using lanes = lanes_t<bits>;
+    return reinterpret_cast<V>(
+        reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
+}
+
+/// Returns a and b, for each lane.
+[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
+template <class Mask>
+    requires(!std::is_arithmetic_v<Mask>)
+[[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
+{
+    return a & b;
+}
+
+/// True if a condition is true for all lanes.
+[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
+template <class Mask>
+    requires(!std::is_arithmetic_v<Mask>)
+[[gnu::always_inline]] inline bool all_of(Mask const& are_true)
+{
+    return kernel::all_lanes(are_true);
+}
+
+/// Returns a where a condition is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline V choose(Mask const& is_true, V const& a, V const& b)
+{
+    return is_true ? a : b;
+}
+
+/// True, for each lane, if magnitude(x) <= 2^High.
+template <int High, class V>
+[[gnu::always_inline]] inline auto is_at_most(V const& x)
+{
+    return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
+}
+/// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
+template <int Low, int High, class V>
+[[gnu::always_inline]] inline auto is_within(V const& x)
+{
+    auto const size = kernel::magnitude(x);
+    return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
+}
+
+/// The products of numbers of type T, and where a scan may form them in any grouping.
+///
+/// While the running product stays in [2^-e, 2^e], with e = safe_exponent, all products of consecutive
+/// elements are in [2^-2e, 2^2e], so that none overflows and none loses digits. The rule is also that of
+/// vectors of lanes.
+template <rounded_number T>
+struct ordered_product {
+    static constexpr int e = safe_exponent<scalar_of<T>>;
+
+    T operator()(T const& a, T const& b) const { return kernel::product(a, b); }
+
+    /// True if a scan may begin with a value, and may have a result after an element.
+    template <class V>
+    [[gnu::always_inline]] static auto is_safe_start(V const& before)
+    {
+        return kernel::is_within<-e, e>(before);
+    }
+    template <class V>
+    [[gnu::always_inline]] static auto is_safe(V const&, V const& result)
+    {
+        return kernel::is_within<-e, e>(result);
+    }
+    static constexpr bool reads_result = true;
+
+    /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
+    template <class V>
+    [[gnu::always_inline]] static auto is_clear_start(V const& before)
+    {
+        return kernel::is_within<1 - e / 2, e / 2 - 1>(before);
+    }
+    template <class V>
+    [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
+    {
+        return is_clear_start(result);
+    }
+
+    /// Returns a total which says that results were not clear.
+    template <class V>
+    static V unclear(V const&)
+    {
+        return V{};
+    }
+    template <class V>
+    static auto is_clear_total(V const& total)
+    {
+        return is_clear_start(total);
+    }
+};
+
+namespace detail {
+
+template <class Op>
+struct element_of {
+    using type = Op;
+};
+template <class Op>
+    requires requires { typename Op::element; }
+struct element_of<Op> {
+    using type = typename Op::element;
+};
+
+template <class T, class Reduce>
+struct scanned_by {
+    using type = Reduce;
+};
+template <rounded_number T>
+struct scanned_by<T, reduce_mul_t> {
+    using type = ordered_product<T>;
+};
+
+} // namespace detail
+
+/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may be
+/// computed in any grouping, if there is one.
+template <class Op>
+using element_of = typename detail::element_of<Op>::type;
+
+/// The operator by which a reduction scans Ts.
+template <class T, class Reduce>
+using scanned_by = typename detail::scanned_by<T, Reduce>::type;
+
+/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says so,
+/// reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type of the
+/// rule's conditions.
+template <class Op, class V>
+struct order_rule {
+    static constexpr bool is_ordered = false, reads_result = false;
+    using condition = bool;
+};
+template <class Op, class V>
+    requires requires(V const& x) { element_of<Op>::is_safe(x, x); }
+struct order_rule<Op, V> {
+    static constexpr bool is_ordered = true, reads_result = element_of<Op>::reads_result;
+    using condition = decltype(element_of<Op>::is_safe(std::declval<V const&>(), std::declval<V const&>()));
+};
+
+} // namespace xloom::kernel
+
 namespace xloom::kernel {
 
 /// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
@@ -5304,7 +5858,8 @@ namespace xloom::kernel {
 ///     store(i, lanes), store_first(i, lanes, count)
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the total of the block.
-/// reduce(b, total) computes the total of a block that is not the last one.
+/// reduce(b, total) computes the total of a block that is not the last one, and append(b, before, total)
+/// replaces it by what comes after the block.
 template <class Ops, class Access>
 class lane_prefix {
 public:
@@ -5326,39 +5881,83 @@ public:
     {
         if constexpr (requires { Ops::neutral(); }) {
             if (exclusive_) {
-                *before = scan<true>(block, *before);
+                *before = scan<results::exclusive>(block, *before);
                 return;
             }
         }
-        *before = scan<false>(block, *before);
+        *before = scan<results::inclusive>(block, *before);
     }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
     void reduce(std::size_t block, value_type* total) const
     {
-        std::size_t const begin = block * elements_per_block;
-        vector sum = group_at(begin).total();
-        for (std::size_t g = 1; g < elements_per_block / elements_per_group; ++g)
-            sum = Ops{}(sum, group_at(begin + g * elements_per_group).total());
+        std::size_t const begin = block * elements_per_block, end = begin + elements_per_block;
+        bool is_clear = true;
+        vector sum{};
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            group const x = load(i);
+            group prefixes = x;
+            prefixes.scan();
+            if constexpr (is_ordered) {
+                group results = prefixes;
+                if constexpr (reads_result)
+                    if (i != begin)
+                        results.append_to(sum);
+                is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
+                    return rule::is_clear(each, result);
+                });
+            }
+            sum = i == begin ? prefixes.total() : Ops{}(sum, prefixes.total());
+        }
         *total = Ops::first_lane(sum);
+        if constexpr (is_ordered)
+            if (!is_clear)
+                *total = rule::unclear(*total);
     }
 
-    void combine(value_type& before, value_type const& total) const
+    void append(std::size_t block, value_type const* before, value_type* total, bool = true) const
     {
-        before = Ops::first_lane(Ops{}(Ops::broadcast(before), Ops::broadcast(total)));
+        if constexpr (is_ordered)
+            if (!rule::is_clear_total(*total) || !rule::is_clear_start(*before)) {
+                *total = scan<results::none>(block, *before);
+                return;
+            }
+        *total = Ops::first_lane(Ops{}(Ops::broadcast(*before), Ops::broadcast(*total)));
     }
 
 private:
+    enum class results { none, inclusive, exclusive };
+
     using vector = typename Ops::lanes;
+    using rule = element_of<Ops>;
+
+    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
+    static constexpr bool reads_result = order_rule<Ops, vector>::reads_result;
 
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
 
-    /// The prefixes of a group, in one or more vectors.
+    /// The elements of a group, or their prefixes, in one or more vectors.
     struct group {
         vector v[vectors];
 
         vector total() const { return Ops::last(v[vectors - 1]); }
+
+        [[gnu::always_inline]] void append_to(vector const& base)
+        {
+            for (vector& x : v)
+                x = Ops{}(base, x);
+        }
+        /// Moves every lane one further, after `base`.
+        [[gnu::always_inline]] void shift_in(vector const& base)
+        {
+            for (std::size_t i = vectors; i-- > 1;)
+                v[i] = Ops::shift(v[i - 1], v[i]);
+            v[0] = Ops::shift(base, v[0]);
+        }
+
+        value_type get(std::size_t i) const { return Ops::get(v[i / lanes], i % lanes); }
+        void set(std::size_t i, value_type const& x) { Ops::set(v[i / lanes], i % lanes, x); }
 
         [[gnu::always_inline]] void scan()
         {
@@ -5380,79 +5979,139 @@ private:
         }
     };
 
-    [[gnu::always_inline]] group group_at(std::size_t begin) const
+    [[gnu::always_inline]] group load(std::size_t begin) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
             g.v[i] = access_.load(begin + i * lanes);
-        g.scan();
         return g;
     }
-
-    /// Returns a group of which the sequence has only `count` elements.
-    group group_at(std::size_t begin, std::size_t count) const
+    /// Loads a group of which the sequence has only `count` elements.
+    group load(std::size_t begin, std::size_t count) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
             g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
-        g.scan();
         return g;
     }
-
-    template <bool Exclusive>
-    [[gnu::always_inline]] static void apply(vector const& base, group& g)
+    [[gnu::always_inline]] void store(std::size_t begin, group const& g) const
     {
-        if constexpr (Exclusive) {
-            for (std::size_t i = vectors; i-- > 1;)
-                g.v[i] = Ops::shift(g.v[i - 1], g.v[i]);
-            g.v[0] = Ops::shift(Ops::broadcast(Ops::neutral()), g.v[0]);
-        }
-        for (vector& x : g.v)
-            x = Ops{}(base, x);
+        for (std::size_t i = 0; i < vectors; ++i)
+            access_.store(begin + i * lanes, g.v[i]);
+    }
+    void store(std::size_t begin, group const& g, std::size_t count) const
+    {
+        for (std::size_t i = 0; i < vectors && i * lanes < count; ++i)
+            access_.store_first(begin + i * lanes, g.v[i], count - i * lanes);
     }
 
-    template <bool Exclusive>
+    /// True if a condition on elements and their results is true for all of a group.
+    template <class Condition>
+    [[gnu::always_inline]] static bool are_all(
+        group const& x, group const& results, Condition const& condition)
+    {
+        auto are_true = condition(x.v[0], results.v[0]);
+        for (std::size_t i = 1; i < vectors; ++i)
+            are_true = both(are_true, condition(x.v[i], results.v[i]));
+        return all_of(are_true);
+    }
+    [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
+    {
+        return are_all(
+            x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
+    }
+    static bool are_safe(group const& x, group const& results, std::size_t count)
+    {
+        std::size_t safe = 0;
+        while (safe < count && rule::is_safe(x.get(safe), results.get(safe)))
+            ++safe;
+        return safe == count;
+    }
+
+    /// True if the rule permits all elements of a block, of which [last, end) is no whole group; a rule on
+    /// results is decided later.
+    bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
+    {
+        bool are_all = true;
+        if constexpr (!reads_result) {
+            for (std::size_t i = begin; i < last && are_all; i += elements_per_group) {
+                group const x = load(i);
+                are_all = are_safe(x, x);
+            }
+            if (last != end && are_all) {
+                group const x = load(last, end - last);
+                are_all = are_safe(x, x, end - last);
+            }
+        }
+        return are_all;
+    }
+
+    /// Writes the results of a block, and returns what comes before the next one.
+    template <results Results>
     value_type scan(std::size_t block, value_type const& before) const
     {
         std::size_t const begin = block * elements_per_block;
         std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
+        if constexpr (is_ordered)
+            if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
+                return scan_in_order<Results>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
-        if (last == begin) {
-            scan_last<Exclusive>(begin, end, carry);
-            return before;
+        vector sum = carry, base = carry;
+        for (std::size_t i = begin; i < last; i += elements_per_group) {
+            group const x = load(i);
+            group g = x;
+            g.scan();
+            vector const total = g.total();
+            g.append_to(base);
+            if constexpr (reads_result)
+                if (!are_safe(x, g))
+                    return scan_in_order<Results>(i, end, Ops::first_lane(base), false);
+            if constexpr (Results == results::exclusive)
+                g.shift_in(base);
+            if constexpr (Results != results::none)
+                store(i, g);
+            sum = i == begin ? total : Ops{}(sum, total);
+            base = Ops{}(carry, sum);
         }
-        vector sum = scan_group<Exclusive>(begin, carry);
-        for (std::size_t i = begin + elements_per_group; i < last; i += elements_per_group) {
-            vector const total = scan_group<Exclusive>(i, Ops{}(carry, sum));
-            sum = Ops{}(sum, total);
-        }
-        vector const base = Ops{}(carry, sum);
-        if (last != end)
-            scan_last<Exclusive>(last, end, base);
-        return Ops::first_lane(base);
+        if (last == end)
+            return Ops::first_lane(base);
+        group const x = load(last, end - last);
+        group g = x;
+        g.scan();
+        g.append_to(base);
+        if constexpr (reads_result)
+            if (!are_safe(x, g, end - last))
+                return scan_in_order<Results>(last, end, Ops::first_lane(base), false);
+        if constexpr (Results == results::exclusive)
+            g.shift_in(base);
+        if constexpr (Results != results::none)
+            store(last, g, end - last);
+        return before; // nobody reads it
     }
 
-    /// Writes the results of a group and returns its total.
-    template <bool Exclusive>
-    [[gnu::always_inline]] vector scan_group(std::size_t begin, vector const& base) const
+    /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
+    /// the last one.
+    template <results Results>
+    [[gnu::noinline]] value_type scan_in_order(
+        std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
-        group g = group_at(begin);
-        vector const total = g.total();
-        apply<Exclusive>(base, g);
-        for (std::size_t k = 0; k < vectors; ++k)
-            access_.store(begin + k * lanes, g.v[k]);
-        return total;
-    }
-
-    /// Writes the results of the group with which the sequence ends, if it is not full.
-    template <bool Exclusive>
-    void scan_last(std::size_t begin, std::size_t end, vector const& base) const
-    {
-        group g = group_at(begin, end - begin);
-        apply<Exclusive>(base, g);
-        for (std::size_t k = 0; k < vectors && begin + k * lanes < end; ++k)
-            access_.store_first(begin + k * lanes, g.v[k], end - begin - k * lanes);
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            std::size_t const count = end - i < elements_per_group ? end - i : elements_per_group;
+            group const x = load(i, count);
+            group g = x;
+            g.scan();
+            g.append_to(Ops::broadcast(last));
+            for (std::size_t k = 0; k < count; ++k) {
+                is_in_order = is_in_order || !rule::is_safe(x.get(k), g.get(k));
+                value_type const result = is_in_order ? rule{}(last, x.get(k)) : g.get(k);
+                g.set(k, Results == results::exclusive ? last : result);
+                last = result;
+            }
+            if constexpr (Results != results::none)
+                store(i, g, count);
+        }
+        return last;
     }
 
     Access access_;
@@ -5519,12 +6178,18 @@ struct lane_reduction {
         return shift_lanes<T>(before, x);
     }
 
+    static T get(lanes const& x, std::size_t lane) { return x[lane]; }
+    static void set(lanes& x, std::size_t lane, T value) { x[lane] = value; }
+
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
     [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
     {
         return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
     }
+
+    /// The operator on elements, and its rule on lanes.
+    using element = scanned_by<T, Reduce>;
 
 private:
     /// Integers wrap around.
@@ -5555,17 +6220,20 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// vector c of row t: read(t, c), write(t, c, v).
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the totals of the block, unless
-/// it is the last one. reduce(b, totals) computes the totals of a block that is not the last one.
+/// it is not a whole one. reduce(b, totals) computes the totals of a block that is not the last one, and
+/// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
-/// before, of which a group has few, stay in the cache.
+/// before, of which a group has few, stay in the cache. Rows whose elements are read before the results are
+/// shorter, so that those of a block stay in the cache, too.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
     using value_type = V;
 
     static constexpr bool keeps_prefixes = false;
-    static constexpr std::size_t max_width = row_width<V>;
+    static constexpr std::size_t max_width =
+        order_rule<Op, V>::is_ordered && !order_rule<Op, V>::reads_result ? row_width<V> / 4 : row_width<V>;
 
     row_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
         : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
@@ -5590,29 +6258,57 @@ public:
         std::size_t const begin = block * elements_per_block;
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
+        progress done;
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
-            local.template run_rows<results::none>(group, t, elements_per_group, rows_of_group{});
-            append(group, t == begin, totals);
+            if constexpr (reads_result) // of products
+                for (std::size_t c = 0; c < width_; ++c)
+                    group[c].base = t == begin ? V{} + scalar_of<V>{1} : totals[c];
+            local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
+            append_group(group, t == begin, totals);
         }
+        if constexpr (is_ordered)
+            if (done.is_in_order)
+                totals[0] = rule::unclear(totals[0]);
     }
-    void combine(V& before, V const& total) const { before = op_(before, total); }
+    void append(std::size_t block, V const* before, V* totals, bool = true) const
+    {
+        if constexpr (is_ordered)
+            if (!are_clear(before, totals)) {
+                std::copy_n(before, width_, totals);
+                scan<results::none>(block, totals);
+                return;
+            }
+        for (std::size_t c = 0; c < width_; ++c)
+            totals[c] = op_(before[c], totals[c]);
+    }
 
 private:
-    enum class results { none, inclusive, exclusive };
+    /// What is written; `total` computes the total of a block only.
+    enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
+    using rule = element_of<Op>;
+
+    static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
+    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
 
     /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
     /// combined with the nearest of them first.
     struct column {
-        V trees[5]; // the last ones of 1, 2, 4, 8 and 16 elements
-        V base;     // what comes before the group
-        V previous; // the prefix of the row before; for exclusive scans
+        V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
+        V base;                                        // what comes before the group
+        V previous;                                    // the result of the row before, or the base
+        typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
 
         V const& total() const { return trees[4]; }
     };
     using columns = std::array<column, max_width>;
+
+    /// True from a row on that has a result which is not safe.
+    struct progress {
+        bool is_in_order = false;
+    };
 
     template <results Results>
     void scan(std::size_t block, V* before) const
@@ -5621,65 +6317,159 @@ private:
         std::size_t const end = (std::min)(begin + elements_per_block, length_);
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
+        progress done;
         std::array<V, max_width> totals; // of the groups of the block so far
+        if constexpr (is_ordered)
+            for (std::size_t c = 0; c < width_; ++c) {
+                group[c].is_safe = rule::is_safe_start(before[c]);
+                group[c].previous = before[c];
+            }
+        if constexpr (is_ordered && !reads_result)
+            for (std::size_t t = begin; t < end; ++t)
+                for (std::size_t c = 0; c < width_; ++c) {
+                    V const x = access_.read(t, c);
+                    group[c].is_safe = both(group[c].is_safe, rule::is_safe(x, x));
+                }
+        if constexpr (is_ordered)
+            for (std::size_t c = 0; c < width_; ++c)
+                done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             for (std::size_t c = 0; c < width_; ++c)
-                group[c].base = t == begin ? before[c] : op_(before[c], totals[c]);
-            local.template run_rows<Results>(group, t, end - t, rows_of_group{});
+                start_group(group[c], t == begin ? before[c] : op_(before[c], totals[c]), done);
+            local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
             if (end - t >= elements_per_group)
-                append(group, t == begin, totals.data());
+                append_group(group, t == begin, totals.data());
         }
-        if (end == length_)
+        if (end - begin != elements_per_block)
             return;
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = op_(before[c], totals[c]);
+            before[c] = last_of(group[c], op_(before[c], totals[c]), done);
+    }
+
+    /// Returns the last result of a column, given what it is in any grouping.
+    static V last_of(column const& at, V const& grouped, progress const& done)
+    {
+        if constexpr (is_ordered)
+            if (done.is_in_order)
+                return choose(at.is_safe, grouped, at.previous);
+        return grouped;
+    }
+    static void start_group(column& at, V const& base, progress const& done)
+    {
+        at.base = base;
+        at.previous = last_of(at, base, done);
     }
 
     /// Appends the totals of a group to those of the groups before it.
-    void append(columns const& group, bool is_first, V* totals) const
+    void append_group(columns const& group, bool is_first, V* totals) const
     {
         for (std::size_t c = 0; c < width_; ++c)
             totals[c] = is_first ? group[c].total() : op_(totals[c], group[c].total());
     }
 
+    bool are_clear(V const* before, V const* totals) const
+    {
+        bool are_all = true;
+        for (std::size_t c = 0; c < width_; ++c)
+            are_all =
+                are_all && all_of(rule::is_clear_total(totals[c])) && all_of(rule::is_clear_start(before[c]));
+        return are_all;
+    }
+
     template <results Results, std::size_t... I>
     [[gnu::always_inline]] void run_rows(
-        columns& group, std::size_t t, std::size_t count, std::index_sequence<I...>) const
+        columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
     {
-        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I), true)) && ...));
+        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
     }
 
     template <results Results, std::size_t I>
-    [[gnu::always_inline]] void run_row(columns& group, std::size_t t) const
+    [[gnu::always_inline]] void run_row(columns& group, std::size_t t, progress& done) const
     {
-        for (std::size_t c = 0; c < width_; ++c) {
-            column& at = group[c];
-            V const prefix = combine<Results, I, 0>(at, access_.read(t, c));
-            if constexpr (Results == results::inclusive) {
-                access_.write(t, c, op_(at.base, prefix));
-            } else if constexpr (Results == results::exclusive) {
-                access_.write(t, c, I == 0 ? at.base : op_(at.base, at.previous));
-                at.previous = prefix;
+        std::size_t c = 0;
+        if (!is_ordered || Results == results::total || !done.is_in_order)
+            for (; c < width_; ++c) {
+                column& at = group[c];
+                V const x = access_.read(t, c);
+                constexpr bool is_total = Results == results::total;
+                V const prefix = combine < !is_total || reads_result, I, 0 > (at, x);
+                if constexpr (is_ordered && is_total) {
+                    V result = x;
+                    if constexpr (reads_result)
+                        result = op_(at.base, prefix);
+                    done.is_in_order = done.is_in_order || !all_of(rule::is_clear(x, result));
+                } else if constexpr (!is_total) {
+                    V const result = op_(at.base, prefix);
+                    if constexpr (reads_result)
+                        if (!all_of(rule::is_safe(x, result)))
+                            break;
+                    write<Results>(t, c, at, result);
+                }
             }
+        if constexpr (is_ordered && Results != results::total)
+            if (c < width_) {
+                done.is_in_order = true;
+                run_row_in_order<Results>(group, t, I, c);
+            }
+    }
+
+    template <results Results>
+    [[gnu::always_inline]] void write(std::size_t t, std::size_t c, column& at, V const& result) const
+    {
+        if constexpr (Results == results::inclusive)
+            access_.write(t, c, result);
+        else if constexpr (Results == results::exclusive)
+            access_.write(t, c, at.previous);
+        if constexpr (reads_result || Results == results::exclusive)
+            at.previous = result;
+    }
+
+    /// Runs a row from column `first` on: in order in the lanes where a result was not safe.
+    template <results Results>
+    [[gnu::noinline]] void run_row_in_order(
+        columns& group, std::size_t t, std::size_t i, std::size_t first) const
+    {
+        for (std::size_t c = first; c < width_; ++c) {
+            column& at = group[c];
+            V const x = access_.read(t, c);
+            V const result = op_(at.base, combine(at, i, x));
+            if constexpr (reads_result)
+                at.is_safe = both(at.is_safe, rule::is_safe(x, result));
+            V const chosen = choose(at.is_safe, result, op_(at.previous, x));
+            write<Results>(t, c, at, chosen);
+            at.previous = chosen;
         }
     }
 
     /// Combines x, element I of its group, with what comes before it there, from this level of the tree on,
     /// and keeps the tree that ends with it.
-    template <results Results, std::size_t I, std::size_t Level>
+    template <bool HasPrefix, std::size_t I, std::size_t Level>
     [[gnu::always_inline]] V combine(column& at, V const& x) const
     {
         constexpr bool ends_tree = (I + 1) % (std::size_t{1} << Level) == 0;
-        if constexpr ((I >> Level) % 2 != 0 && (ends_tree || Results != results::none)) {
-            return combine<Results, I, Level + 1>(at, op_(at.trees[Level], x));
+        if constexpr ((I >> Level) % 2 != 0 && (ends_tree || HasPrefix)) {
+            return combine<HasPrefix, I, Level + 1>(at, op_(at.trees[Level], x));
         } else {
             if constexpr (ends_tree)
                 at.trees[Level] = x;
             if constexpr ((I >> Level) != 0)
-                return combine<Results, I, Level + 1>(at, x);
+                return combine<HasPrefix, I, Level + 1>(at, x);
             else
                 return x;
         }
+    }
+    /// The same for any i.
+    V combine(column& at, std::size_t i, V x) const
+    {
+        for (std::size_t level = 0;; ++level)
+            if ((i >> level) % 2 != 0) {
+                x = op_(at.trees[level], x);
+            } else {
+                if ((i + 1) % (std::size_t{1} << level) == 0)
+                    at.trees[level] = x;
+                if ((i >> level) == 0)
+                    return x;
+            }
     }
 
     Op op_;
@@ -5706,8 +6496,9 @@ inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof
 ///     kept(t, c), keep(t, c, v)   a prefix that waits in the output
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the totals of the block. A second
-/// way, of the same bits, is for threads: reduce(b, totals), then finish(b, before). With keeps_prefixes,
-/// reduce keeps the prefixes of groups in the output, so that `op` is called as often as by scan.
+/// way, of the same bits, is for threads: reduce(b, totals), append(b, before, totals), which replaces the
+/// totals by what comes after the block, then finish(b, before). With keeps_prefixes, reduce keeps the
+/// prefixes of groups in the output, so that `op` is called as often as by scan.
 template <class V, class Op, class Access, bool KeepsPrefixes>
 class strip_prefix {
 public:
@@ -5727,17 +6518,135 @@ public:
 
     void scan(std::size_t block, V* before, bool has_before) const
     {
-        run<from_inputs>(block, before, has_before);
+        if constexpr (is_ordered)
+            run_ordered<true>(block, before, has_before);
+        else
+            run<from_inputs>(block, before, has_before);
     }
-    void reduce(std::size_t block, V* totals) const { run<only_totals>(block, totals, false); }
+    void reduce(std::size_t block, V* totals) const
+    {
+        if constexpr (is_ordered)
+            reduce_clear(block, totals);
+        else
+            run<only_totals>(block, totals, false);
+    }
+    void append(std::size_t block, V const* before, V* totals, bool has_before) const
+    {
+        if constexpr (is_ordered)
+            if (!are_clear(before, totals, has_before)) {
+                std::array<V, strip_width<V>> after;
+                if (has_before)
+                    std::copy_n(before, width_, after.begin());
+                run_ordered<false>(block, after.data(), has_before);
+                std::copy_n(after.begin(), width_, totals);
+                return;
+            }
+        for (std::size_t c = 0; has_before && c < width_; ++c)
+            totals[c] = op_(before[c], totals[c]);
+    }
     void finish(std::size_t block, V* before, bool has_before) const
     {
-        run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
+        if constexpr (is_ordered)
+            run_ordered<true>(block, before, has_before);
+        else
+            run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
     }
-    void combine(V& before, V const& total) const { before = op_(before, total); }
 
 private:
     enum source { from_inputs, only_totals, from_kept };
+
+    static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
+    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
+    static_assert(!is_ordered || !KeepsPrefixes);
+
+    /// What a sequence has come to: its last result, from which it is continued in order once one was unsafe.
+    struct progress {
+        V last;
+        bool is_in_order;
+    };
+
+    /// As run, but in order where the rule of the operator says so. Results are written if Writes.
+    template <bool Writes>
+    void run_ordered(std::size_t block, V* before, bool has_before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::array<V, strip_width<V>> totals; // of the groups of the block so far
+        std::array<progress, strip_width<V>> done{};
+        for (std::size_t c = 0; has_before && c < width_; ++c)
+            done[c] = {before[c], !Op::is_safe_start(before[c])};
+        if constexpr (!reads_result)
+            for (std::size_t t = begin; t < end; ++t)
+                for (std::size_t c = 0; c < width_; ++c) {
+                    V const x = access_.read(t, c);
+                    done[c].is_in_order = done[c].is_in_order || !Op::is_safe(x, x);
+                }
+        for (std::size_t t = begin; t < end; t += elements_per_group) {
+            std::size_t const count = (std::min)(elements_per_group, end - t);
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                read_prefixes(t, c, count, group);
+                V const last = group[count - 1];
+                bool const has_base = has_before || t != begin;
+                if (has_base && !done[c].is_in_order)
+                    done[c].last = !has_before  ? totals[c]
+                                   : t == begin ? before[c]
+                                                : op_(before[c], totals[c]);
+                write_ordered<Writes>(t, c, count, group, has_base, done[c]);
+                totals[c] = t == begin ? last : op_(totals[c], last);
+            }
+        }
+        for (std::size_t c = 0; c < width_; ++c)
+            before[c] = done[c].is_in_order ? done[c].last
+                        : has_before        ? op_(before[c], totals[c])
+                                            : totals[c];
+    }
+
+    /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
+    template <bool Writes>
+    void write_ordered(
+        std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base, progress& done) const
+    {
+        V const base = done.last;
+        for (std::size_t i = 0; i < count; ++i) {
+            V const x = access_.read(t + i, c);
+            V result = has_base ? op_(base, group[i]) : group[i];
+            if constexpr (reads_result)
+                done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
+            if (done.is_in_order)
+                result = has_base || i != 0 ? op_(done.last, x) : x;
+            if constexpr (Writes)
+                access_.write(t + i, c, exclusive_ ? done.last : result);
+            done.last = result;
+        }
+    }
+
+    /// Computes the totals of a block, or totals that say that it may have to be computed in order.
+    void reduce_clear(std::size_t block, V* totals) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        bool is_clear = true;
+        for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group)
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                read_prefixes(t, c, elements_per_group, group);
+                for (std::size_t i = 0; i < elements_per_group; ++i)
+                    is_clear = is_clear && Op::is_clear(access_.read(t + i, c),
+                                               t == begin ? group[i] : op_(totals[c], group[i]));
+                totals[c] = t == begin ? group[elements_per_group - 1]
+                                       : op_(totals[c], group[elements_per_group - 1]);
+            }
+        for (std::size_t c = 0; !is_clear && c < width_; ++c)
+            totals[c] = Op::unclear(totals[c]);
+    }
+    bool are_clear(V const* before, V const* totals, bool has_before) const
+    {
+        bool are_all = true;
+        for (std::size_t c = 0; c < width_; ++c)
+            are_all =
+                are_all && Op::is_clear_total(totals[c]) && (!has_before || Op::is_clear_start(before[c]));
+        return are_all;
+    }
 
     template <source Source>
     void run(std::size_t block, V* before, bool has_before) const
@@ -6033,17 +6942,54 @@ void scan_strip(Strip const& strip)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
 }
 
+/// The memory for the totals of the blocks of one strip at a time. Until it is allocated, it only notes how
+/// much the largest strip takes, so that a call allocates before it writes.
+class totals_memory {
+public:
+    totals_memory() = default;
+    totals_memory(totals_memory const&) = delete;
+    ~totals_memory() { ::operator delete(first_, std::align_val_t{alignment_}); }
+
+    bool only_counts() const noexcept { return !is_allocated_; }
+
+    template <class V>
+    void count(std::size_t values)
+    {
+        bytes_ = (std::max)(bytes_, values * sizeof(V));
+        alignment_ = (std::max)(alignment_, alignof(V));
+    }
+    void allocate()
+    {
+        if (bytes_ != 0)
+            first_ = ::operator new(bytes_, std::align_val_t{alignment_});
+        is_allocated_ = true;
+    }
+    void* first() const noexcept { return first_; }
+
+private:
+    void* first_ = nullptr;
+    std::size_t bytes_ = 0;
+    std::size_t alignment_ = alignof(std::max_align_t);
+    bool is_allocated_ = false;
+};
+
 /// The totals of the blocks of a strip; after `scan`, what comes before each block.
 template <class Strip>
 class block_totals {
+    using value_type = typename Strip::value_type;
+
 public:
-    explicit block_totals(Strip const& strip)
-        : strip_(strip),
-          blocks_(detail::blocks_of(strip)),
-          values_(std::make_unique<typename Strip::value_type[]>((blocks_ + 1) * strip.width()))
+    block_totals(Strip const& strip, totals_memory const& memory)
+        : strip_(strip), blocks_(detail::blocks_of(strip)), values_(static_cast<value_type*>(memory.first()))
     {
+        std::uninitialized_value_construct_n(values_, count_of(strip));
         detail::start_strip(strip, at(0));
     }
+    block_totals(block_totals const&) = delete;
+    ~block_totals() { std::destroy_n(values_, count_of(strip_)); }
+
+    /// The number of values of a strip: one for each sequence, before each block and after the last one.
+    static std::size_t count_of(Strip const& strip) { return (detail::blocks_of(strip) + 1) * strip.width(); }
 
     std::size_t blocks() const { return blocks_; }
 
@@ -6058,12 +7004,8 @@ public:
     /// Combines the totals in the order of the blocks.
     void scan()
     {
-        for (std::size_t b = strip_.has_initial() ? 1 : 2; b < blocks_; ++b)
-            for (std::size_t c = 0; c < strip_.width(); ++c) {
-                typename Strip::value_type before = at(b - 1)[c];
-                strip_.combine(before, at(b)[c]);
-                at(b)[c] = before;
-            }
+        for (std::size_t b = 1; b < blocks_; ++b)
+            strip_.append(b - 1, at(b - 1), at(b), b != 1 || strip_.has_initial());
     }
 
     /// Writes the results of some blocks.
@@ -6075,18 +7017,19 @@ public:
 
 private:
     /// The value before block b, for every sequence.
-    typename Strip::value_type* at(std::size_t b) { return values_.get() + b * strip_.width(); }
+    value_type* at(std::size_t b) { return values_ + b * strip_.width(); }
 
     Strip const& strip_;
     std::size_t blocks_;
-    std::unique_ptr<typename Strip::value_type[]> values_;
+    value_type* values_;
 };
 
 /// Scans the sequences of a strip by several threads, each of which has some of the blocks.
 template <class Strip, class Policy>
-void scan_strip_in_parallel(Strip const& strip, std::size_t parts, Policy const& policy)
+void scan_strip_in_parallel(
+    Strip const& strip, std::size_t parts, Policy const& policy, totals_memory const& memory)
 {
-    block_totals<Strip> totals(strip);
+    block_totals<Strip> totals(strip, memory);
     std::size_t const blocks = totals.blocks();
     policy.for_each(parts, [&](std::size_t part) {
         totals.reduce(
@@ -6100,24 +7043,34 @@ void scan_strip_in_parallel(Strip const& strip, std::size_t parts, Policy const&
 }
 
 /// Runs `count` strips, made by make(i), in `parts` parts: whole strips where there are enough of them, else
-/// the blocks of each strip.
+/// the blocks of each strip, whose totals are in `memory`. Writes nothing while that only counts.
 template <class Make, class Policy>
-void run_strips(std::size_t count, std::size_t parts, Make const& make, Policy const& policy)
+void run_strips(
+    std::size_t count, std::size_t parts, Make const& make, Policy const& policy, totals_memory& memory)
 {
-    if (parts == 1) {
-        for (std::size_t i = 0; i < count; ++i)
-            detail::scan_strip(make(i));
-    } else if (count % parts == 0 || count >= 4 * parts) {
-        policy.for_each(parts, [&](std::size_t part) {
+    bool const divides_strips = count % parts != 0 && count < 4 * parts;
+    if (memory.only_counts()) {
+        for (std::size_t i = 0; divides_strips && i < count; ++i) {
+            auto const strip = make(i);
+            using totals = block_totals<std::remove_const_t<decltype(strip)>>;
+            memory.count<typename decltype(strip)::value_type>(totals::count_of(strip));
+        }
+    } else if (divides_strips) {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const strip = make(i);
+            std::size_t const at_once = (std::min)(parts, detail::blocks_of(strip));
+            detail::scan_strip_in_parallel(strip, at_once, policy, memory);
+        }
+    } else {
+        auto const run_part = [&](std::size_t part) {
             std::size_t const end = detail::begin_of_part(part + 1, parts, count);
             for (std::size_t i = detail::begin_of_part(part, parts, count); i < end; ++i)
                 detail::scan_strip(make(i));
-        });
-    } else {
-        for (std::size_t i = 0; i < count; ++i) {
-            auto const strip = make(i);
-            detail::scan_strip_in_parallel(strip, (std::min)(parts, detail::blocks_of(strip)), policy);
-        }
+        };
+        if (parts == 1)
+            run_part(0);
+        else
+            policy.for_each(parts, run_part);
     }
 }
 
@@ -6224,9 +7177,25 @@ struct operator_ref {
     V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
 };
 
+/// The operator by which a kernel combines elements of type V.
+template <class V, class Op>
+using element_operator = std::conditional_t<
+    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
+    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
+
+template <class V, class Op>
+element_operator<V, Op> element_operator_of(Op& op)
+{
+    if constexpr (std::is_empty_v<element_operator<V, Op>>)
+        return {};
+    else
+        return {&op};
+}
+
 /// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
 template <class V, class Op>
-inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> && (std::is_arithmetic_v<V>);
+inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
+                                 (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
 
 /// Returns the number of parts for a scan: at least 1.
 template <class V, class Op, class Policy>
@@ -6248,12 +7217,14 @@ struct strip_grid {
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
-/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours. While `memory` only
+/// counts, nothing is written.
 template <class Sequences, class Policy>
 struct whole_axis {
     Sequences const& all;
     std::size_t parts;
     Policy const& policy;
+    totals_memory& memory;
 
     bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
@@ -6270,11 +7241,22 @@ struct whole_axis {
                 std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
-            policy);
+            policy, memory);
     }
 };
-template <class Sequences, class Policy>
-whole_axis(Sequences const&, std::size_t, Policy const&) -> whole_axis<Sequences, Policy>;
+
+/// Calls scan(whole_axis), which runs strips along the axis: first without writing, so that all memory is
+/// allocated before the first write.
+template <class Scan, class Sequences>
+void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, policy_ref const& policy)
+{
+    totals_memory memory;
+    whole_axis<Sequences, policy_ref> const run{all, parts, policy, memory};
+    if (parts > 1)
+        scan(run);
+    memory.allocate();
+    scan(run);
+}
 
 /// True if the elements of all operands follow each other with this step.
 template <std::size_t K>
@@ -6391,11 +7373,10 @@ private:
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
     {
-        using ref = operator_ref<T, Op>;
-        using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
         run(begin, all.neighbours(), kernel::strip_width<T>,
             [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(ref{&op},
+                return strip(detail::element_operator_of<T>(op),
                     {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]},
                         start},
                     length, width, exclusive);
@@ -6447,8 +7428,8 @@ struct tuple_scan {
 
 namespace xloom::detail {
 
-/// The operands and results of a call, which are as many. In error texts they are x and y; xs[0], ys[0] and
-/// so on if they are tuples.
+/// The operands and results of a call, which are as many. Their names in error texts are given; if they are
+/// tuples, such as xs, followed by [0] and so on.
 template <bool IsTuple, class Xs, class Ys>
 class scanned_operands;
 
@@ -6495,7 +7476,7 @@ private:
     void refer(std::size_t begin, std::string_view name, Operands const& operands)
     {
         detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
-            names_[begin + i] = IsTuple ? concat(name, "s[", std::size_t{i}, "]") : std::string(name);
+            names_[begin + i] = IsTuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
             operands_[begin + i] = {names_[begin + i], detail::memory_of(operand)};
         });
     }
@@ -6522,20 +7503,22 @@ auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start
         return item_scan<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, start, exclusive, op};
 }
 
-/// Returns a new tensor of the shape of another one.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`.
 template <class X>
-owned_t<X> make_like(std::string_view name, X const& x)
+owned_t<X> make_like(std::string_view op, std::string_view name, X const& x)
 {
-    check_rank(name, "xs", detail::rank_of(x));
-    return enable_tensor<owned_t<X>>::make(detail::shape_of(x));
+    check_rank(op, name, detail::rank_of(x));
+    return make_tensor<owned_t<X>>(op, "the result", detail::shape_of(x));
 }
 
 /// Returns a tuple of new tensors of the shapes of others.
 template <class Inputs>
-auto make_all_like(std::string_view name, Inputs const& inputs)
+auto make_all_like(std::string_view op, Inputs const& inputs)
 {
     return std::apply(
-        [&](auto const&... x) { return std::tuple<owned_t<decltype(x)>...>(detail::make_like(name, x)...); },
+        [&](auto const&... x) {
+            return std::tuple<owned_t<decltype(x)>...>(detail::make_like(op, "xs", x)...);
+        },
         inputs);
 }
 
@@ -6550,7 +7533,7 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
 {
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
     std::size_t const axis = check_scanned_axis(name, call.operands(), options.axis);
     check_scan_memory(name, call.inputs(), call.results());
     detail::check_scan_operator<V>(name, op);
@@ -6561,7 +7544,8 @@ void run_associative_scan(std::string_view name, Op& op, Xs const& xs, Ys const&
             if (count == 0)
                 return;
             auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(whole_axis{all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy)});
+            detail::scan_whole_axis(
+                scan, all, detail::scan_parts<V, Function>(count, policy), policy_ref(policy));
         });
 }
 
@@ -6628,6 +7612,13 @@ namespace xloom {
 ///               y[i]     = op(op(B, G), P[i]); exclusive: op(op(B, G), P[i-1]), and op(B, G) for the first
 ///                          element of a group
 ///
+///           reduction::mul of floating-point and complex numbers: while all running products op(op(B, G), P)
+///           of a block and B are in [2^-e, 2^e], e = 60 for float and 508 for double, no product of elements
+///           overflows or loses digits. From the first one on that is not, the rest of the block is computed
+///           in order, y[i] = op(y[i-1], x[i]); B of the next block is then the last of these. Complex
+///           products are the textbook's formula, whose products are rounded. A callable that multiplies has
+///           neither rule.
+///
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
 ///           are unspecified.
 /// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass
@@ -6653,9 +7644,9 @@ auto associative_scan(
         return detail::owned_t<Xs>(xs); // a value, so that one mistake gives one error
 }
 
-/// Rejects a policy in the place of the options.
-template <class Op, class Xs, execution_policy Policy>
-auto associative_scan(Op const&, Xs const& xs, Policy const&, associative_scan_options const& = {})
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, detail::other_than<associative_scan_options> Other, class... More>
+auto associative_scan(Op const&, Xs const& xs, Other const&, More const&...)
 {
     static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
     return detail::owned_t<Xs>(xs);
@@ -6680,10 +7671,9 @@ void associative_scan_into(
         detail::associative_scan_into("xloom::associative_scan_into", op, xs, ys, options, policy);
 }
 
-/// Rejects a policy in the place of the options.
-template <class Op, class Xs, class Ys, execution_policy Policy>
-void associative_scan_into(
-    Op const&, Xs const&, Ys const&, Policy const&, associative_scan_options const& = {})
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Ys, detail::other_than<associative_scan_options> Other, class... More>
+void associative_scan_into(Op const&, Xs const&, Ys const&, Other const&, More const&...)
 {
     static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
 }
@@ -6788,6 +7778,16 @@ public:
             add(static_cast<std::uint64_t>(value));
         return *this;
     }
+    /// Adds the name of a type, which is the same in all processes of a program.
+    template <class T>
+    call_digest& add_type() noexcept
+    {
+#ifdef __cpp_rtti
+        return add_all(std::string_view(typeid(T).name()));
+#else
+        return add_all(std::string_view(__PRETTY_FUNCTION__)); // lambdas of one function may have one name
+#endif
+    }
     std::uint64_t value() const noexcept { return value_; }
 
 private:
@@ -6815,38 +7815,71 @@ public:
 #endif
     }
 
-    /// Returns on all ranks if no rank failed and all have the same digest, or else throws on all.
+    /// Returns on all ranks if no rank failed and all call it for the same operator with the same digest, or
+    /// else throws on all. Allocates nothing before, so that no rank fails while others wait for it.
     ///
     /// Errors    that of the first rank that failed: a type of xloom with the rank in its text, or
     ///           rank_error; that rank itself throws what it caught if it is of another type.
     ///           option_error: ranks that make different calls.
     template <communicator C>
-    void agree(C const& ranks, std::string_view op, call_digest const& digest = {})
+    void agree(C const& ranks, std::string_view op, call_digest digest = {})
     {
-        report const mine{digest.value(), kind_of_failure()};
-        std::vector<report> all(ranks.size());
-        ranks.all_gather(
-            std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all.data(), all.size())));
-        auto const failed = std::find_if(
-            all.begin(), all.end(), [](report const& each) { return each.kind != kind_of_error::none; });
-        if (failed != all.end())
-            raise_everywhere(ranks, static_cast<std::size_t>(failed - all.begin()), failed->kind);
-        for (std::size_t rank = 1; rank < all.size(); ++rank)
-            if (all[rank].digest != all[0].digest)
-                fail<option_error>(op,
-                    ": all ranks must make the same call, but the shapes, types or options of rank ", rank,
-                    " are not those of rank 0. Make them equal.");
+        report const all = report_of_all(ranks, digest.add_all(op).value());
+        if (all.kind != kind_of_error::none)
+            raise_everywhere(ranks, all.failed, all.kind);
+        if (all.different.digest != all.first.digest)
+            fail<option_error>(op,
+                ": all ranks must make the same call, but the operator, shapes, types or options of rank ",
+                all.different.rank, " are not those of rank 0. Make them equal.");
     }
 
 private:
     enum class kind_of_error : std::uint64_t { none, type, shape, index, option, overlap, body, other };
 
-    struct report {
+    struct call_of_rank {
+        std::uint64_t rank;
         std::uint64_t digest;
+    };
+
+    /// A summary of the calls of some ranks.
+    struct report {
+        call_of_rank first;     ///< that of the first of these ranks
+        call_of_rank different; ///< the first one that differs from it, or the same one
+        std::uint64_t failed;   ///< the first one that failed, or the number of all ranks
         kind_of_error kind;
     };
 
     using text_bytes = std::array<char, 2048>;
+
+    /// Returns the report of two sets of ranks, which may intersect.
+    static report joined(report const& a, report const& b)
+    {
+        std::array calls{a.first, a.different, b.first, b.different};
+        std::sort(calls.begin(), calls.end(),
+            [](call_of_rank const& x, call_of_rank const& y) { return x.rank < y.rank; });
+        auto const different = std::find_if(calls.begin(), calls.end(),
+            [&](call_of_rank const& each) { return each.digest != calls[0].digest; });
+        report const& failed = b.failed < a.failed ? b : a;
+        return {calls[0], different == calls.end() ? calls[0] : *different, failed.failed, failed.kind};
+    }
+
+    /// Returns the report of all ranks, by messages to ranks at the distances 1, 2, 4 and so on: after each a
+    /// rank knows the calls of twice as many.
+    template <communicator C>
+    report report_of_all(C const& ranks, std::uint64_t digest) const
+    {
+        std::size_t const rank = ranks.rank(), size = ranks.size();
+        call_of_rank const own{rank, digest};
+        kind_of_error const kind = kind_of_failure();
+        report known{own, own, kind == kind_of_error::none ? size : rank, kind};
+        for (std::size_t distance = 1; distance < size; distance *= 2) {
+            report received{};
+            exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
+                (rank + size - distance) % size, std::span(&received, 1));
+            known = joined(known, received);
+        }
+        return known;
+    }
 
     kind_of_error kind_of_failure() const
     {
@@ -6941,7 +7974,8 @@ namespace xloom {
 /// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
 /// It allocates one integer per rank.
 ///
-/// Errors    option_error: buffer sizes that are not equal. shape_error: a length that overflows.
+/// Errors    on all ranks: option_error (buffer sizes that are not equal), shape_error (a length that
+///           overflows), std::bad_alloc of one of them as a rank_error of the others.
 /// Example
 /// ```cpp
 /// xloom::single_rank const alone;
@@ -6952,20 +7986,19 @@ template <communicator C>
 class distributed_axis {
 public:
     distributed_axis(C const& ranks, std::size_t length, std::size_t buffer_bytes = tuning::exchange_bytes)
-        : ranks_(&ranks), begins_(ranks.size() + 1), buffer_bytes_(buffer_bytes)
+        : ranks_(&ranks), buffer_bytes_(buffer_bytes)
     {
+        detail::rank_attempt attempt;
+        attempt([&] { begins_.resize(ranks.size() + 1); });
+        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
         ranks.all_gather(std::as_bytes(std::span(&length, 1)),
             std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
-        detail::rank_attempt attempt;
-        attempt([&] {
-            for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-                if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
-                    begins_[rank + 1] > most)
-                    detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together "
-                                              "must not overflow, but that of the first ",
-                        rank + 1, " does. Give them their own lengths.");
-        });
-        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+            if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
+                begins_[rank + 1] > most)
+                detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
+                                          "not overflow, but that of the first ",
+                    rank + 1, " does. Give them their own lengths.");
     }
     distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
 
@@ -6992,7 +8025,7 @@ private:
     static constexpr auto most = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 
     C const* ranks_;
-    std::vector<std::size_t> begins_;
+    std::vector<std::size_t> begins_{};
     std::size_t buffer_bytes_;
 };
 
@@ -7014,10 +8047,22 @@ void check_own_part(std::string_view op, std::string_view operand, shape const& 
             ". Make a distributed_axis of that length on all ranks.");
 }
 
-/// Returns a digest of the dimensions that all ranks share: all but the divided axis.
-inline call_digest digest_of(shape const& dims, std::size_t divided)
+/// Returns a digest of what all ranks share of a divided axis: the parts, and the size of the buffers.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part)
 {
     call_digest digest;
+    digest.add(part.buffer_bytes());
+    for (std::size_t rank = 0; rank < part.ranks().size(); ++rank)
+        digest.add(part.end(rank));
+    return digest;
+}
+
+/// Returns a digest of the axis and of the dimensions that all ranks share: all but the divided one.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part, shape const& dims, std::size_t divided)
+{
+    call_digest digest = digest_of(part);
     digest.add(divided);
     digest.add_all(drop_axis(dims, divided));
     return digest;
@@ -7045,16 +8090,107 @@ inline void check_initial_state(
 
 } // namespace xloom::detail
 
+// ==== xloom/core/aligned_vector.hpp ====
+// A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
+// pages and advised to use them.
+
+// ==== xloom/core/cache.hpp ====
+// The assumed cache line of the processor. A wrong assumption costs speed, not correctness.
+
+namespace xloom::detail {
+
+/// The size of a cache line in bytes.
+inline constexpr std::size_t cache_line = 64;
+
+/// The number of elements per cache line; at least 1.
+template <class T>
+inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
+
+} // namespace xloom::detail
+
+// ==== xloom/core/huge_pages.hpp ====
+// Huge pages for large allocations (madvise).
+//
+// Why: the TLB covers a few hundred to a few thousand 4 KiB pages. Beyond that, every access to a new page is
+// a page-table walk, most expensive under virtualisation.
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace xloom::detail {
+
+/// The size of a huge page in bytes; a regular page has 4 KiB.
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Advises the system to use huge pages for memory aligned to huge_page. Best effort: without huge pages
+/// accesses are only slower.
+inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
+{
+#ifdef MADV_HUGEPAGE
+    madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+#endif
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+template <class T>
+struct cache_aligned_allocator {
+    using value_type = T;
+
+    cache_aligned_allocator() = default;
+    template <class U>
+    cache_aligned_allocator(cache_aligned_allocator<U> const&) noexcept
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        if (count > (static_cast<std::size_t>(-1) - huge_page) / sizeof(T))
+            throw_or_abort(std::bad_array_new_length());
+        std::size_t const bytes = count * sizeof(T);
+        void* const memory = ::operator new(bytes, alignment(count));
+        if (bytes >= huge_page)
+            advise_huge_pages(memory, bytes);
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* items, std::size_t count) noexcept { ::operator delete(items, alignment(count)); }
+
+    static constexpr std::align_val_t alignment(std::size_t count) noexcept
+    {
+        return std::align_val_t{
+            (std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
+    }
+
+    friend bool operator==(cache_aligned_allocator const&, cache_aligned_allocator const&) = default;
+};
+
+template <class T>
+using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
+
+} // namespace xloom::detail
+
 // ==== xloom/run/indexed/indexed_operands.hpp ====
 // The operands of ScatterND and GatherND as contiguous items in row-major order.
 
 namespace xloom::detail {
 
+/// Returns memory for `count` items, which are unspecified.
+///
+/// Errors    shape_error: their size overflows.
+template <class T>
+xt::xtensor<T, 1> make_items(std::size_t count)
+{
+    check_fits_in_memory<T>(count);
+    return xt::xtensor<T, 1>::from_shape({count});
+}
+
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 {
-    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    auto packed = make_items<T>(element_count(layout.dims));
     kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
     return packed;
 }
@@ -7102,7 +8238,7 @@ public:
     row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
     {
         if (items != nullptr && !is_row_major(layout))
-            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+            buffer_.emplace(make_items<T>(element_count(layout.dims)));
     }
 
     /// Returns a pointer to the items; a null pointer if the output is omitted.
@@ -7131,6 +8267,70 @@ struct row_major_updates {
 };
 
 } // namespace xloom::detail
+
+// ==== xloom/tensor/strided_items.hpp ====
+// A tensor that refers to the items of another one in a layout of its own.
+
+namespace xloom {
+
+namespace detail {
+
+/// A non-owning tensor of any strides, 0 included. T is const for inputs.
+template <class T>
+struct strided_items {
+    T* first;
+    strided_layout layout;
+};
+
+} // namespace detail
+
+/// Items of any layout are a tensor.
+template <class T>
+struct enable_tensor<detail::strided_items<T>> {
+    using value_type = std::remove_const_t<T>;
+    static constexpr std::size_t rank = dynamic_rank;
+
+    static T* data(detail::strided_items<T> const& items) { return items.first; }
+    static auto const& shape(detail::strided_items<T> const& items) { return items.layout.dims; }
+    static auto const& strides(detail::strided_items<T> const& items) { return items.layout.strides; }
+};
+
+namespace detail {
+
+/// Returns a pointer to the first item of a tensor or of a scalar.
+template <class X>
+auto* first_of_items(X& operand)
+{
+    if constexpr (tensor<X>)
+        return enable_tensor<bare<X>>::data(operand);
+    else
+        return std::addressof(operand);
+}
+
+/// Returns the layout of a tensor; that of a scalar has no axes.
+template <class X>
+strided_layout layout_of_operand([[maybe_unused]] X const& operand)
+{
+    if constexpr (tensor<X>)
+        return detail::layout_of(operand);
+    else
+        return {};
+}
+
+/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
+/// broadcast.
+template <class X>
+bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
+{
+    if constexpr (tensor<X>)
+        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
+               is_row_major(detail::layout_of(operand));
+    else
+        return false;
+}
+
+} // namespace detail
+} // namespace xloom
 
 namespace xloom {
 
@@ -7206,11 +8406,12 @@ call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& grad
         names[count + i] = concat("sums[", std::size_t{i}, "]");
         operands[count + i] = {names[count + i], detail::memory_of(sum)};
     });
-    call_digest digest;
+    call_digest digest = detail::digest_of(batches);
     for (std::size_t i = 0; i < count; ++i) {
         check_gradient(op, operands[i].memory, operands[count + i].memory, i, batches);
-        digest.add_all(operands[count + i].dims()).add(operands[i].memory.item_bytes);
+        digest.add_all(operands[count + i].dims());
     }
+    digest.add_type<std::tuple<item_t<Gs>...>>();
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j < count; ++j)
             check_no_overlap(op, operands[count + j], operands[i]);
@@ -7220,40 +8421,52 @@ call_digest checked_gradients(std::string_view op, std::tuple<Gs...> const& grad
 
 /// The sums of one gradient: each rank has the sum of some elements at a time, for which it receives those of
 /// all micro-batches, and sends the sums to all.
-template <class T, communicator C>
+template <class G, class S, communicator C>
 class gradient_sum {
+    using T = item_t<S>;
+
 public:
-    /// Allocates the buffers.
-    gradient_sum(std::size_t elements, distributed_axis<C> const& batches)
-        : batches_(batches), ranks_(batches.ranks()), elements_(elements)
+    /// Allocates copies of what is not row-major.
+    gradient_sum(G const& gradients, S& sums, distributed_axis<C> const& batches)
+        : batches_(batches),
+          ranks_(batches.ranks()),
+          from_(gradients),
+          to_(enable_tensor<bare<S>>::data(sums), detail::layout_of(sums)),
+          elements_(element_count(detail::shape_of(sums)))
     {
-        std::size_t const own = batches.end() - batches.begin(), all = batches.length();
-        std::size_t const share = (elements + ranks_.size() - 1) / ranks_.size();
-        at_once_ = std::clamp<std::size_t>(
-            batches.buffer_bytes() / sizeof(T) / (2 * all + 1), 1, (std::max)(share, std::size_t{1}));
-        sent_.resize({own * at_once_});
-        received_.resize({all, at_once_});
-        sums_.resize({at_once_});
+        std::size_t const share = (elements_ + ranks_.size() - 1) / ranks_.size();
+        at_once_ = std::clamp<std::size_t>(batches.buffer_bytes() / sizeof(T) / (2 * batches.length() + 1), 1,
+            (std::max)(share, std::size_t{1}));
     }
 
+    /// Returns the size of the buffer that run() uses.
+    std::size_t buffer_bytes() const { return (own() + all() + 1) * at_once_ * sizeof(T); }
+
     template <class Policy>
-    void run(T const* gradients, T* sums, rank_attempt& attempt, Policy const& policy)
+    void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
     {
+        T* const sent = reinterpret_cast<T*>(buffer);
+        T* const received = sent + own() * at_once_;
+        T* const totals = received + all() * at_once_;
         for (std::size_t first = 0; first < elements_; first += ranks_.size() * at_once_) {
             std::size_t const mine = count(first, ranks_.rank());
-            attempt([&] { received_.resize({batches_.length(), mine}); }); // smaller at last
             for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
-                send_elements(gradients, first, destination, source);
+                send_elements(first, destination, source, sent, received);
             });
-            attempt([&] { add(mine, policy); });
+            attempt([&] { add(received, mine, totals, policy); });
             for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
-                exchange_values<T>(ranks_, destination, std::span(sums_.data(), mine), source,
-                    std::span(sums + begin(first, source), count(first, source)));
+                exchange_values<T>(ranks_, destination, std::span(totals, mine), source,
+                    std::span(to_.data() + begin(first, source), count(first, source)));
             });
         }
+        to_.write_back();
     }
 
 private:
+    /// Returns the number of micro-batches, of this rank and of all.
+    std::size_t own() const { return batches_.end() - batches_.begin(); }
+    std::size_t all() const { return batches_.length(); }
+
     /// Returns the range of elements, from `first` on, whose sums a rank computes.
     std::size_t begin(std::size_t first, std::size_t rank) const
     {
@@ -7264,57 +8477,68 @@ private:
         return begin(first, rank + 1) - begin(first, rank);
     }
 
-    void send_elements(T const* gradients, std::size_t first, std::size_t destination, std::size_t source)
+    void send_elements(
+        std::size_t first, std::size_t destination, std::size_t source, T* sent, T* received) const
     {
         std::size_t const out = count(first, destination), in = count(first, ranks_.rank());
-        std::size_t const own = batches_.end() - batches_.begin();
-        for (std::size_t batch = 0; batch < own; ++batch)
+        for (std::size_t batch = 0; batch < own(); ++batch)
             std::copy_n(
-                gradients + batch * elements_ + begin(first, destination), out, sent_.data() + batch * out);
-        exchange_values<T>(ranks_, destination, std::span(sent_.data(), own * out), source,
-            std::span(received_.data() + batches_.begin(source) * in,
+                from_.data() + batch * elements_ + begin(first, destination), out, sent + batch * out);
+        exchange_values<T>(ranks_, destination, std::span(sent, own() * out), source,
+            std::span(received + batches_.begin(source) * in,
                 (batches_.end(source) - batches_.begin(source)) * in));
     }
 
-    /// Adds the elements of all micro-batches, by the tree of associative_scan.
+    /// Adds `count` elements of all micro-batches, by the tree of associative_scan. Each thread adds some of
+    /// the elements, so that none needs memory.
     template <class Policy>
-    void add(std::size_t count, Policy const& policy)
+    void add(T* received, std::size_t count, T* totals, Policy const& policy) const
     {
-        std::size_t const all = batches_.length();
-        if (all == 0) {
-            std::fill_n(sums_.data(), count, T{});
+        if (all() == 0) {
+            std::fill_n(totals, count, T{});
             return;
         }
-        xloom::associative_scan_into(reduce_add, received_, received_, {}, policy);
-        std::copy_n(received_.data() + (all - 1) * count, count, sums_.data());
+        std::size_t const parts = (std::min)(detail::parts_for(policy, all() * count), count);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const first = detail::begin_of_part(part, parts, count),
+                              width = detail::begin_of_part(part + 1, parts, count) - first;
+            strided_items<T> columns{
+                received + first, {{all(), width}, {static_cast<std::ptrdiff_t>(count), 1}}};
+            xloom::associative_scan_into(reduce_add, columns, columns);
+        });
+        std::copy_n(received + (all() - 1) * count, count, totals);
     }
 
     distributed_axis<C> const& batches_;
     C const& ranks_;
+    row_major_items<G> from_;
+    row_major_output<T> to_;
     std::size_t elements_;
     std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
-    xt::xtensor<T, 1> sent_{}, sums_{};
-    xt::xtensor<T, 2> received_{};
 };
 
-/// Adds the gradients of one tensor.
-template <class G, class S, communicator C, class Policy>
-void add_gradients(std::string_view op, G const& gradients, S& sums, distributed_axis<C> const& batches,
-    rank_attempt& attempt, Policy const& policy)
+/// Sums gradients over ranks, which `attempt` has evaluated; they are null if it failed.
+template <class... Gs, class... Ss, communicator C, class Policy>
+void sum_gradients(std::tuple<Gs...> const* gradients, std::tuple<Ss&...> const& sums,
+    distributed_axis<C> const& batches, rank_attempt& attempt, Policy const& policy)
 {
-    using T = item_t<S>;
-    std::optional<row_major_items<G>> from;
-    std::optional<row_major_output<T>> to;
-    std::optional<gradient_sum<T, C>> sum;
+    static constexpr std::string_view op = "xloom::all_reduce_gradients";
+    call_digest digest;
+    std::tuple<std::optional<gradient_sum<bare<Gs>, Ss, C>>...> all;
+    aligned_vector<std::byte> buffer;
     attempt([&] {
-        strided_layout const layout = detail::layout_of(sums);
-        from.emplace(gradients);
-        to.emplace(enable_tensor<bare<S>>::data(sums), layout);
-        sum.emplace(element_count(layout.dims), batches);
+        digest = detail::checked_gradients(op, *gradients, sums, batches);
+        std::size_t bytes = 0;
+        detail::for_each_leaf(*gradients, [&](auto i, auto const& each) {
+            auto& sum = std::get<i>(all);
+            sum.emplace(each, std::get<i>(sums), batches);
+            bytes = (std::max)(bytes, sum->buffer_bytes());
+        });
+        buffer.resize(bytes);
     });
+    attempt.agree(batches.ranks(), op, digest);
+    detail::for_each_leaf(all, [&](auto, auto& sum) { sum->run(buffer.data(), attempt, policy); });
     attempt.agree(batches.ranks(), op);
-    sum->run(from->data(), to->data(), attempt, policy);
-    to->write_back();
 }
 
 } // namespace detail
@@ -7330,9 +8554,10 @@ void add_gradients(std::string_view op, G const& gradients, S& sums, distributed
 ///           micro-batches, m >= 0; sums: a tensor [...] for each, or std::tie of them. m is the length of
 ///           this rank's part of `batches`. The other axes are equal on all ranks. Any layout.
 /// Types     trivially copyable ones that can be added and have a zero.
-/// Policy    as associative_scan, on the threads of a rank.
-/// Errors    on all ranks, before the first write: shape_error, overlap_error, std::bad_alloc of one of them,
-///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
+/// Policy    serial, or one with threads, each of which adds some of a rank's elements.
+/// Errors    on all ranks, before the first write: shape_error, overlap_error of one of them, with its rank;
+///           what lazy gradients throw there, or std::bad_alloc, as a rank_error of the others; option_error
+///           for calls that differ. Errors of the communicator propagate.
 /// Order     that of associative_scan along all micro-batches: the bits do not depend on the ranks.
 /// Cost      each rank adds a part of the elements: with R ranks and E elements, a rank sends (m + 1) E
 ///           elements and receives (M + R) E / R, of M micro-batches. Allocates the buffer of the axis, or
@@ -7353,17 +8578,11 @@ void all_reduce_gradients(
     Gradients const& gradients, Sums&& sums, distributed_axis<C> const& batches, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_all_reduce<Gradients, Sums, Policy>()) {
-        static constexpr std::string_view op = "xloom::all_reduce_gradients";
-        auto const inputs = detail::evaluated_inputs(gradients);
-        auto const results = detail::leaves(sums);
         detail::rank_attempt attempt;
-        detail::call_digest digest;
-        attempt([&] { digest = detail::checked_gradients(op, inputs, results, batches); });
-        attempt.agree(batches.ranks(), op, digest);
-        detail::for_each_leaf(inputs, [&](auto i, auto const& gradient) {
-            detail::add_gradients(op, gradient, std::get<i>(results), batches, attempt, policy);
-        });
-        attempt.agree(batches.ranks(), op);
+        std::optional<detail::evaluated_pack<Gradients>> inputs;
+        attempt([&] { inputs.emplace(gradients); });
+        detail::sum_gradients(
+            detail::pointer_to_values(inputs), detail::leaves(sums), batches, attempt, policy);
     }
 }
 
@@ -7421,112 +8640,6 @@ constexpr void check_lengths(std::string_view op, std::string_view operand, Leng
     if (!are_lengths)
         fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
             describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/check/shapes.hpp ====
-// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
-
-namespace xloom::detail {
-
-/// Requires that the size in bytes of `count` numbers is representable in std::ptrdiff_t. The largest
-/// std::size_t stands for all counts that are larger.
-template <class T>
-constexpr void check_fits_in_memory(std::size_t count)
-{
-    if (!is_countable({count}, sizeof(T)))
-        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
-                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
-}
-
-/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
-class shape_ref {
-public:
-    constexpr shape_ref() = default;
-    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
-    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
-
-    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
-    constexpr shape const& operator*() const noexcept { return *dims_; }
-    constexpr shape const* operator->() const noexcept { return dims_; }
-
-private:
-    shape const* dims_ = nullptr;
-};
-
-/// An operand with its expected and its actual shape.
-struct shape_requirement {
-    std::string_view operand;
-    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
-    shape expected;
-    shape_ref actual;
-};
-
-/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
-/// of the other.
-constexpr bool are_transposed(shape a, shape b)
-{
-    auto const drop_ones = [](shape const& dims) {
-        shape longer;
-        for (std::size_t const dim : dims)
-            if (dim != 1)
-                longer.push_back(dim);
-        return longer;
-    };
-    a = drop_ones(a);
-    b = drop_ones(b);
-    if (a == b)
-        return false;
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
-    return a == b;
-}
-
-/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
-{
-    bool all_transposed = true, all_reshaped = true;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected) {
-            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
-            bool const has_the_items =
-                element_count(*requirement.actual) == element_count(requirement.expected);
-            all_transposed &= is_transposed;
-            all_reshaped &= has_the_items && !is_transposed;
-        }
-    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
-}
-
-[[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
-{
-    fact_list facts;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
-                requirement.symbolic_shape, " = ", requirement.expected);
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
-        shape_remedy(requirements));
-}
-
-/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
-template <class Describe>
-constexpr void check_shapes(
-    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
-{
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            fail_shapes(op, describe(), requirements);
-}
-
-constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
-{
-    if (!dims)
-        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
-    if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
-            ". Give it ", rank, ".");
 }
 
 } // namespace xloom::detail
@@ -7833,22 +8946,29 @@ struct attention_widths {
     bool attends = false, has_layer = false;
 };
 
+/// The name of an operand, and true if it is given.
+using named_presence = std::pair<std::string_view, bool>;
+
+[[noreturn]] inline void fail_together(
+    std::string_view op, std::string_view names, std::span<named_presence const> operands)
+{
+    fact_list missing;
+    for (auto const& operand : operands)
+        if (!operand.second)
+            missing.add(operand.first);
+    fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
+        missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
+}
+
 /// Requires that all of these operands are given or none; returns true if they are given.
-template <std::size_t Count>
-constexpr bool check_together(std::string_view op, std::string_view names,
-    std::array<std::pair<std::string_view, bool>, Count> const& operands)
+constexpr bool check_together(
+    std::string_view op, std::string_view names, std::span<named_presence const> operands)
 {
     std::size_t given = 0;
     for (auto const& operand : operands)
         given += operand.second ? 1 : 0;
-    if (given != 0 && given != Count) {
-        fact_list missing;
-        for (auto const& operand : operands)
-            if (!operand.second)
-                missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
-            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
-    }
+    if (given != 0 && given != operands.size())
+        fail_together(op, names, operands);
     return given != 0;
 }
 
@@ -7858,8 +8978,8 @@ constexpr attention_widths check_attention(
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), bool(QW)}, std::pair{std::string_view("MW"), bool(MW)},
-            std::pair{std::string_view("V"), bool(V)}});
+        std::array{
+            named_presence{"QW", bool(QW)}, named_presence{"MW", bool(MW)}, named_presence{"V", bool(V)}});
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
@@ -8065,20 +9185,6 @@ void bahdanau_scores(
 
 // ==== xloom/kernel/arena.hpp ====
 // A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
-
-// ==== xloom/core/cache.hpp ====
-// The assumed cache line of the processor. A wrong assumption costs speed, not correctness.
-
-namespace xloom::detail {
-
-/// The size of a cache line in bytes.
-inline constexpr std::size_t cache_line = 64;
-
-/// The number of elements per cache line; at least 1.
-template <class T>
-inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
-
-} // namespace xloom::detail
 
 namespace xloom::kernel {
 
@@ -8323,7 +9429,7 @@ namespace xloom {
 /// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
 ///
 /// full          the type that computes: float, or double for weights of double
-/// float16       half the memory, 11 significant bits, up to 65504
+/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
 /// bfloat16      half the memory, 8 significant bits, the range of float
 /// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
 ///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
@@ -9487,73 +10593,6 @@ callable_score<T> score_for(
 
 // ==== xloom/run/recurrent/workspace.hpp ====
 // The memory that calls of the recurrent operators use again.
-
-// ==== xloom/core/aligned_vector.hpp ====
-// A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
-// pages and advised to use them.
-
-// ==== xloom/core/huge_pages.hpp ====
-// Huge pages for large allocations (madvise).
-//
-// Why: the TLB covers a few hundred to a few thousand 4 KiB pages. Beyond that, every access to a new page is
-// a page-table walk, most expensive under virtualisation.
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
-namespace xloom::detail {
-
-/// The size of a huge page in bytes; a regular page has 4 KiB.
-inline constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-/// Advises the system to use huge pages for memory aligned to huge_page. Best effort: without huge pages
-/// accesses are only slower.
-inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
-{
-#ifdef MADV_HUGEPAGE
-    madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
-#endif
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-template <class T>
-struct cache_aligned_allocator {
-    using value_type = T;
-
-    cache_aligned_allocator() = default;
-    template <class U>
-    cache_aligned_allocator(cache_aligned_allocator<U> const&) noexcept
-    {}
-
-    T* allocate(std::size_t count)
-    {
-        if (count > (static_cast<std::size_t>(-1) - huge_page) / sizeof(T))
-            throw_or_abort(std::bad_array_new_length());
-        std::size_t const bytes = count * sizeof(T);
-        void* const memory = ::operator new(bytes, alignment(count));
-        if (bytes >= huge_page)
-            advise_huge_pages(memory, bytes);
-        return static_cast<T*>(memory);
-    }
-    void deallocate(T* items, std::size_t count) noexcept { ::operator delete(items, alignment(count)); }
-
-    static constexpr std::align_val_t alignment(std::size_t count) noexcept
-    {
-        return std::align_val_t{
-            (std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
-    }
-
-    friend bool operator==(cache_aligned_allocator const&, cache_aligned_allocator const&) = default;
-};
-
-template <class T>
-using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
-
-} // namespace xloom::detail
 
 namespace xloom {
 
@@ -12294,10 +13333,10 @@ struct attn_lstm_options {
     option_list<std::string_view, max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool input_forget = false;                 ///< f = 1 - i
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool input_forget = false;                            ///< f = 1 - i
 };
 
 /// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the
@@ -12356,10 +13395,8 @@ template <class Item>
 void check_memory_given(attn_lstm_inputs<Item> const& in)
 {
     check_together("xloom::attn_lstm", "QW, MW, V and M",
-        std::array{std::pair{std::string_view("QW"), in.QW.is_given()},
-            std::pair{std::string_view("MW"), in.MW.is_given()},
-            std::pair{std::string_view("V"), in.V.is_given()},
-            std::pair{std::string_view("M"), in.M.is_given()}});
+        std::array{named_presence{"QW", in.QW.is_given()}, named_presence{"MW", in.MW.is_given()},
+            named_presence{"V", in.V.is_given()}, named_presence{"M", in.M.is_given()}});
 }
 
 template <class Item>
@@ -13439,6 +14476,38 @@ void multiply_transposed(std::size_t columns, rows_of<std::type_identity_t<T> co
 // ==== xloom/run/recurrent/residuals.hpp ====
 // The residuals that the forward pass of a recurrent operator keeps for its backward pass.
 
+// ==== xloom/core/movable_flag.hpp ====
+// A flag for what a move takes along.
+
+namespace xloom::detail {
+
+/// True for a result that is there. A move takes it along: the source is false afterwards.
+class movable_flag {
+public:
+    constexpr movable_flag() noexcept = default;
+    constexpr movable_flag(movable_flag const&) noexcept = default;
+    constexpr movable_flag(movable_flag&& other) noexcept : value_(std::exchange(other.value_, false)) {}
+    constexpr movable_flag& operator=(movable_flag const&) noexcept = default;
+    constexpr movable_flag& operator=(movable_flag&& other) noexcept
+    {
+        value_ = std::exchange(other.value_, false);
+        return *this;
+    }
+    ~movable_flag() = default;
+
+    constexpr movable_flag& operator=(bool value) noexcept
+    {
+        value_ = value;
+        return *this;
+    }
+    constexpr operator bool() const noexcept { return value_; }
+
+private:
+    bool value_ = false;
+};
+
+} // namespace xloom::detail
+
 namespace xloom::detail {
 
 /// The residuals of one forward pass: the lengths and the initial states of the rows, and what the kernel
@@ -13540,11 +14609,11 @@ public:
     }
 
 private:
-    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X; 0
-    /// for items that are more than a number.
+    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X;
+    /// of nothing for items that are more than a number.
     std::uint64_t sample_of(step_rows<Item const> const& X) const noexcept
     {
-        std::uint64_t hash = 0;
+        std::uint64_t hash = 0xcbf29ce484222325; // as FNV-1a
         if constexpr (std::is_trivially_copyable_v<Item> && sizeof(Item) <= sizeof hash) {
             std::size_t const step = rows_.size() / 64 + 1;
             for (std::size_t r = 0; r < rows_.size() && lengths_[r] != 0 && widths_.I != 0; r += step)
@@ -13553,7 +14622,7 @@ private:
                     for (std::size_t const i : {std::size_t{0}, widths_.I - 1}) {
                         std::uint64_t bits = 0;
                         std::memcpy(&bits, first + static_cast<std::ptrdiff_t>(i) * item_step, sizeof(Item));
-                        hash = (hash ^ bits) * 0x100000001b3; // as FNV-1a
+                        hash = (hash ^ bits) * 0x100000001b3;
                     }
                 }
         }
@@ -13574,7 +14643,7 @@ private:
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
     std::uint64_t sample_ = 0;
-    bool is_filled_ = false;
+    movable_flag is_filled_{};
 };
 
 /// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.
@@ -14750,15 +15819,14 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
     check_residuals(op, residuals, weights, batch, X);
     check_attention_residuals(op, residuals, attention);
-    auto const& [D, I, H] = sizes;
-    auto const& [A, E, C, attends, has_layer] = attention;
-    std::size_t const T = batch.T, N = batch.N, S = residuals.S();
+    std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
+    std::size_t const A = attention.A, E = attention.E, C = attention.C;
     check_memory(op, attention, sizes, N, shape_if_given(M), false, {}, {});
-    auto const describe_sizes = [&, D = D, H = H, A = A, E = E, C = C] {
+    auto const describe_sizes = [&] {
         return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
             " and C = ", C);
     };
-    if (attends)
+    if (attention.attends)
         check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
             describe_sizes);
     check_shapes(op,
@@ -14787,7 +15855,8 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
             output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
             output_requirement<Item>{"ct_V", "[D, A]", {D, A}, gradients.V},
             output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
-            output_requirement<Item>{"ct_AW", "[D, H + E, L]", {D, H + E, has_layer ? C : 0}, gradients.AW},
+            output_requirement<Item>{
+                "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
             output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
                 gradients.initial_attention, "ct_Y_attention"},
             output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},
@@ -16887,7 +17956,106 @@ strided_body<std::decay_t<Body>> strided_elements(Body&& body)
 
 namespace xloom::detail {
 
-/// The result type of a body called with these arguments, if it is callable.
+/// The class of a body: for a function, one that is called alike; for a marked body, that of the body.
+template <class Body>
+struct body_class {
+    using type = Body;
+};
+template <class Result, class... Parameters>
+struct body_class<Result(Parameters...)> {
+    struct type {
+        Result operator()(Parameters...) const;
+    };
+};
+template <class Result, class... Parameters>
+struct body_class<Result(Parameters...) noexcept> : body_class<Result(Parameters...)> {};
+template <class Function>
+    requires std::is_function_v<Function>
+struct body_class<Function*> : body_class<Function> {};
+template <class Body>
+struct body_class<strided_body<Body>> : body_class<Body> {};
+template <class Body>
+using body_class_t = typename body_class<bare<Body>>::type;
+
+/// The result of a rival's own overload.
+struct rival_result {};
+
+/// A type that every value converts to, by a conversion that is worse than any to a type of numbers.
+struct any_value {
+    template <class T>
+    any_value(T&&);
+};
+
+/// A body beside an overload with these parameters, for overload resolution alone. It is const if the body
+/// is.
+template <class Body, bool IsConst, class... Parameters>
+struct rival : Body {
+    using Body::operator();
+    rival_result operator()(Parameters...) const;
+};
+template <class Body, class... Parameters>
+struct rival<Body, false, Parameters...> : Body {
+    using Body::operator();
+    rival_result operator()(Parameters...);
+};
+
+/// The overload that a call of a rival chooses, or none if it is ambiguous.
+enum class chosen_overload { none, body, rival };
+
+template <class Rival, class... Arguments>
+consteval chosen_overload overload_for()
+{
+    if constexpr (!std::is_invocable_v<Rival&, Arguments...>)
+        return chosen_overload::none;
+    else if constexpr (std::is_same_v<std::invoke_result_t<Rival&, Arguments...>, rival_result>)
+        return chosen_overload::rival;
+    else
+        return chosen_overload::body;
+}
+
+/// True if what is written to a copy of an X is written to the X: a view, a pointer.
+template <class X>
+inline constexpr bool shares_items = is_borrowed<X> || requires(X const& x) { *x = *x; };
+template <class T, std::size_t Rank>
+inline constexpr bool shares_items<strided_element<T, Rank>> = true;
+
+/// True if a body has a copy in the place of argument I, a variable that it is to write.
+///
+/// A reference to a volatile variable is as good as a parameter by value, and worse than any other reference.
+/// So a rival with such a parameter takes the call from a body, or makes it ambiguous, only if the body's
+/// parameter is no reference. A generic body is not instantiated for other types than those of the call.
+template <class Body, std::size_t I, class... Arguments>
+consteval bool takes_copy_of()
+{
+    using argument = std::tuple_element_t<I, std::tuple<Arguments...>>;
+    using item = std::remove_reference_t<argument>;
+    if constexpr (!std::is_lvalue_reference_v<argument> || std::is_const_v<item> || shares_items<item>)
+        return false;
+    else
+        return []<std::size_t... J>(std::index_sequence<J...>) {
+            constexpr bool is_const = std::is_invocable_v<Body const&, Arguments...>;
+            constexpr chosen_overload beside_reference = detail::overload_for<
+                rival<Body, is_const, std::conditional_t<I == J, item const volatile&, Arguments>...>,
+                Arguments...>();
+            constexpr chosen_overload beside_conversion = detail::overload_for<
+                rival<Body, is_const, std::conditional_t<I == J, any_value, Arguments>...>, Arguments...>();
+            return beside_reference != beside_conversion &&
+                   (beside_conversion == chosen_overload::body || std::is_arithmetic_v<item>);
+        }(std::index_sequence_for<Arguments...>{});
+}
+
+/// True if a body has a copy in the place of a variable that it is to write, so that what it writes is lost.
+template <class Body, class Arguments>
+inline constexpr bool takes_copies = false;
+template <class Body, class... Arguments>
+    requires(std::is_class_v<body_class_t<Body>> && !std::is_final_v<body_class_t<Body>>)
+inline constexpr bool takes_copies<Body, std::tuple<Arguments...>> = []<std::size_t... I>(
+                                                                         std::index_sequence<I...>) {
+    return (detail::takes_copy_of<body_class_t<Body>, I, Arguments...>() || ...);
+}(std::index_sequence_for<Arguments...>{});
+
+/// The result type of a body called with these arguments, if it is callable. has_copies is that of
+/// takes_copies.
 template <class Body, class Arguments>
 struct call_of {
     static constexpr bool is_valid = false;
@@ -16896,6 +18064,7 @@ template <class Body, class... Arguments>
     requires std::is_invocable_v<Body&, Arguments...>
 struct call_of<Body, std::tuple<Arguments...>> {
     static constexpr bool is_valid = true;
+    static constexpr bool has_copies = takes_copies<Body, std::tuple<Arguments...>>;
     using result = std::invoke_result_t<Body&, Arguments...>;
 };
 
@@ -17059,6 +18228,29 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
+/// The guards of several values.
+template <class... Xs>
+class shape_guards {
+public:
+    explicit shape_guards(std::tuple<Xs&...> const& values) : guards_(values) {}
+
+    /// Requires that the values have their shapes after an iteration.
+    ///
+    /// Errors    body_error.
+    void check_shapes(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
+        std::size_t iteration) const
+    {
+        detail::for_each_leaf(guards_, [&](auto i, auto const& guard) {
+            if (!guard.holds(std::get<i>(values)))
+                detail::fail_reshaped(
+                    op, name, i, guard.expected(), detail::describe_shape(std::get<i>(values)), iteration);
+        });
+    }
+
+private:
+    std::tuple<shape_guard<Xs>...> guards_;
+};
+
 /// Throws a body_error that names the operand if the element that was assigned another shape is one of its
 /// elements.
 template <class... Cursors>
@@ -17073,6 +18265,46 @@ void fail_if_own(std::string_view op, std::string_view name, std::tuple<Cursors.
         if (cursor.is_copy(found))
             detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
+}
+
+/// Throws a body_error that names the operand if the element that was assigned another shape is one of these
+/// values: a state, for example, that is an element of an outer operator.
+template <class... Xs>
+void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...> const& values,
+    element_reshaped const& found, std::size_t iteration)
+{
+    detail::for_each_leaf(values, [&](auto i, auto const& value) {
+        if (found.view() == std::addressof(value))
+            detail::fail_reshaped(op, name, i, found.is(), found.assigned(), iteration);
+    });
+}
+
+/// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
+/// body_error with the shapes of the states that are tensors, if there are any.
+template <class... Xs, class Run>
+void name_states(
+    [[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states, Run const& run)
+{
+#ifdef __cpp_exceptions
+    if constexpr ((tensor<Xs> || ...)) {
+        try {
+            run();
+        } catch (xt::broadcast_error const& found) {
+            fact_list shapes;
+            detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
+                if constexpr (tensor<X>)
+                    shapes.add("states[", i(), "] is ", detail::describe_shape(state));
+            });
+            std::string report = found.what();
+            std::erase(report, '\n');
+            fail<body_error>(op,
+                ": the shapes in a body's expressions must broadcast, but some do not, where ", shapes,
+                ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
+        }
+        return;
+    }
+#endif
+    run();
 }
 
 /// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with
@@ -17355,8 +18587,8 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
 /// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
 /// states are left in `states`.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t begin,
-    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+void run_iterations(std::string_view op, Body& body, States const& states, Elements& elements,
+    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
     for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
@@ -17372,6 +18604,20 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         detail::for_each_leaf(
             returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
     }
+}
+
+/// Runs run_iterations, with the errors of name_states where a state is a tensor.
+///
+/// Why others are not passed through name_states: g++ 12 takes 3 times as long for a scalar state.
+template <class Step, class Body, class... States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, Elements& elements,
+    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+{
+    if constexpr ((tensor<States> || ...))
+        detail::name_states(op, states,
+            [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
+    else
+        detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row);
 }
 
 } // namespace detail
@@ -17393,6 +18639,28 @@ template <class... As, class... Bs>
     requires(sizeof...(As) == sizeof...(Bs))
 inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
     (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
+
+/// The type of the states that residuals keep; void for what is no such residuals.
+template <template <class> class Residuals, class X>
+struct kept_state {
+    using type = void;
+};
+template <template <class> class Residuals, class State>
+struct kept_state<Residuals, Residuals<State>> {
+    using type = State;
+};
+template <template <class> class Residuals, class X>
+using kept_state_t = typename kept_state<Residuals, X>::type;
+
+/// The elements that a body writes in a backward pass, which nobody reads, for the outputs' cotangents.
+template <class CtOutputs, bool LeadingAxis>
+struct discarded_arguments;
+template <class... Ys, bool LeadingAxis>
+struct discarded_arguments<std::tuple<Ys...>, LeadingAxis> {
+    using type = typename cursor_set<std::tuple<owned_t<Ys>&...>, LeadingAxis>::output_arguments;
+};
+template <class CtOutputs, bool LeadingAxis>
+using discarded_arguments_t = typename discarded_arguments<CtOutputs, LeadingAxis>::type;
 
 /// True for a parameter whose cotangent can begin as 0.
 template <class X>
@@ -17476,9 +18744,26 @@ private:
     std::uint32_t state_;
 };
 
+/// True for the step of a body with S states.
+template <class Step, std::size_t S>
+inline constexpr bool is_step_of = false;
+template <class State, class ScanOutputs, std::size_t S>
+inline constexpr bool is_step_of<scan_step<State, ScanOutputs>, S> = leaf_count<State> == S;
+template <std::size_t S>
+inline constexpr bool is_step_of<scan_step<loose_values>, S> = false;
+
 /// True if difference quotients by this type exist.
 template <class Item>
 inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
+
+/// Returns the items of a value.
+template <class X>
+std::vector<double> doubles_of(X const& value)
+{
+    std::vector<double> items;
+    detail::for_each_item(value, [&](auto const& item) { items.push_back(static_cast<double>(item)); });
+    return items;
+}
 
 /// Compares a VJP with central differences of the sum of all results times cotangents. Operands is a tuple of
 /// the states, the elements and the parameters.
@@ -17503,20 +18788,36 @@ public:
         return ct;
     }
 
-    /// Compares the derivatives `ct_operand` of one operand with the quotients. evaluate(use) computes the
-    /// results and calls use(result) for each.
+    /// Returns a cotangent of a parameter before the VJP, which must add to it.
+    template <class X>
+    owned_t<X> start_of(X const& param)
+    {
+        owned_t<X> ct = detail::zeros_like(param);
+        detail::for_each_item(ct, [&](auto& item) {
+            if constexpr (has_quotients<bare<decltype(item)>>)
+                item = static_cast<bare<decltype(item)>>(numbers_());
+        });
+        return ct;
+    }
+
+    /// Compares the derivatives by one operand, which are what the VJP made of `start`, with the quotients.
+    /// evaluate(use) computes the results and calls use(result) for each.
     template <std::size_t I, class Ct, class Evaluate>
-    void compare(std::string_view name, std::size_t number, Ct const& ct_operand, Evaluate const& evaluate,
-        vjp_report& report) const
+    void compare(std::string_view name, std::size_t number, Ct const& start, Ct const& ct_operand,
+        Evaluate const& evaluate, vjp_report& report) const
     {
         auto& operand = std::get<I>(operands_);
+        if (!detail::have_same_shape(operand, ct_operand))
+            fail<body_error>(
+                "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but ", name, "[",
+                number, "] is ", detail::shape_of(operand), " and the VJP made its cotangent ",
+                detail::describe_shape(ct_operand), ". Assign its items.");
         using item = item_t<bare<decltype(operand)>>;
         if constexpr (has_quotients<item>) {
             double const tolerance =
                 options_.tolerance.value_or(std::numeric_limits<item>::digits < 53 ? 1e-2 : 1e-6);
-            std::vector<double> derivatives;
-            detail::for_each_item(
-                ct_operand, [&](item const& ct) { derivatives.push_back(static_cast<double>(ct)); });
+            std::vector<double> const before = detail::doubles_of(start),
+                                      after = detail::doubles_of(ct_operand);
             std::size_t flat = 0;
             detail::for_each_item(operand, [&](item& value) {
                 item const original = value;
@@ -17529,7 +18830,7 @@ public:
                 double const quotient =
                     (sum_above - weighted_results(evaluate)) / static_cast<double>(above - value);
                 value = original;
-                double const vjp = derivatives[flat];
+                double const vjp = after[flat] - before[flat];
                 if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
                     report.add({concat(name, "[", number, "]"), unravel(flat, detail::shape_of(operand)), vjp,
                         quotient});
@@ -17559,6 +18860,81 @@ private:
     std::vector<double> weights_{};
 };
 
+/// The values of packs as const references.
+template <class... Packs>
+using const_operands_t = joined_t<const_leaves_t<owned_t<Packs>>...>;
+
+// The message of a static_assert is a literal, so only the preprocessor can insert the name of the function.
+// The macro defines function<BodyVjp, State, Elements, Params, Outputs>(): true if a VJP is callable for a
+// body with these outputs, otherwise a compile-time error of one sentence.
+#define XLOOM_CHECKED_VJP(function, op)                                                                      \
+    template <class BodyVjp, class State, class Elements, class Params, class Outputs>                       \
+    consteval bool function()                                                                                \
+    {                                                                                                        \
+        using call = call_of<BodyVjp,                                                                        \
+            joined_t<const_operands_t<State, Elements, Params, Outputs>, leaves_t<owned_t<State>>,           \
+                leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>>;                                    \
+        if constexpr (is_operand<BodyVjp> || !call::is_valid)                                                \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP must be callable as body_vjp(state const&..., element const&..., param "       \
+                   "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., "     \
+                   "param cotangent&...)");                                                                  \
+        else if constexpr (call::has_copies)                                                                 \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP takes a cotangent that it is to write by value, so that what it writes is "    \
+                   "lost; take it by reference, as in double& ct_h or auto& ct_x");                          \
+        else                                                                                                 \
+            return true;                                                                                     \
+        return false;                                                                                        \
+    }
+
+XLOOM_CHECKED_VJP(is_valid_checked_vjp, "xloom::check_vjp")
+XLOOM_CHECKED_VJP(is_valid_checked_vjp_into, "xloom::check_vjp_into")
+
+#undef XLOOM_CHECKED_VJP
+
+/// True if the types of a call of check_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params>
+consteval bool is_valid_check_vjp()
+{
+    using call = call_of<Body, const_operands_t<State, Elements, Params>>;
+    if constexpr (is_operand<BodyVjp>)
+        return is_valid_checked_vjp<BodyVjp, State, Elements, Params, std::tuple<>>();
+    else if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp: the body must be callable as body(state const&..., element const&..., param "
+            "const&...); the arguments are check_vjp(body, body_vjp, states, elements[, params][, options])");
+    else {
+        using step = bare<typename call::result>;
+        if constexpr (!is_step_of<step, leaf_count<State const>>)
+            static_assert(never<Body>, "xloom::check_vjp: the body must return xloom::scan_step{state, "
+                                       "scan_outputs}, with as many states as it has");
+        else
+            return is_valid_checked_vjp<BodyVjp, State, Elements, Params, decltype(step::scan_outputs)>();
+    }
+    return false;
+}
+
+/// True if the types of a call of check_vjp_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
+consteval bool is_valid_check_vjp_into()
+{
+    using call = call_of<Body,
+        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
+    if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body must be callable as body(state&..., element const&..., param "
+            "const&..., output&...); the arguments are check_vjp_into(body, body_vjp, states, elements, "
+            "params, outputs[, options])");
+    else if constexpr (call::has_copies)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is "
+            "lost; take it by reference, as in double& h or auto& y_t");
+    else
+        return is_valid_checked_vjp_into<BodyVjp, State, Elements, Params, Outputs>();
+    return false;
+}
+
 /// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
 /// and the outputs.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
@@ -17584,17 +18960,25 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     vjp_report report;
     [&]<std::size_t... I, std::size_t... J, std::size_t... K, std::size_t... L>(std::index_sequence<I...>,
         std::index_sequence<J...>, std::index_sequence<K...>, std::index_sequence<L...>) {
-        auto ct_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
-        auto ct_p = std::tuple(detail::zeros_like(std::get<K>(p))...);
+        auto const zeros = std::tuple(detail::zeros_like(std::get<I>(first))...);
+        auto const zeros_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
+        auto const start_p = std::tuple(comparison.start_of(std::get<K>(p))...);
+        auto ct_x = zeros_x;
+        auto ct_p = start_p;
         detail::call_body(body_vjp, detail::const_leaves(detail::leaves(first)), detail::leaves(x),
             detail::leaves(p), std::tie(std::as_const(std::get<S + L>(cts))...),
             std::tie(std::get<I>(cts)...), detail::leaves(ct_x), detail::leaves(ct_p));
         auto const evaluate = [&](auto const& use) {
             std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
         };
-        (comparison.template compare<I>("states", I, std::get<I>(cts), evaluate, report), ...);
-        (comparison.template compare<S + J>("elements", J, std::get<J>(ct_x), evaluate, report), ...);
-        (comparison.template compare<S + M + K>("params", K, std::get<K>(ct_p), evaluate, report), ...);
+        (comparison.template compare<I>("states", I, std::get<I>(zeros), std::get<I>(cts), evaluate, report),
+            ...);
+        (comparison.template compare<S + J>(
+             "elements", J, std::get<J>(zeros_x), std::get<J>(ct_x), evaluate, report),
+            ...);
+        (comparison.template compare<S + M + K>(
+             "params", K, std::get<K>(start_p), std::get<K>(ct_p), evaluate, report),
+            ...);
     }(std::make_index_sequence<S>{}, std::make_index_sequence<M>{}, std::make_index_sequence<P>{},
         std::make_index_sequence<std::tuple_size_v<decltype(cts)> - S>{});
     return report;
@@ -17608,10 +18992,11 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 /// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
 /// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
 /// varied by the cube root of its type's epsilon.
+/// The cotangents of the params are random numbers, too, before body_vjp adds to them.
 ///
 /// Types     items of floating-point types are varied, others are not.
 /// Options   check_vjp_options. The tolerance is relative to the larger of 1 and the quotient.
-/// Errors    exceptions of the bodies propagate.
+/// Errors    body_error: the VJP changed the shape of a cotangent. Exceptions of the bodies propagate.
 /// Cost      two runs of the body for every item.
 /// Source    JAX's jax.test_util.check_vjp.
 /// Example
@@ -17629,13 +19014,18 @@ template <class Body, class BodyVjp, class State, class Elements, class Params =
 vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params = {}, check_vjp_options const& options = {})
 {
-    auto const call_body = [&](auto const& operands) {
-        auto step = std::apply(body, operands);
-        return std::apply(
-            [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
-            std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
-    };
-    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    if constexpr (detail::is_valid_check_vjp<std::remove_reference_t<Body>, std::remove_reference_t<BodyVjp>,
+                      State, Elements, Params>()) {
+        auto const call_body = [&](auto const& operands) {
+            auto step = std::apply(body, operands);
+            return std::apply(
+                [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
+                std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
 }
 
 /// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
@@ -17644,21 +19034,28 @@ template <class Body, class BodyVjp, class State, class Elements, class Params, 
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
 {
-    constexpr std::size_t S = detail::leaf_count<State const>;
-    auto const call_body = [&](auto const& operands) {
-        auto results = std::apply(
-            [](auto const&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
-            std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
-        [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
-            std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
-            ((std::get<I>(results) = std::get<I>(operands)), ...);
-            body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
-        }(std::make_index_sequence<S>{},
-            std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
-            std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
-        return results;
-    };
-    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    if constexpr (detail::is_valid_check_vjp_into<std::remove_reference_t<Body>,
+                      std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>()) {
+        constexpr std::size_t S = detail::leaf_count<State const>;
+        auto const call_body = [&](auto const& operands) {
+            auto results = std::apply(
+                [](auto const&... value) {
+                    return std::tuple<detail::owned_t<decltype(value)>...>(value...);
+                },
+                std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
+            [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
+                std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
+                ((std::get<I>(results) = std::get<I>(operands)), ...);
+                body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
+            }(std::make_index_sequence<S>{},
+                std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
+                std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
+            return results;
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
 }
 
 } // namespace xloom
@@ -17757,6 +19154,13 @@ auto cumulative_sum(X const& x, cumulative_options const& options = {}, Policy c
     return detail::cumulative("xloom::cumulative_sum", x, reduce_add, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, detail::other_than<cumulative_options> Other, class... More>
+auto cumulative_sum(X const&, Other const&, More const&...)
+{
+    return detail::is_valid_cumulative<reduce_add_t, X, cumulative_options>();
+}
+
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
@@ -17765,6 +19169,13 @@ void cumulative_sum_into(X const& x, Y&& y, cumulative_options const& options = 
 {
     detail::cumulative_into(
         "xloom::cumulative_sum_into", x, static_cast<Y&&>(y), reduce_add, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Y, detail::other_than<cumulative_options> Other, class... More>
+void cumulative_sum_into(X const&, Y&&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_cumulative<reduce_add_t, X, cumulative_options>());
 }
 
 /// Computes the running products of x along an axis; all else as cumulative_sum, with 1 where that has 0.
@@ -17780,6 +19191,13 @@ auto cumulative_prod(X const& x, cumulative_options const& options = {}, Policy 
     return detail::cumulative("xloom::cumulative_prod", x, reduce_mul, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, detail::other_than<cumulative_options> Other, class... More>
+auto cumulative_prod(X const&, Other const&, More const&...)
+{
+    return detail::is_valid_cumulative<reduce_mul_t, X, cumulative_options>();
+}
+
 /// Computes cumulative_prod into the caller's y, which may be x itself.
 template <class X, class Y, class Policy = serial_policy>
 void cumulative_prod_into(
@@ -17787,6 +19205,13 @@ void cumulative_prod_into(
 {
     detail::cumulative_into(
         "xloom::cumulative_prod_into", x, static_cast<Y&&>(y), reduce_mul, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Y, detail::other_than<cumulative_options> Other, class... More>
+void cumulative_prod_into(X const&, Y&&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_cumulative<reduce_mul_t, X, cumulative_options>());
 }
 
 } // namespace xloom
@@ -17805,24 +19230,6 @@ void cumulative_prod_into(
 // Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
 
 namespace xloom::kernel {
-
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target.
-template <class V>
-[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
-{
-    V product = a * b;
-#if defined(__FMA__)
-    asm("" : "+v"(product));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-    asm("" : "+m"(product));
-#endif
-    return product;
-}
 
 /// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
 /// without the rules of C for infinities.
@@ -17843,25 +19250,34 @@ template <class T>
     return {real + c.real(), imag + c.imag()};
 }
 
-template <class V>
-[[gnu::always_inline]] inline V product(V const& a, V const& b)
-{
-    return static_cast<V>(a * b);
-}
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
-        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
-}
-
 /// The map h -> a h + b. V is a number, or a vector of lanes.
 template <class V>
 struct affine_map {
     V a, b;
 };
 
-/// The composition of affine maps: `first`, then `second`.
+/// The largest |a| of which the product of a block does not overflow: its 256th power is at most 2^44 for
+/// float, else 2^256.
+template <class T>
+inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
+
+/// True, for each lane, if |a| <= largest_decay.
+template <class V>
+[[gnu::always_inline]] inline auto is_decay(V const& a)
+{
+    return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+{
+    return kernel::rounded_product(a.real(), a.real()) + kernel::rounded_product(a.imag(), a.imag()) <=
+           largest_decay<T> * largest_decay<T>;
+}
+
+/// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
+///
+/// If |a| <= largest_decay in the whole block, no product of a overflows, and one that underflows does not
+/// become large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
     [[gnu::always_inline]] affine_map<V> operator()(
@@ -17869,7 +19285,52 @@ struct compose {
     {
         return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
     }
+
+    /// True if a scan may begin with a value, and may have an element.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    {
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
+    }
+
+    /// The same, because that depends on the elements alone.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    {
+        return is_safe_start(before);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    {
+        return is_safe(x, result);
+    }
+    static constexpr bool reads_result = false;
+
+    /// Returns a total which says that elements were not clear.
+    template <rounded_number V>
+    static affine_map<V> unclear(affine_map<V> const&)
+    {
+        return {V{} + limit_of<scalar_of<V>, safe_exponent<scalar_of<V>> + 1>, V{}};
+    }
+    template <rounded_number V>
+    static auto is_clear_total(affine_map<V> const& total)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(total.a);
+    }
 };
+
+/// Returns a where the comparison is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline affine_map<V> choose(
+    Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
+{
+    return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
+}
 
 /// The composition of affine maps, lane by lane.
 template <class T>
@@ -17879,6 +19340,9 @@ struct lane_compose {
     using lanes = affine_map<lanes_t<T>>;
 
     static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The operator on elements, and its rule on lanes.
+    using element = compose;
 
     [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
     {
@@ -17894,6 +19358,13 @@ struct lane_compose {
         return {last_lane<T>(x.a), last_lane<T>(x.b)};
     }
     [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
+    static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
+    {
+        x.a[lane] = value.a;
+        x.b[lane] = value.b;
+    }
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
@@ -18020,21 +19491,29 @@ struct value_bytes<std::tuple<Ts...>> {
 };
 
 /// The position of an element in a sequence that begins with an initial value or without one. It tells which
-/// values of the state before it exist.
+/// values of the state before it exist. The state of a scan that may be computed in order (is_ordered) always
+/// has the value before its block, in whose place the last result is, and says so by a flag.
 struct scan_position {
     std::size_t element;
     bool has_initial;
+    bool is_ordered = false;
 
     /// True if there is an initial value or an earlier block.
     bool has_before() const { return has_initial || element >= kernel::elements_per_block; }
     /// True if the block has an earlier group.
     bool has_totals() const { return element % kernel::elements_per_block >= kernel::elements_per_group; }
+    /// The number of earlier elements of the block.
+    std::size_t in_block() const { return element % kernel::elements_per_block; }
     /// The number of earlier elements of the group.
     std::size_t in_group() const { return element % kernel::elements_per_group; }
     /// The number of values that the state consists of.
-    std::size_t values() const { return in_group() + (has_before() ? 1U : 0U) + (has_totals() ? 1U : 0U); }
+    std::size_t values() const { return in_group() + (keeps_before() ? 1U : 0U) + (has_totals() ? 1U : 0U); }
+    bool keeps_before() const { return has_before() || is_ordered; }
 
-    scan_position operator+(std::size_t elements) const { return {element + elements, has_initial}; }
+    scan_position operator+(std::size_t elements) const
+    {
+        return {element + elements, has_initial, is_ordered};
+    }
 };
 
 /// The state of the scans of some sequences before an element: what comes before its block, the totals of the
@@ -18047,22 +19526,35 @@ public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
-    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size);
+    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 3;
 
     explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
-          bytes_(most_values * value_bytes<V>::size * sequences)
+          is_in_order_(sequences),
+          is_unsafe_(sequences),
+          bytes_((most_values * value_bytes<V>::size + 1) * sequences)
     {}
 
     V& before(std::size_t sequence) { return values_[sequence]; }
     V& totals(std::size_t sequence) { return values_[sequences_ + sequence]; }
     V& element(std::size_t i, std::size_t sequence) { return values_[(2 + i) * sequences_ + sequence]; }
 
+    /// Not 0 if the rest of the block is computed in order, from the last result on, which is before(sequence).
+    unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
+    /// Not 0 if elements of the block that this rank ends with permit no other order.
+    unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
+
+    /// The bytes in which is_unsafe of the first `count` sequences is sent.
+    std::span<std::byte> unsafe_bytes(std::size_t count)
+    {
+        return std::as_writable_bytes(std::span(is_unsafe_).first(count));
+    }
     /// The bytes of the state of the first `count` sequences before an element, in which they are sent.
     std::span<std::byte> bytes(scan_position const& at, std::size_t count)
     {
-        return std::span(bytes_).first(at.values() * count * value_bytes<V>::size);
+        return std::span(bytes_).first(
+            (at.values() * value_bytes<V>::size + (at.is_ordered ? 1 : 0)) * count);
     }
     void write_bytes(scan_position const& at, std::size_t count)
     {
@@ -18071,6 +19563,8 @@ public:
             value_bytes<V>::write(value, to);
             to += value_bytes<V>::size;
         });
+        if (at.is_ordered)
+            std::memcpy(to, is_in_order_.data(), count);
     }
     void read_bytes(scan_position const& at, std::size_t count)
     {
@@ -18079,6 +19573,8 @@ public:
             value_bytes<V>::read(value, from);
             from += value_bytes<V>::size;
         });
+        if (at.is_ordered)
+            std::memcpy(is_in_order_.data(), from, count);
     }
 
 private:
@@ -18086,7 +19582,7 @@ private:
     void for_each_value(scan_position const& at, std::size_t count, F const& f)
     {
         for (std::size_t i = 0; i < count; ++i) {
-            if (at.has_before())
+            if (at.keeps_before())
                 f(before(i));
             if (at.has_totals())
                 f(totals(i));
@@ -18097,6 +19593,7 @@ private:
 
     std::size_t sequences_;
     std::unique_ptr<V[]> values_;
+    std::vector<unsigned char> is_in_order_, is_unsafe_;
     std::vector<std::byte> bytes_;
 };
 
@@ -18112,15 +19609,26 @@ public:
 
     void operator()(scan_position at, std::size_t begin, std::size_t end) const
     {
+        if constexpr (is_ordered)
+            if (at.in_block() == 0)
+                state_.is_in_order(sequence_) =
+                    (at.has_before() && !Op::is_safe_start(state_.before(sequence_))) ||
+                    state_.is_unsafe(sequence_) != 0;
         while (begin < end) {
             std::size_t const count = (std::min)(kernel::elements_per_group - at.in_group(), end - begin);
-            scan_in_group(at, begin, count);
+            if (is_ordered && state_.is_in_order(sequence_) != 0)
+                continue_in_order(begin, count);
+            else
+                scan_in_group(at, begin, count);
             at = at + count;
             begin += count;
         }
     }
 
 private:
+    static constexpr bool is_ordered = kernel::order_rule<Op, V>::is_ordered;
+    static constexpr bool reads_result = kernel::order_rule<Op, V>::reads_result;
+
     void scan_in_group(scan_position const& at, std::size_t begin, std::size_t count) const
     {
         std::size_t const first = at.in_group(), last = first + count;
@@ -18132,20 +19640,65 @@ private:
             if (last < kernel::elements_per_group)
                 state_.element(i, sequence_) = prefixes[i];
         }
-        kernel::scan_group(prefixes, last, op_);
-        write(at, begin, last, prefixes);
-        if (last == kernel::elements_per_group)
+        if constexpr (reads_result) {
+            V elements[kernel::elements_per_group];
+            std::copy_n(prefixes, last, elements);
+            kernel::scan_group(prefixes, last, op_);
+            write_while_safe(at, begin, last, elements, prefixes);
+        } else {
+            kernel::scan_group(prefixes, last, op_);
+            write(at, begin, last, prefixes);
+        }
+        if (last == kernel::elements_per_group && !(is_ordered && state_.is_in_order(sequence_) != 0))
             append_group(at, prefixes[last - 1]);
+    }
+
+    void continue_in_order(std::size_t begin, std::size_t count) const
+    {
+        V& last = state_.before(sequence_);
+        for (std::size_t i = begin; i < begin + count; ++i) {
+            V const result = op_(last, access_.read(i, 0));
+            access_.write(i, 0, exclusive_ ? last : result);
+            last = result;
+        }
+    }
+
+    /// Returns what comes before the group, if anything does.
+    V base(scan_position const& at) const
+    {
+        V const& before = state_.before(sequence_);
+        V const& totals = state_.totals(sequence_);
+        return at.has_before() && at.has_totals() ? op_(before, totals) : at.has_totals() ? totals : before;
+    }
+
+    /// Writes the results of a group: in order from the first one on that is not safe.
+    void write_while_safe(scan_position const& at, std::size_t begin, std::size_t last, V const* elements,
+        V const* prefixes) const
+    {
+        bool const has_base = at.has_before() || at.has_totals();
+        V const first = base(at);
+        V done = first;
+        bool is_safe = true;
+        for (std::size_t i = 0; i < last; ++i) {
+            V const& x = elements[i];
+            V result = has_base ? op_(first, prefixes[i]) : prefixes[i];
+            is_safe = is_safe && Op::is_safe(x, result);
+            if (!is_safe)
+                result = has_base || i != 0 ? op_(done, x) : x;
+            if (i >= at.in_group())
+                access_.write(begin + i - at.in_group(), 0, exclusive_ ? done : result);
+            done = result;
+        }
+        if (!is_safe) {
+            state_.is_in_order(sequence_) = 1;
+            state_.before(sequence_) = done;
+        }
     }
 
     void write(scan_position const& at, std::size_t begin, std::size_t last, V const* prefixes) const
     {
-        V const& before = state_.before(sequence_);
-        V const& totals = state_.totals(sequence_);
-        if (at.has_before() && at.has_totals())
-            write_after(op_(before, totals), at.in_group(), begin, last, prefixes);
-        else if (at.has_before() || at.has_totals())
-            write_after(at.has_before() ? before : totals, at.in_group(), begin, last, prefixes);
+        if (at.has_before() || at.has_totals())
+            write_after(base(at), at.in_group(), begin, last, prefixes);
         else // of an inclusive scan
             for (std::size_t i = at.in_group(); i < last; ++i)
                 access_.write(begin + i - at.in_group(), 0, prefixes[i]);
@@ -18254,6 +19807,20 @@ strips_of_row<Vector, Make> strips_between(
     return {begin, end, width, make, true, neutral};
 }
 
+/// The whole blocks of a rank's part of a sequence: the number of elements before the first one, and that of
+/// blocks.
+struct block_range {
+    std::size_t head, blocks;
+};
+
+/// Returns the whole blocks of the `length` elements from `begin` on.
+constexpr block_range whole_blocks_of(std::size_t begin, std::size_t length)
+{
+    constexpr std::size_t size = kernel::elements_per_block;
+    std::size_t const head = (std::min)((size - begin % size) % size, length);
+    return {head, (length - head) / size};
+}
+
 /// The whole blocks of strips of sequences. `Carried` is the operand of `sequences` that is the state.
 template <class V, std::size_t Carried, class Sequences, class Strips>
 class whole_blocks {
@@ -18265,22 +19832,25 @@ class whole_blocks {
     static constexpr std::size_t lanes = values_of<vector, V>;
 
 public:
-    /// The blocks begin at element `first` of each sequence.
-    whole_blocks(Sequences const& all, Strips const& strips, std::size_t first, std::size_t blocks)
+    whole_blocks(Sequences const& all, Strips const& strips, block_range const& range)
         : all_(all),
           strips_(strips),
-          first_(first),
-          blocks_(blocks),
+          first_(range.head),
+          blocks_(range.blocks),
           row_((strips.end - strips.begin) / lanes)
     {}
 
-    /// Computes the totals of all blocks, on the threads of a policy. Allocates memory for them.
+    /// Computes the totals of all blocks in `memory`, on the threads of a policy. Returns the end of the
+    /// totals there.
     template <class Policy>
-    void reduce(std::size_t parts, Policy const& policy)
+    V* reduce(V* memory, std::size_t parts, Policy const& policy)
     {
-        totals_ = std::make_unique<vector[]>(rows() * row_ * blocks_);
+        std::size_t const count = rows() * row_ * blocks_;
+        totals_ = reinterpret_cast<vector*>(memory);
+        std::uninitialized_value_construct_n(totals_, count);
         for_each_part(parts, policy,
             [](strip_type const& strip, std::size_t block, vector* totals) { strip.reduce(block, totals); });
+        return memory + count * lanes;
     }
 
     /// Combines the totals with the state, so that the state is that after the blocks, and what comes before
@@ -18289,27 +19859,28 @@ public:
     {
         for_each_strip([&](offsets const& at, std::size_t width, vector* totals) {
             strip_type const strip = make(at, width);
-            auto const before_of = [&](std::size_t c, std::size_t lane) -> V& {
-                return state.before(static_cast<std::size_t>(
-                    at[Carried] + static_cast<std::ptrdiff_t>(c * lanes + lane) * all_.beside()[Carried]));
+            std::size_t const vectors = width / lanes;
+            auto const for_each_value = [&](auto const& f) {
+                for (std::size_t c = 0; c < vectors; ++c)
+                    for (std::size_t lane = 0; lane < lanes; ++lane)
+                        f(c, lane,
+                            state.before(static_cast<std::size_t>(
+                                at[Carried] +
+                                static_cast<std::ptrdiff_t>(c * lanes + lane) * all_.beside()[Carried])));
             };
-            for (std::size_t c = 0; c < width / lanes; ++c) {
-                vector before = strips_.neutral;
-                for (std::size_t lane = 0; has_before && lane < lanes; ++lane)
-                    set_lane(before, lane, before_of(c, lane));
-                bool const begins = has_before || strips_.has_neutral;
-                for (std::size_t b = 0; b < blocks_; ++b) {
-                    vector& at_block = totals[b * (width / lanes) + c];
-                    vector const total = at_block;
-                    at_block = before;
-                    if (begins || b != 0)
-                        strip.combine(before, total);
-                    else
-                        before = total;
-                }
-                for (std::size_t lane = 0; lane < lanes; ++lane)
-                    before_of(c, lane) = get_lane<V>(before, lane);
+            std::array<vector, strip_type::max_width> before;
+            std::fill_n(before.begin(), vectors, strips_.neutral);
+            if (has_before)
+                for_each_value([&](std::size_t c, std::size_t lane, V const& value) {
+                    set_lane(before[c], lane, value);
+                });
+            for (std::size_t b = 0; b < blocks_; ++b) {
+                vector* const at_block = totals + b * vectors;
+                strip.append(b, before.data(), at_block, has_before || strips_.has_neutral || b != 0);
+                std::swap_ranges(before.begin(), before.begin() + vectors, at_block);
             }
+            for_each_value(
+                [&](std::size_t c, std::size_t lane, V& value) { value = get_lane<V>(before[c], lane); });
         });
     }
 
@@ -18334,7 +19905,7 @@ private:
     template <class F>
     void for_each_strip(F const& f) const
     {
-        vector* totals = totals_.get();
+        vector* totals = totals_;
         for (std::size_t row = 0; row < rows(); ++row)
             for (std::size_t begin = strips_.begin; begin < strips_.end; begin += strips_.width) {
                 std::size_t const width = (std::min)(strips_.width, strips_.end - begin);
@@ -18365,7 +19936,7 @@ private:
     std::size_t first_;
     std::size_t blocks_;
     std::size_t row_; ///< the number of vectors of a row
-    std::unique_ptr<vector[]> totals_{};
+    vector* totals_ = nullptr;
 };
 
 } // namespace xloom::detail
@@ -18409,7 +19980,7 @@ struct rank_item_scan {
         return {detail::moved_by(x, to[0]), detail::moved_by(y, to[2]), start, exclusive, function};
     }
 
-    operator_ref<T, Op> op() const { return {function}; }
+    element_operator<T, Op> op() const { return detail::element_operator_of<T>(*function); }
     bool has_initial() const { return start != nullptr; }
     T const& initial(offsets const&) const { return *start; }
 
@@ -18438,7 +20009,7 @@ struct rank_item_scan {
 private:
     auto items(all_sequences const& all, std::size_t begin) const
     {
-        using strip = kernel::strip_prefix<T, operator_ref<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
         return strips_between<T>(begin, all.neighbours(), kernel::strip_width<T>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(op(), access(at, all), length, width, exclusive);
@@ -18594,10 +20165,11 @@ private:
     auto vectors(all_sequences const& all, std::size_t end) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        return strips_between<map>(0, end, kernel::lane_count<T> * kernel::row_width<map>,
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        return strips_between<map>(0, end, kernel::lane_count<T> * strip::max_width,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 auto const& time = all.time();
-                return kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>({},
+                return strip({},
                     {{a + at[0], time[0], 1}, {b + at[1], time[1], 1}, {h0 + at[2], 0, 0},
                         {h + at[4], time[4], 1}},
                     length, width / kernel::lane_count<T>, false);
@@ -18639,6 +20211,42 @@ void for_each_box(sequence_box const& all, std::size_t axis, std::size_t most, F
     }
 }
 
+/// Returns where this rank's part of a divided axis begins, in the direction of a scan.
+template <communicator C>
+std::size_t begin_in_scan(distributed_axis<C> const& axis, bool reverse)
+{
+    return reverse ? axis.length() - axis.end() : axis.begin();
+}
+
+/// The memory of a rank's scans, allocated before the first write: the state of the sequences that are sent
+/// at once, and the totals of their whole blocks.
+template <class V>
+class rank_scan_memory {
+public:
+    template <communicator C>
+    rank_scan_memory(shape const& dims, std::size_t axis, bool reverse, distributed_axis<C> const& part)
+        : sequences_((std::clamp)(part.buffer_bytes() / prefix_state<V>::bytes_per_sequence, std::size_t{1},
+              (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}))),
+          state_(sequences_),
+          totals_(sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
+    {}
+
+    /// The largest number of sequences whose state is sent at once.
+    std::size_t sequences() const { return sequences_; }
+    prefix_state<V>& state() { return state_; }
+    V* totals() { return reinterpret_cast<V*>(totals_.data()); }
+
+private:
+    /// Not V itself: a std::vector of bool has no memory of bools.
+    struct total {
+        V value;
+    };
+
+    std::size_t sequences_;
+    prefix_state<V> state_;
+    aligned_vector<total> totals_;
+};
+
 /// The neighbours of this rank along a divided axis, in the direction of a scan, and where its part begins.
 template <communicator C>
 struct scan_neighbours_of {
@@ -18647,7 +20255,7 @@ struct scan_neighbours_of {
     std::size_t before, after;
     scan_position begin;
 
-    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial)
+    scan_neighbours_of(distributed_axis<C> const& axis, bool reverse, bool has_initial, bool is_ordered)
         : ranks(axis.ranks()),
           is_first(reverse ? ranks.rank() + 1 == ranks.size() : ranks.rank() == 0),
           is_last(reverse ? ranks.rank() == 0 : ranks.rank() + 1 == ranks.size()),
@@ -18657,7 +20265,7 @@ struct scan_neighbours_of {
           after(ranks.rank() + (is_last      ? 0
                                    : reverse ? std::size_t(-1)
                                              : 1)),
-          begin{reverse ? axis.length() - axis.end() : axis.begin(), has_initial}
+          begin{detail::begin_in_scan(axis, reverse), has_initial, is_ordered}
     {}
 
     void receive(std::span<std::byte> bytes) const
@@ -18670,6 +20278,16 @@ struct scan_neighbours_of {
         if (!is_last)
             ranks.exchange(after, bytes, after, {});
     }
+    void receive_back(std::span<std::byte> bytes) const
+    {
+        if (!is_last)
+            ranks.exchange(after, {}, after, bytes);
+    }
+    void send_back(std::span<std::byte const> bytes) const
+    {
+        if (!is_first)
+            ranks.exchange(before, bytes, before, {});
+    }
 };
 
 /// This rank's part of the scans of one box.
@@ -18678,24 +20296,26 @@ class rank_scan_of_box {
     using V = typename Scan::value_type;
     using all_sequences = typename Scan::all_sequences;
     using offsets = typename Scan::offsets;
+    using op = decltype(std::declval<Scan const&>().op());
+    using rule = kernel::order_rule<op, V>;
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
-        prefix_state<V>& state)
-        : scan_(scan), all_(all), place_(place), state_(state)
-    {
-        std::size_t const in_block = place.begin.element % kernel::elements_per_block;
-        if (in_block != 0)
-            head_ = (std::min)(kernel::elements_per_block - in_block, all.length());
-        blocks_ = (all.length() - head_) / kernel::elements_per_block;
-    }
+        rank_scan_memory<V>& memory)
+        : scan_(scan),
+          all_(all),
+          place_(place),
+          memory_(memory),
+          state_(memory.state()),
+          whole_(whole_blocks_of(place.begin.element, all.length()))
+    {}
 
     template <class Policy>
     void run(rank_attempt& attempt, Policy const& policy)
     {
         scan_.with_strips(all_, [&]<class... Strips>(Strips const&... strips) {
             run_blocks(attempt, policy,
-                whole_blocks<V, Scan::state, all_sequences, Strips>(all_, strips, head_, blocks_)...);
+                whole_blocks<V, Scan::state, all_sequences, Strips>(all_, strips, whole_)...);
         });
     }
 
@@ -18705,29 +20325,69 @@ private:
     {
         std::size_t const count = all_.count();
         std::size_t const parts = detail::parts_for(policy, all_.length() * count);
-        scan_position const middle = place_.begin + head_,
-                            tail = middle + blocks_ * kernel::elements_per_block,
+        scan_position const middle = place_.begin + whole_.head,
+                            tail = middle + whole_.blocks * kernel::elements_per_block,
                             end = place_.begin + all_.length();
         attempt([&] {
-            if (blocks_ != 0)
-                (blocks.reduce(parts, policy), ...);
+            V* memory = memory_.totals();
+            if (whole_.blocks != 0)
+                ((memory = blocks.reduce(memory, parts, policy)), ...);
         });
+        if constexpr (rule::is_ordered && !rule::reads_result)
+            exchange_unsafe(attempt, tail.element - place_.begin.element, end);
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
             if (place_.is_first)
                 start();
             else
                 state_.read_bytes(place_.begin, count);
-            continue_scans(place_.begin, 0, head_);
-            if (blocks_ != 0)
+            continue_scans(place_.begin, 0, whole_.head);
+            if (whole_.blocks != 0)
                 (blocks.combine(state_, middle.has_before()), ...);
             continue_scans(tail, tail.element - place_.begin.element, all_.length());
             state_.write_bytes(end, count);
         });
         place_.send(state_.bytes(end, count));
         attempt([&] {
-            if (blocks_ != 0)
+            if (whole_.blocks != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
+        });
+    }
+
+    /// Finds out whether the block that this rank ends within has elements, on this rank or a later one, that
+    /// permit the serial order only, and tells the rank before.
+    void exchange_unsafe(rank_attempt& attempt, std::size_t tail, scan_position const& end)
+    {
+        std::span<std::byte> const bytes = state_.unsafe_bytes(all_.count());
+        bool const is_within_block = whole_.head == all_.length();
+        auto const clear = [&] { std::fill(bytes.begin(), bytes.end(), std::byte{}); };
+        auto const send = [&] {
+            if (place_.begin.in_block() != 0)
+                place_.send_back(bytes);
+        };
+        clear();
+        if (!is_within_block) {
+            attempt([&] { note_unsafe(0, whole_.head); });
+            send();
+            clear();
+        }
+        if (end.in_block() != 0)
+            place_.receive_back(bytes);
+        attempt([&] { note_unsafe(is_within_block ? 0 : tail, all_.length()); });
+        if (is_within_block)
+            send();
+    }
+    void note_unsafe(std::size_t begin, std::size_t end)
+    {
+        if (begin == end)
+            return;
+        for_each_sequence([&](offsets const& first, std::size_t sequence) {
+            auto const access = scan_.access(first, all_);
+            for (std::size_t i = begin; i < end; ++i) {
+                V const x = access.read(i, 0);
+                if (!op::is_safe(x, x))
+                    state_.is_unsafe(sequence) = 1;
+            }
         });
     }
 
@@ -18763,32 +20423,25 @@ private:
     Scan const& scan_;
     all_sequences const& all_;
     scan_neighbours_of<C> const& place_;
+    rank_scan_memory<V>& memory_;
     prefix_state<V>& state_;
-    std::size_t head_ = 0;   ///< the number of elements before the first whole block
-    std::size_t blocks_ = 0; ///< the number of whole blocks
+    block_range whole_;
 };
 
-/// The largest number of sequences whose state is sent at once.
-template <class V>
-std::size_t sequences_at_once(std::size_t buffer_bytes, shape const& dims, std::size_t axis)
-{
-    return (std::clamp)(buffer_bytes / prefix_state<V>::bytes_per_sequence, std::size_t{1},
-        (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}));
-}
-
 /// Runs this rank's part of scans. `layouts` are those of the operands, without the state. Requires operands
-/// that are checked and agreed on; an exception of a callable is left to `attempt`.
+/// that are checked and agreed on; an exception of a callable is left to `attempt`. Allocates nothing.
 template <class Scan, communicator C, class Policy>
 void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1> const& layouts,
     std::size_t axis, bool reverse, distributed_axis<C> const& part,
-    prefix_state<typename Scan::value_type>& state, rank_attempt& attempt, Policy const& policy)
+    rank_scan_memory<typename Scan::value_type>& memory, rank_attempt& attempt, Policy const& policy)
 {
     using V = typename Scan::value_type;
     shape const& dims = layouts.back().dims;
     if (part.length() == 0)
         return;
-    scan_neighbours_of<C> const place(part, reverse, scan.has_initial());
-    std::size_t const most = detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis);
+    constexpr bool is_ordered = kernel::order_rule<decltype(scan.op()), V>::is_ordered;
+    scan_neighbours_of<C> const place(part, reverse, scan.has_initial(), is_ordered);
+    std::size_t const most = memory.sequences();
     detail::for_each_box({shape(dims.size(), 0), dims}, axis, most, [&](sequence_box const& box) {
         std::array<strided_layout, Scan::count> in_box;
         std::array<std::ptrdiff_t, Scan::count> first{};
@@ -18805,7 +20458,7 @@ void run_rank_scan(Scan const& scan, std::array<strided_layout, Scan::count - 1>
         }
         Scan const moved = scan.moved(first);
         typename Scan::all_sequences const all(in_box, axis, reverse);
-        rank_scan_of_box<Scan, C>(moved, all, place, state).run(attempt, policy);
+        rank_scan_of_box<Scan, C>(moved, all, place, memory).run(attempt, policy);
     });
 }
 
@@ -18893,28 +20546,28 @@ rank_scan_call<sizeof...(Xs)> checked_rank_scan(std::string_view name, bool is_t
     check_scan_memory(name, std::span(operands).first(count), std::span(operands).last(count));
     for (std::size_t k = 0; k < 2 * count; ++k)
         call.layouts[k] = operands[k].memory.layout;
-    call.digest = detail::digest_of(operands[0].dims(), call.axis);
+    call.digest = detail::digest_of(part, operands[0].dims(), call.axis);
     call.digest.add(options.reverse).add(options.exclusive);
     return call;
 }
 
+/// Runs a scan over ranks of inputs that `attempt` has evaluated; xs is null if it failed.
 template <bool IsTuple, class V, class Op, class... Xs, class... Ys, communicator C, class Policy>
-void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs,
+void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs,
     std::tuple<Ys&...> const& ys, distributed_axis<C> const& part, associative_scan_options const& options,
-    Policy const& policy)
+    rank_attempt& attempt, Policy const& policy)
 {
-    rank_attempt attempt;
     rank_scan_call<sizeof...(Xs)> call;
     std::optional<V> start;
-    std::optional<prefix_state<V>> state;
+    std::optional<rank_scan_memory<V>> memory;
     attempt([&] {
-        call = detail::checked_rank_scan(name, IsTuple, xs, ys, options, part);
+        call = detail::checked_rank_scan(name, IsTuple, *xs, ys, options, part);
         detail::check_scan_operator<V>(name, op);
         start = detail::initial_value<V>(name, op, options.exclusive);
-        call.digest.add(sizeof(V));
-        if constexpr (std::same_as<std::remove_const_t<Op>, reduction>)
-            call.digest.add(static_cast<std::uint64_t>(op));
-        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), call.layouts.back().dims, call.axis));
+        call.digest.template add_type<V>();
+        detail::with_callable<V>(
+            op, [&]<class Function>(Function&) { call.digest.template add_type<Function>(); });
+        memory.emplace(call.layouts.back().dims, call.axis, options.reverse, part);
     });
     attempt.agree(part.ranks(), name, call.digest);
 
@@ -18922,14 +20575,14 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
         [](auto const&... each) {
             return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
         },
-        xs);
+        *xs);
     std::tuple<item_t<Ys>*...> const y = std::apply(
         [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
     V const* const first = start ? &*start : nullptr;
     detail::with_callable<V>(op, [&]<class Function>(Function& function) {
         auto const run = [&](auto const& scan) {
             detail::run_rank_scan(
-                scan, call.layouts, call.axis, options.reverse, part, *state, attempt, policy);
+                scan, call.layouts, call.axis, options.reverse, part, *memory, attempt, policy);
         };
         if constexpr (IsTuple)
             run(rank_tuple_scan<Function, item_t<Xs>...>{x, y, first, options.exclusive, &function});
@@ -18947,15 +20600,16 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs
 ///
 ///     y of all ranks, joined = associative_scan(op, x of all ranks, joined)
 ///
-/// Operator  as associative_scan; the same on all ranks.
+/// Operator  as associative_scan; of the same type on all ranks.
 /// Shapes    as associative_scan; on each rank the scanned axis has the length of its part, which may be 0,
 ///           and the others are equal on all ranks.
 /// Types     trivially copyable ones, and tuples of them.
 /// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
 /// Policy    as associative_scan, on the threads of a rank.
-/// Errors    on all ranks, before the first write: what one of them finds, with its rank, or option_error for
-///           calls that differ. What a callable throws on one rank propagates there, and is a rank_error on
-///           the others; results are then unspecified. Errors of the communicator propagate.
+/// Errors    on all ranks, before the first write: what one of them finds, with its rank; what a lazy operand
+///           throws there, or std::bad_alloc, as a rank_error of the others; option_error for calls that
+///           differ. What a callable throws on one rank propagates there, and is a rank_error on the others;
+///           results are then unspecified. Errors of the communicator propagate.
 /// Order     that of associative_scan for the whole axis, so that the bits of the results do not depend on
 ///           the ranks: groups and blocks that have elements of several ranks are combined as in one process.
 /// Cost      as associative_scan on several threads, for each rank's part: reads x twice, or y. A rank passes
@@ -18975,10 +20629,14 @@ template <class Op, class Xs, class Ys, communicator C, class Policy = serial_po
 void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, distributed_axis<C> const& part,
     associative_scan_options const& options = {}, Policy const& policy = {})
 {
-    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>())
+    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>()) {
+        detail::rank_attempt attempt;
+        std::optional<detail::evaluated_pack<Xs>> inputs;
+        attempt([&] { inputs.emplace(xs); });
         detail::distributed_scan<detail::is_tuple<Xs>, detail::scanned_t<Xs>>(
-            "xloom::distributed_associative_scan_into", op, detail::evaluated_inputs(xs), detail::leaves(ys),
-            part, options, policy);
+            "xloom::distributed_associative_scan_into", op, detail::pointer_to_values(inputs),
+            detail::leaves(ys), part, options, attempt, policy);
+    }
 }
 
 } // namespace xloom
@@ -19125,11 +20783,11 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
 /// Requires that the sizes of data and of updates, as broadcast, do not overflow.
 ///
 /// Errors    shape_error.
-constexpr void check_scattered_sizes(std::string_view op, shape const& data, shape const& updates)
+constexpr void check_scattered_sizes(indexed_names const& op, shape const& data, shape const& updates)
 {
     if (!has_strides(data) || !has_strides(updates))
-        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
-            data, " and updates is ", updates, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but ", op.data,
+            " is ", data, " and ", op.updates, " is ", updates, ". Reduce a dimension.");
 }
 
 /// Requires that duplicates::first goes with updates that replace values.
@@ -19162,10 +20820,10 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
-constexpr void check_scatter_overlap(
-    std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
+constexpr void check_scatter_overlap(indexed_names const& op, memory_block const& data,
+    memory_block const& indices, memory_block const& updates)
 {
-    check_written_memory(op, {"data", data}, {"indices", indices}, {"updates", updates},
+    check_written_memory(op, {op.data, data}, {"indices", indices}, {op.updates, updates},
         "Copy one of the two.", "Copy it first.");
 }
 
@@ -19218,10 +20876,7 @@ namespace xloom::detail {
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "the output", front.size() + data.size() - b - k);
     shape const dims = joined(front, data, b + k);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", dims,
-            ". Gather fewer slices.");
+    check_result_size(op, "the output", dims, item_bytes, "Gather fewer slices.");
     return dims;
 }
 
@@ -19676,7 +21331,7 @@ public:
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
     ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
     ///           the caller to call require_checked() where a reader finds such an index, or before use.
-    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
+    checked_indices(indexed_names const& op, Indices const& indices, strided_layout const& axes,
         std::size_t first_axis, bounds rule, index_check when = index_check::before_use,
         index_form form = index_form::tuples)
         : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule), form_(form)
@@ -19757,7 +21412,7 @@ private:
         for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
             if (tuples_.axes.dims[axis] == 0)
                 fail<index_error>(op_, ": an index can be clipped to an axis that has items only, but axis ",
-                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
+                    tuples_.first_axis + axis, " of ", op_.data, " has length 0. Choose bounds::drop.");
     }
 
     /// Returns the positions and values of all indices outside their axes.
@@ -19774,7 +21429,7 @@ private:
         return outside;
     }
 
-    std::string_view op_;
+    indexed_names op_;
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;
@@ -19798,7 +21453,7 @@ public:
 
 protected:
     /// Requires that `axes`, of data, and the others are those of checked_indices.
-    gather_indices(std::string_view op, shape const& output_shape, Indices const& indices,
+    gather_indices(indexed_names const& op, shape const& output_shape, Indices const& indices,
         strided_layout const& axes, std::size_t first_axis, bounds rule, index_check when, index_form form)
         : output_shape_(output_shape),
           may_drop_(rule == bounds::drop),
@@ -20227,7 +21882,7 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     if (is_row_major(layout))
         return call.run(items, policy);
     auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+                                : make_items<item_t<Output>>(element_count(layout.dims));
     call.run(copy.data(), policy);
     unpack_items(copy, items, layout);
 }
@@ -20600,17 +22255,15 @@ public:
         return std::span(tuples_).subspan(firsts_[rank], firsts_[rank + 1] - firsts_[rank]);
     }
 
-    /// Returns how many tuples other ranks have for this one.
+    /// Counts the tuples that each rank has for this one.
     template <communicator C>
-    std::vector<std::size_t> incoming(C const& ranks) const
+    void count_incoming(C const& ranks, std::vector<std::size_t>& counts) const
     {
-        std::vector<std::size_t> counts(ranks.size());
         for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
             std::size_t const count = of(destination).size();
             exchange_values<std::size_t>(
                 ranks, destination, std::span(&count, 1), source, std::span(&counts[source], 1));
         });
-        return counts;
     }
 
 private:
@@ -20853,22 +22506,28 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     detail::gather_nd_into(op, data, indices, output, options, policy);
 }
 
+/// Gathers over ranks, of inputs data and indices that `attempt` has evaluated; they are null if it failed.
 template <class Data, class Indices, class Output, communicator C, class Policy>
-void distributed_gather(Data const& data, Indices const& indices, Output& output,
-    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
+void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
+    distributed_axis<C> const& part, gather_nd_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
     using T = item_t<Data>;
-    rank_attempt attempt;
     if (part.ranks().size() == 1) {
-        attempt([&] { gather_alone(op, data, indices, output, part, options, policy); });
+        attempt([&] {
+            auto const& [data, indices] = *inputs;
+            gather_alone(op, data, indices, output, part, options, policy);
+        });
         return attempt.agree(part.ranks(), op);
     }
     call_digest digest;
-    std::optional<checked_indices<Indices>> checked;
+    std::optional<checked_indices<bare<Indices>>> checked;
     std::optional<rank_gather<T>> call;
     std::size_t count = 0;
+    std::vector<std::size_t> counts;
     attempt([&] {
+        auto const& [data, indices] = *inputs;
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "output", detail::rank_of(output));
@@ -20880,13 +22539,13 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
         check_gather_output(op, to, gathered, from, detail::memory_of(indices));
         checked.emplace(op, indices, strided_layout{whole.indexed(), row_major_strides(whole.indexed())}, 0,
             options.bounds);
-        call.emplace(checked->reader(), whole, from.layout, enable_tensor<Data>::data(data), part);
+        call.emplace(checked->reader(), whole, from.layout, enable_tensor<bare<Data>>::data(data), part);
         count = checked->count();
-        digest = detail::digest_of(whole.whole, 0);
-        digest.add(whole.width).add(sizeof(T));
+        counts.resize(part.ranks().size());
+        digest = detail::digest_of(part, whole.whole, 0);
+        digest.add(whole.width).add(static_cast<std::uint64_t>(options.bounds)).add_type<T>();
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> counts(part.ranks().size());
     part.ranks().all_gather(
         std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(counts.data(), counts.size())));
     strided_layout const layout = detail::layout_of(output);
@@ -20920,7 +22579,8 @@ void distributed_gather(Data const& data, Indices const& indices, Output& output
 /// Options   bounds (check). batch_dims is 0.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
-///           with its rank, or option_error for calls that differ. Errors of the communicator propagate.
+///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
+///           others; option_error for calls that differ. Errors of the communicator propagate.
 /// Cost      gather_nd_into on one rank. On several, every slice that another rank has is requested and sent
 ///           once. Allocates the buffer of the axis, or the memory of one slice and index tuple, twice, if
 ///           that is more, and a few integers for each rank. The buffer has room for a round of index tuples;
@@ -20941,8 +22601,10 @@ void distributed_gather_nd_into(Data const& data, Indices const& indices, Output
     distributed_axis<C> const& part, gather_nd_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_distributed_gather<Data, Indices, Output, Policy>()) {
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        detail::distributed_gather(source, index_tensor, output, part, options, policy);
+        detail::rank_attempt attempt;
+        std::optional<detail::evaluated_pack<std::tuple<Data const&, Indices const&>>> inputs;
+        attempt([&] { inputs.emplace(std::tie(data, indices)); });
+        detail::distributed_gather(detail::pointer_to_values(inputs), output, part, options, attempt, policy);
     }
 }
 
@@ -21060,7 +22722,7 @@ private:
         constexpr std::size_t count = kernel::lane_count<T>;
         std::size_t const whole = all.neighbours() / count * count;
         auto const& time = all.time();
-        run(0, whole, count * kernel::row_width<map>,
+        run(0, whole, count * strip::max_width,
             [&](offsets const& at, std::size_t length, std::size_t width) {
                 return strip({},
                     {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
@@ -21096,11 +22758,13 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
-    whole_axis const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
-    std::size_t done = 0;
-    if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
-    detail::run_items(of, all, done, run);
+    auto const scan = [&](auto const& run) {
+        std::size_t done = 0;
+        if constexpr (kernel::has_lanes<T>)
+            done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+        detail::run_items(of, all, done, run);
+    };
+    detail::scan_whole_axis(scan, all, detail::parts_for(policy, all.length() * all.count()), policy);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
@@ -21186,7 +22850,7 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
     linear_recurrence_options const& options, Policy const& policy)
 {
     using T = item_t<A>;
-    detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
+    detail::check_named_ranks(op, {"a", "b", "h0", "h"}, std::tie(a, b, h0, h));
     scan_operand const initial{"h0", detail::memory_of(h0)};
     std::array<scan_operand, 3> const operands{
         {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
@@ -21224,8 +22888,11 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
 ///           the operations of their type.
 /// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
-/// Differs   from the serial loop: products of up to 256 successive a are formed, which may overflow where h
-///           itself does not, for example if h is 0 and all |a| > 1.
+///           A block of 256 elements is computed by the loop if one of its |a| exceeds 9/8 (float; else 2), or
+///           one of its |b| or the state before it 2^60 (double: 2^508); then no product of a overflows where
+///           the states do not. User-defined scalars have no such rule.
+/// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
+///           (double: 2^-800) times the largest earlier state or b of its block.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
 /// Example
 /// ```cpp
@@ -21264,7 +22931,7 @@ auto linear_recurrence(A const& a, B const& b, H0 const& h0, linear_recurrence_o
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::check_rank(op, "b", detail::rank_of(b_tensor));
-        h = enable_tensor<detail::owned_t<B>>::make(detail::shape_of(b_tensor));
+        h = detail::make_tensor<detail::owned_t<B>>(op, "h", detail::shape_of(b_tensor));
         detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, policy);
     }
     return h;
@@ -21291,19 +22958,23 @@ consteval bool is_valid_distributed_recurrence()
     return false;
 }
 
-template <class A, class B, class H0, class H, communicator C, class Policy>
-void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
-    distributed_axis<C> const& part, linear_recurrence_options const& options, Policy const& policy)
+/// Runs linear recurrences over ranks, of inputs a, b and of a first state that `attempt` has evaluated; they
+/// are null if it failed.
+template <class Inputs, class H0, class H, communicator C, class Policy>
+void distributed_recurrence(std::string_view op, Inputs const* inputs, H0 const* first, H& h,
+    distributed_axis<C> const& part, linear_recurrence_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
-    using T = item_t<A>;
+    using T = item_t<H>;
     using scan = rank_recurrence<T>;
     using V = typename scan::value_type;
-    rank_attempt attempt;
     std::array<strided_layout, scan::count - 1> layouts;
     std::size_t axis = 0;
-    std::optional<prefix_state<V>> state;
+    std::optional<rank_scan_memory<V>> memory;
     call_digest digest;
     attempt([&] {
+        auto const& [a, b] = *inputs;
+        H0 const& h0 = *first;
         detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
         scan_operand const initial{"h0", detail::memory_of(h0)};
         std::array<scan_operand, 3> const operands{
@@ -21316,14 +22987,15 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
         check_no_overlap(op, operands[2], initial);
         layouts = {operands[0].memory.layout, operands[1].memory.layout,
             layout_in_time(initial.memory.layout, dims, axis), operands[2].memory.layout};
-        state.emplace(detail::sequences_at_once<V>(part.buffer_bytes(), dims, axis));
-        digest = detail::digest_of(dims, axis);
-        digest.add(options.reverse).add(sizeof(V));
+        memory.emplace(dims, axis, options.reverse, part);
+        digest = detail::digest_of(part, dims, axis);
+        digest.add(options.reverse).add_type<T>();
     });
     attempt.agree(part.ranks(), op, digest);
-    detail::run_rank_scan(scan{enable_tensor<bare<A>>::data(a), enable_tensor<bare<B>>::data(b),
-                              enable_tensor<bare<H0>>::data(h0), enable_tensor<bare<H>>::data(h)},
-        layouts, axis, options.reverse, part, *state, attempt, policy);
+    auto const& [a, b] = *inputs;
+    detail::run_rank_scan(scan{detail::operand_of<T const>(a).data, detail::operand_of<T const>(b).data,
+                              detail::operand_of<T const>(*first).data, detail::operand_of<T>(h).data},
+        layouts, axis, options.reverse, part, *memory, attempt, policy);
     attempt.agree(part.ranks(), op);
 }
 
@@ -21358,10 +23030,17 @@ void distributed_linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&
     distributed_axis<C> const& part, linear_recurrence_options const& options = {}, Policy const& policy = {})
 {
     if constexpr (detail::is_valid_distributed_recurrence<A, B, H0, H, Policy>()) {
-        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
-        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
-        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a_tensor, b_tensor,
-            initial, h, part, options, policy);
+        using detail::initial_state, detail::item_t;
+        detail::rank_attempt attempt;
+        std::optional<detail::evaluated_pack<std::tuple<A const&, B const&>>> inputs;
+        std::optional<std::tuple<decltype(initial_state<item_t<A>>(h0))>> first;
+        attempt([&] {
+            inputs.emplace(std::tie(a, b));
+            first.emplace(initial_state<item_t<A>>(h0));
+        });
+        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into",
+            detail::pointer_to_values(inputs), first ? std::addressof(std::get<0>(*first)) : nullptr, h, part,
+            options, attempt, policy);
     }
 }
 
@@ -21499,33 +23178,44 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
-/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
-/// share by share.
+/// The updates in rounds: each part first sorts its share of the updates by owner, then each owner applies
+/// its updates, share by share.
 ///
-/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
-/// update is applied; offsets are read twice.
-template <class Policy, class Apply>
-void for_each_owned(
-    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
-{
-    std::size_t const count = read.count(), parts = owner_of.count();
-    std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
-    std::vector<sorted_share> shares;
-    shares.reserve(parts);
-    for (std::size_t share = 0; share < parts; ++share)
-        shares.emplace_back(size, parts);
-    for (std::size_t begin = 0; begin < count; begin += parts * size) {
-        policy.for_each(parts, [&](std::size_t share) {
-            std::size_t const from = (std::min)(begin + share * size, count);
-            shares[share].sort(read, owner_of, from, (std::min)(from + size, count));
-        });
-        policy.for_each(parts, [&](std::size_t owner) {
-            for (sorted_share const& share : shares)
-                apply(share.updates_of(owner));
-        });
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated by the constructor;
+/// offsets are read twice.
+class owned_rounds {
+public:
+    owned_rounds(offset_reader const& read, slice_owners const& owner_of)
+        : size_((std::min)(sorted_share::most, read.count() / owner_of.count() + 1))
+    {
+        shares_.reserve(owner_of.count());
+        for (std::size_t share = 0; share < owner_of.count(); ++share)
+            shares_.emplace_back(size_, owner_of.count());
     }
-}
+
+    /// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time.
+    /// Requires the arguments of the constructor.
+    template <class Policy, class Apply>
+    void for_each(
+        Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
+    {
+        std::size_t const count = read.count(), parts = owner_of.count();
+        for (std::size_t begin = 0; begin < count; begin += parts * size_) {
+            policy.for_each(parts, [&](std::size_t share) {
+                std::size_t const from = (std::min)(begin + share * size_, count);
+                shares_[share].sort(read, owner_of, from, (std::min)(from + size_, count));
+            });
+            policy.for_each(parts, [&](std::size_t owner) {
+                for (sorted_share const& share : shares_)
+                    apply(share.updates_of(owner));
+            });
+        }
+    }
+
+private:
+    std::size_t size_;
+    std::vector<sorted_share> shares_{};
+};
 
 } // namespace xloom::kernel
 
@@ -21993,22 +23683,25 @@ scatter_nd_options options_with(
 
 /// Requires that the options are valid for the element type and for a callable reduction.
 template <class T, class Reduce>
-void check_reduction(std::string_view op, scatter_nd_options const& options)
+void check_reduction(indexed_names const& op, scatter_nd_options const& options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction > reduction::mean)
             fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
-                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
+            fail<option_error>(op, ": a reduction must be defined for ", op.data,
+                "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
+                element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
                 name_of(options.reduction), ". Omit it.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
-                                   "reduces. Omit it, or convert data and updates to float.");
+            fail<option_error>(op,
+                ": accumulate_in_float requires a reduction of xloom, but a callable "
+                "reduces. Omit it, or convert ",
+                op.data, " and ", op.updates, " to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
             fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
                                    "Choose duplicates::last, with which every update counts.");
@@ -22399,7 +24092,7 @@ constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, 
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
-/// On several threads no index may be out of range.
+/// On several threads no index may be out of range. All memory is allocated by the constructor.
 template <class Policy>
 class update_runner {
 public:
@@ -22413,14 +24106,16 @@ public:
                 return;
             if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
                 owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
-            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
+            if (owner_of_ && is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
+                rounds_.emplace(read, *owner_of_);
+            else
                 parts_ = 1;
         }
     }
 
     /// Returns false if the reader finds an index out of range.
     template <class T, class Values, class Slices, class Reduce>
-    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce) const
+    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce)
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
@@ -22437,7 +24132,7 @@ public:
                 return true;
             }
             if (parts_ > 1) {
-                kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                rounds_->for_each(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
                     kernel::with_reduction<T>(
                         reduce, [&](auto& function) { slices(updates, data, values, function); });
                 });
@@ -22458,6 +24153,7 @@ private:
     Policy const& policy_;
     std::size_t parts_ = 1;
     std::optional<kernel::slice_owners> owner_of_{};
+    std::optional<kernel::owned_rounds> rounds_{};
 };
 
 /// True if contiguous slices are long enough for every thread to update a part of each.
@@ -22489,6 +24185,20 @@ inline kernel::tracking tracking_of(scatter_nd_options const& options, bool repl
 constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
 {
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
+}
+
+/// Calls f with the type in which the values of an item are combined, and with the reduction: float, if
+/// storage floats are accumulated in it, and a wider integer for the mean of integers; else T.
+template <class T, class Reduce, class F>
+void with_sum_type(scatter_nd_options const& options, Reduce& reduce, F const& f)
+{
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (options.accumulate_in_float && !replaces(reduce))
+            return f(std::type_identity<float>(), reduce);
+    if constexpr (is_named<Reduce> && !std::is_same_v<mean_sum_t<T>, T>)
+        if (reduce == reduction::mean)
+            return f(std::type_identity<mean_sum_t<T>>(), reduce_add);
+    f(std::type_identity<T>(), reduce);
 }
 
 /// Tracked slices of data, to which updates are applied once or several times. They must be contiguous: data
@@ -22557,9 +24267,10 @@ void run_tracked(
     tracked.finish(policy);
 }
 
-/// Applies updates to data of any layout. Returns false if an index is out of range.
-template <class Call, tensor Data, class Reduce, class Policy>
-bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+/// Applies updates to data of any layout. Calls begin() once all memory is allocated, before anything is
+/// written. Returns false if an index is out of range.
+template <class Call, tensor Data, class Reduce, class Policy, class Begin>
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy, Begin const& begin)
 {
     auto* const items = enable_tensor<Data>::data(data);
     strided_layout const layout = detail::layout_of(data);
@@ -22572,15 +24283,22 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     bool const is_contiguous = is_row_major(slice) && call.has_contiguous_updates();
     std::size_t const pieces = parts_for(policy, tuples.count * size);
     if (is_contiguous && can_cut_slices(size, pieces)) {
+        begin();
         apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
         return true;
     }
 
-    update_runner const run(read, call.options(), size, policy);
+    update_runner run(read, call.options(), size, policy);
+    begin();
     if (is_contiguous)
         return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     return run(items, call.updates(),
         kernel::strided_slices{{slice.dims, call.update_strides(slice.dims), slice.strides}, size}, reduce);
+}
+template <class Call, tensor Data, class Reduce, class Policy>
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    return detail::run_untracked(call, data, reduce, policy, [] {});
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
@@ -22592,13 +24310,14 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
     if (call.is_empty())
         return;
     kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (call.options().accumulate_in_float && !replaces(reduce))
-            return run_tracked<float>(call, data, rule, reduce, policy);
-    if (needs_tracking(rule, replaces(reduce)))
-        run_tracked<T>(call, data, rule, reduce, policy);
-    else
-        run_untracked(call, data, reduce, policy);
+    with_sum_type<T>(call.options(), reduce, [&]<class Sum>(std::type_identity<Sum>, auto& combine) {
+        if constexpr (!std::is_same_v<Sum, T>)
+            run_tracked<Sum>(call, data, rule, combine, policy);
+        else if (needs_tracking(rule, replaces(reduce)))
+            run_tracked<T>(call, data, rule, combine, policy);
+        else
+            run_untracked(call, data, combine, policy);
+    });
 }
 
 } // namespace xloom::detail
@@ -22615,6 +24334,7 @@ public:
         : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
     {
         options_.bounds = bounds::assume;
+        options_.sorted = true; // so that several threads need no memory to divide them
     }
 
     void reserve(std::size_t count) { here_.reserve(count); }
@@ -22623,7 +24343,7 @@ public:
     {
         return (1 + here_.integers()) * sizeof(std::size_t) + slice_size() * sizeof(T);
     }
-    /// Takes updates of these slices. Both must outlive their use.
+    /// Takes updates of these slices, which are in row-major order. Both must outlive their use.
     void assign(std::span<std::size_t const> slices, T const* updates)
     {
         here_.assign(slices);
@@ -22701,6 +24421,8 @@ struct waiting_updates {
 /// the order of slices, and of ranks for each slice: up to the last slice that a rank with more to come has
 /// sent.
 ///
+/// The constructor allocates nothing.
+///
 /// Why by slice: the updates of a slice are applied in the order of ranks, so if they came in their own
 /// order, one rank after the other would send.
 template <class T>
@@ -22732,9 +24454,9 @@ public:
         }
         std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
         slices_.resize(room_);
-        values_.resize({room_ * slice_size_});
+        values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);
-        sent_values_.resize({sent * slice_size_});
+        sent_values_ = std::make_unique_for_overwrite<T[]>(sent * slice_size_);
         call.reserve(room_);
     }
 
@@ -22768,16 +24490,16 @@ private:
                           end = from.begin + from.filled;
         std::size_t out = in;
         if (destination == ranks.rank()) {
-            take(to.first(out), slices_.data() + end, values_.data() + end * slice_size_);
+            take(to.first(out), slices_.data() + end, values_.get() + end * slice_size_);
         } else {
             out = 0;
             exchange_values<std::size_t>(ranks, source, std::span(&in, from.to_come != 0 ? 1 : 0),
                 destination, std::span(&out, to.empty() ? 0 : 1));
-            take(to.first(out), sent_slices_.data(), sent_values_.data());
+            take(to.first(out), sent_slices_.data(), sent_values_.get());
             exchange_values<std::size_t>(ranks, destination, std::span(sent_slices_.data(), out), source,
                 std::span(slices_.data() + end, in));
-            exchange_values<T>(ranks, destination, std::span(sent_values_.data(), out * slice_size_), source,
-                std::span(values_.data() + end * slice_size_, in * slice_size_));
+            exchange_values<T>(ranks, destination, std::span(sent_values_.get(), out * slice_size_), source,
+                std::span(values_.get() + end * slice_size_, in * slice_size_));
         }
         to = to.subspan(out);
         from.filled += in;
@@ -22825,7 +24547,7 @@ private:
                                   : rank <= last_rank          ? std::upper_bound(begin, end, last_slice)
                                                                : std::lower_bound(begin, end, last_slice);
             auto const count = static_cast<std::size_t>(complete - begin);
-            T* const values = values_.data() + of.begin * slice_size_;
+            T* const values = values_.get() + of.begin * slice_size_;
             if (count != 0)
                 apply(std::span(slices_).subspan(of.begin, count), values);
             std::copy(complete, end, begin);
@@ -22841,7 +24563,7 @@ private:
     std::vector<waiting_updates> waiting_{};
     std::vector<std::span<owned_tuple const>> to_send_{};
     std::vector<std::size_t> slices_{}, sent_slices_{};
-    xt::xtensor<T, 1> values_{}, sent_values_{};
+    std::unique_ptr<T[]> values_{}, sent_values_{};
 };
 
 } // namespace xloom::detail
@@ -23028,6 +24750,7 @@ template <tensor Data>
 owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
     using result_type = owned_t<Data>;
+    check_result_size(op, "the result", shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
     result_type copy(data);
     if (is_copied(data, copy))
         return copy;
@@ -23210,17 +24933,16 @@ std::string describe_number(Int value)
 ///
 /// Errors    type_error: no T has the value of that number.
 template <class T, class Updates>
-decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& updates)
+decltype(auto) operand_of([[maybe_unused]] indexed_names const& op, Updates const& updates)
 {
     if constexpr (!is_converted<Updates, T>) {
         return detail::unmarked(updates);
     } else {
         std::optional<T> const converted = exact_cast<T>(updates.operand);
         if (!converted)
-            fail<type_error>(op,
-                ": a number that is broadcast must be one of data's element type, but it is ",
-                detail::describe_number(+updates.operand), " and data holds ", element_name<T>(),
-                ". Convert it first.");
+            fail<type_error>(op, ": a number that is broadcast must be one of ", op.data,
+                "'s element type, but it is ", detail::describe_number(+updates.operand), " and ", op.data,
+                " holds ", element_name<T>(), ". Convert it first.");
         return T(*converted);
     }
 }
@@ -23240,18 +24962,19 @@ inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const
 /// constructor has the parameters of scatter_call's, and `more`.
 template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
     class Reduce, class Policy, class... More>
-auto scatter(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce,
-    scatter_nd_options const& options, Policy const& policy, More const&... more)
+auto scatter(indexed_names const& op, Data&& data, Indices const& indices, Updates const& updates,
+    Reduce& reduce, scatter_nd_options const& options, Policy const& policy, More const&... more)
 {
     if constexpr (lazy<bare<Data>>) {
+        detail::check_evaluated_size(data);
         return detail::scatter<false, Call>(
             op, owned_t<Data>(data), indices, updates, reduce, options, policy, more...);
     } else {
         auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
-        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, op.data, detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "updates", detail::rank_of(update_tensor));
+        check_rank(op, op.updates, detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
         constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
         index_check when = index_check::before_use;
@@ -23384,15 +25107,18 @@ void check_named_once(std::string_view op, sorted_tuples const& tuples,
     attempt.agree(part.ranks(), op);
 }
 
+/// Scatters over ranks, with inputs indices and updates that `attempt` has evaluated; they are null if it
+/// failed.
 template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
-void distributed_scatter(Data& data, Indices const& indices, Updates const& updates, Reduce& reduce,
-    distributed_axis<C> const& part, scatter_nd_options const& options, Policy const& policy)
+void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs, Reduce& reduce,
+    distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
+    Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
     using T = item_t<Data>;
-    rank_attempt attempt;
     if (part.ranks().size() == 1) {
         attempt([&] {
+            auto const& [indices, updates] = *inputs;
             check_rank(op, "data", detail::rank_of(data));
             check_rank(op, "indices", detail::rank_of(indices));
             check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
@@ -23404,8 +25130,10 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     scatter_nd_options chosen = options;
     divided_data whole{};
     std::optional<sorted_tuples> tuples;
-    std::optional<row_major_items<Updates>> items;
+    std::optional<row_major_items<bare<Updates>>> items;
+    std::vector<std::size_t> incoming;
     attempt([&] {
+        auto const& [indices, updates] = *inputs;
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "updates", detail::rank_of(updates));
@@ -23414,29 +25142,33 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
         chosen = options_with(op, reduce, options);
         whole = check_divided_data(op, to.layout.dims, index_shape, part);
         check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
-        checked_indices<Indices> const checked(
+        checked_indices<bare<Indices>> const checked(
             op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
         check_reduction<T, Reduce>(op, chosen);
         check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
         tuples.emplace(checked.reader(), divided_slices(whole, part));
         items.emplace(updates);
-        digest = detail::digest_of(whole.whole, 0);
-        digest.add(whole.width).add(sizeof(T)).add(static_cast<std::uint64_t>(chosen.reduction));
-        digest.add(static_cast<std::uint64_t>(chosen.duplicates)).add(chosen.include_self);
-        digest.add(chosen.accumulate_in_float);
+        incoming.resize(part.ranks().size());
+        digest = detail::digest_of(part, whole.whole, 0);
+        digest.add(whole.width).add_type<T>();
+        kernel::with_reduction<T>(reduce, [&]<class Function>(Function&) { digest.add_type<Function>(); });
+        digest.add(chosen.reduction == reduction::mean).add(chosen.include_self);
+        digest.add(static_cast<std::uint64_t>(chosen.bounds));
+        digest.add(static_cast<std::uint64_t>(chosen.duplicates));
+        digest.add(chosen.accumulate_in_float).add(chosen.unique).add(chosen.sorted);
     });
     attempt.agree(part.ranks(), op, digest);
-    std::vector<std::size_t> const incoming = tuples->incoming(part.ranks());
+    tuples->count_incoming(part.ranks(), incoming);
     if (chosen.duplicates == duplicates::error)
         detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
 
     received_updates<T> call(detail::shape_of(data), whole.width, chosen);
     update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
-    auto const run = [&]<class Sum>(std::type_identity<Sum>) {
-        std::optional<rank_updates<Sum, Data, Reduce>> owned;
+    auto const run = [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
+        std::optional<rank_updates<Sum, Data, Combine>> owned;
         attempt([&] {
             exchange.allocate(incoming, part.buffer_bytes(), call);
-            owned.emplace(call, data, reduce);
+            owned.emplace(call, data, combine);
         });
         attempt.agree(part.ranks(), op);
         exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
@@ -23450,10 +25182,7 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
     };
     if (element_count(whole.slice()) == 0)
         return;
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (chosen.accumulate_in_float && !replaces(reduce))
-            return run(std::type_identity<float>{});
-    run(std::type_identity<T>{});
+    with_sum_type<T>(chosen, reduce, run);
 }
 
 } // namespace detail
@@ -23473,9 +25202,10 @@ void distributed_scatter(Data& data, Indices const& indices, Updates const& upda
 /// Reduce    as scatter_nd; the same on all ranks.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
-///           with its rank, or option_error for calls that differ. What a callable throws on one rank
-///           propagates there, and is a rank_error on the others; data then holds the values written so far.
-///           Errors of the communicator propagate.
+///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
+///           others; option_error for calls that differ. What a callable throws on one rank propagates there,
+///           and is a rank_error on the others; data then holds the values written so far. Errors of the
+///           communicator propagate.
 /// Order     the updates of a slice are applied in the order of ranks, and for each rank in row-major order,
 ///           so the bits do not depend on the division of data, nor on that of the updates if their order is
 ///           the same.
@@ -23504,8 +25234,11 @@ void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates co
 {
     if constexpr (detail::is_valid_distributed_scatter<Data, Indices, Updates,
                       std::remove_reference_t<Reduce>, Policy>()) {
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
-        detail::distributed_scatter(data, index_tensor, update_tensor, reduce, part, options, policy);
+        detail::rank_attempt attempt;
+        std::optional<detail::evaluated_pack<std::tuple<Indices const&, Updates const&>>> inputs;
+        attempt([&] { inputs.emplace(std::tie(indices, updates)); });
+        detail::distributed_scatter(
+            data, detail::pointer_to_values(inputs), reduce, part, options, attempt, policy);
     }
 }
 
@@ -23629,12 +25362,12 @@ namespace xloom::detail {
 
 /// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
 ///
-/// Errors    option_error: an axis out of range.
+/// Errors    shape_error: an axis out of range.
 constexpr std::size_t check_axis_option(
     std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
 {
     if (!is_axis(axis, dims.size()))
-        fail<option_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
             axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
     return wrap_axis(axis, dims.size());
 }
@@ -23642,8 +25375,8 @@ constexpr std::size_t check_axis_option(
 /// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
 /// counted from the front.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; an axis of indices that exceeds data's, except the indexed
-///           one.  option_error: an axis out of range.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds
+///           data's, except the indexed one.
 /// Source    ONNX GatherElements-13, ScatterElements-18, text.
 [[gnu::noinline]] constexpr std::size_t check_elements(
     std::string_view op, shape const& data, shape const& indices, std::int64_t axis)
@@ -23671,10 +25404,7 @@ constexpr std::size_t check_axis_option(
     shape const& indices, gather_elements_options const& options, std::size_t item_bytes = 1)
 {
     std::size_t const axis = check_elements(op, data, indices, options.axis);
-    if (!has_strides(indices, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", indices,
-            ". Gather fewer items.");
+    check_result_size(op, "the output", indices, item_bytes, "Gather fewer items.");
     return axis;
 }
 
@@ -23695,7 +25425,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr std::size_t check_scatter_elements(std::string_view op, shape const& data,
+[[gnu::noinline]] constexpr std::size_t check_scatter_elements(indexed_names const& op, shape const& data,
     shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
     scatter_nd_options const& options)
 {
@@ -23721,7 +25451,7 @@ class gather_elements_call : public gather_indices<Indices> {
     using T = item_t<Data>;
 
 public:
-    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    gather_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         gather_elements_options const& options, index_check when)
         : gather_elements_call(op, data, indices, options, when, detail::layout_of(data),
               check_gather_elements(
@@ -23743,7 +25473,7 @@ public:
     }
 
 private:
-    gather_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    gather_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         gather_elements_options const& options, index_check when, strided_layout const& layout,
         std::size_t axis)
         : gather_indices<Indices>(op, detail::shape_of(indices), indices, axes_of(layout, axis, axis + 1),
@@ -23814,7 +25544,7 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
+/// Errors    shape_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.
 /// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.
@@ -23905,10 +25635,7 @@ namespace xloom::detail {
         detail::fail<shape_error>(op,
             ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
             gathered, ", but it is ", ct, " (data ", data, ", indices ", indices, "). Give it that shape.");
-    if (!has_strides(data, item_bytes))
-        detail::fail<shape_error>(op,
-            ": the size of a result must fit in memory, but d_data would have the shape ", data,
-            ". Reduce a dimension.");
+    check_result_size(op, "d_data", data, item_bytes, "Reduce a dimension.");
 }
 
 /// Checks the memory of the derivative by data.
@@ -24022,8 +25749,11 @@ void fill_with_zeros(Output& output)
 template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
-    fill_with_zeros(d_data);
-    detail::run_scatter_nd(call, d_data, reduce_add, policy);
+    auto const begin = [&] { fill_with_zeros(d_data); };
+    if (call.is_empty())
+        begin();
+    else
+        detail::run_untracked(call, d_data, reduce_add, policy, begin);
 }
 
 } // namespace xloom::detail
@@ -24440,11 +26170,11 @@ struct gru_options {
     option_list<std::string_view, max_activations>
         activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool linear_before_reset = false;          ///< r is applied to R h + Rb instead of h
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool linear_before_reset = false;                     ///< r is applied to R h + Rb instead of h
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
@@ -24499,7 +26229,8 @@ public:
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
-/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Differs   from ONNX: nothing known. Unspecified there: a row of length 0 keeps its initial state, and
+///           surplus values of activation_alpha and activation_beta are ignored.
 /// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
 /// Example
 /// ```cpp
@@ -25354,6 +27085,17 @@ inline void check_cotangents(std::string_view op, std::string_view cotangents, s
             op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
 }
 
+/// Requires that a pullback has what its forward pass left.
+///
+/// Errors    option_error.
+inline void check_pullback(std::string_view op, bool has_residuals)
+{
+    if (!has_residuals)
+        fail<option_error>(op,
+            ": a pullback can be called until it is moved from, but this one has been. Call "
+            "the one that it was moved to.");
+}
+
 /// Operands of one name.
 struct named_places {
     std::string_view name;
@@ -25446,8 +27188,11 @@ concept recording_tape =
     };
 
 /// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed,
-/// one iteration at a time. Items of type double have derivatives, others are passed on as they are.
+/// one iteration at a time. Items of type double have derivatives, integers and other values without
+/// derivatives are passed on as they are.
 ///
+/// Types     every item that the body returns for a double must convert to Tape::scalar. Operands of other
+///           floating-point types are a compile-time error.
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
 template <recording_tape Tape>
@@ -25468,6 +27213,67 @@ To shaped_like(X const& value)
 {
     return enable_tensor<To>::make(detail::shape_of(value));
 }
+
+/// The type of an operand X as the recorded body receives it.
+template <class Scalar, class X>
+struct recorded {
+    using type = owned_t<X>;
+};
+template <class Scalar, class X>
+    requires(std::is_same_v<item_t<X>, double> && !tensor<X>)
+struct recorded<Scalar, X> {
+    using type = Scalar;
+};
+template <class Scalar, class X>
+    requires(std::is_same_v<item_t<X>, double> && tensor<X>)
+struct recorded<Scalar, X> {
+    using type = typename temporary_of<Scalar, shape_type_t<X>>::type;
+};
+
+/// False for a body that is one function, whose parameters have fixed types.
+template <class Body>
+inline constexpr bool is_generic = !std::is_function_v<std::remove_pointer_t<Body>>;
+template <class Body>
+    requires requires { &Body::operator(); }
+inline constexpr bool is_generic<Body> = false;
+
+/// True for an operand that has a derivative, but is not recorded.
+template <class X>
+inline constexpr bool has_lost_derivative = differentiable<item_t<X>> && !std::is_same_v<item_t<X>, double>;
+template <class X, class Allocator>
+inline constexpr bool has_lost_derivative<std::vector<X, Allocator>> = differentiable<item_t<X>>;
+template <class X>
+inline constexpr bool has_lost_derivative<std::optional<X>> = differentiable<item_t<X>>;
+
+/// True if a body that is called with these arguments, of which the double are recorded, can be recorded;
+/// otherwise a compile-time error of one sentence.
+template <class Tape, class Body, class Arguments>
+inline constexpr bool is_recordable = false;
+template <class Tape, class Body, class... Xs>
+inline constexpr bool is_recordable<Tape, Body, std::tuple<Xs...>> = []() consteval {
+    constexpr bool has_double = (std::is_same_v<item_t<Xs>, double> || ...);
+    if constexpr ((has_lost_derivative<bare<Xs>> || ...))
+        static_assert(never<Body>,
+            "xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has "
+            "another floating-point type or is a sequence; convert it, or capture it in the body if it is "
+            "constant");
+    else if constexpr ((has_double && !is_generic<Body>) ||
+                       !std::is_invocable_v<Body&,
+                           typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)
+        static_assert(never<Body>,
+            "xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the "
+            "place of double: declare its parameters as auto const&, or write its VJP by hand");
+    else
+        return true;
+    return false;
+}();
+
+/// True unless a VJP stands for a recording of a body that cannot be recorded, which is a compile-time error.
+template <class BodyVjp, class Body, class Arguments>
+inline constexpr bool is_recordable_by = true;
+template <class Tape, class Body, class Arguments>
+inline constexpr bool is_recordable_by<recorded_with<Tape>, Body, Arguments> =
+    is_recordable<Tape, Body, Arguments>;
 
 /// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
 template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
@@ -25504,14 +27310,14 @@ public:
 
 private:
     template <class X>
-    static auto record(Tape& tape, X const& value)
+    static typename recorded<scalar, X>::type record(Tape& tape, X const& value)
     {
         if constexpr (!std::is_same_v<item_t<X>, double>) {
             return owned_t<X>(value);
         } else if constexpr (tensor<X>) {
-            using recorded = typename temporary_of<scalar, shape_type_t<X>>::type;
-            auto result = detail::shaped_like<recorded>(value);
-            auto* next = enable_tensor<recorded>::data(result);
+            using to = typename recorded<scalar, X>::type;
+            auto result = detail::shaped_like<to>(value);
+            auto* next = enable_tensor<to>::data(result);
             detail::for_each_item(value, [&](double item) { *next++ = tape.input(item); });
             return result;
         } else {
@@ -25519,12 +27325,18 @@ private:
         }
     }
 
+    /// Records a result, unless its items have no derivative.
     template <class X, class Ct>
     void add_output(Tape& tape, X const& value, Ct const& ct)
     {
-        if constexpr (std::is_same_v<item_t<X>, scalar>) {
-            detail::for_each_item(value, [&](scalar const& item) { tape.output(item); });
-            detail::for_each_item(ct, [&](double item) { outputs_.push_back(item); });
+        if constexpr (!differentiable<item_t<Ct>>)
+            return;
+        else if constexpr (!std::is_convertible_v<item_t<X> const&, scalar>)
+            static_assert(never<X>, "xloom::recorded_with: what the body returns for a double must convert "
+                                    "to Tape::scalar");
+        else {
+            detail::for_each_item(value, [&](item_t<X> const& item) { tape.output(item); });
+            detail::for_each_item(ct, [&](auto const& item) { outputs_.push_back(item); });
         }
     }
 
@@ -25618,7 +27430,7 @@ using branch_vjp_call = call_of<BranchVjp,
     joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>>;
 
 /// True if the types of a call of if_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Cond, class Then, class Else, class Operands>
+template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
 consteval bool is_valid_if_vjp()
 {
     if constexpr (!is_flat<bare<Operands>>)
@@ -25635,8 +27447,10 @@ consteval bool is_valid_if_vjp()
     else {
         using then_t = typename branch_call<Then, Operands>::result;
         using else_t = typename branch_call<Else, Operands>::result;
-        return is_valid_if<Cond, callable_returning<then_t>,
-            callable_returning<else_t>>(); // the other requirements
+        if constexpr (is_valid_if<Cond, callable_returning<then_t>,
+                          callable_returning<else_t>>()) // the other requirements
+            return is_recordable_by<ThenVjp, Then, const_leaves_t<Operands>> &&
+                   is_recordable_by<ElseVjp, Else, const_leaves_t<Operands>>;
     }
     return false;
 }
@@ -25654,6 +27468,11 @@ consteval bool is_valid_if_pullback()
         static_assert(never<ThenVjp>,
             "xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., "
             "result cotangent const&..., operand cotangent&...)");
+    else if constexpr (branch_vjp_call<ThenVjp, Operands, CtResult>::has_copies ||
+                       branch_vjp_call<ElseVjp, Operands, CtResult>::has_copies)
+        static_assert(never<ThenVjp>,
+            "xloom::if_vjp: a VJP takes a cotangent that it is to write by value, so that "
+            "what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -25684,6 +27503,7 @@ public:
         detail::check_ranks(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
+        has_run_ = true;
         return result;
     }
 
@@ -25691,6 +27511,7 @@ public:
     template <class CtResult>
     owned_t<Operands> operator()(CtResult const& ct_result)
     {
+        check_pullback(op, has_run_);
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
@@ -25717,6 +27538,7 @@ private:
     ElseVjp else_vjp_;
     held_pack_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
+    movable_flag has_run_{};
 };
 
 } // namespace detail
@@ -25734,7 +27556,8 @@ private:
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.
-/// Errors    as if_; the pullback: shape_error: a cotangent's shape. Exceptions of the callables propagate.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from.
+///           Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
 ///           last call of the pullback. Other operands and the callables are kept in the pullback.
@@ -25754,8 +27577,8 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     Operands&& operands)
 {
     using namespace detail;
-    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, std::remove_reference_t<Else>,
-                      Operands>()) {
+    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, bare<ThenVjp>,
+                      std::remove_reference_t<Else>, bare<ElseVjp>, Operands>()) {
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
         if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
             std::decay_t<ElseVjp>, Operands>
@@ -25993,6 +27816,14 @@ constexpr partial_type optional_of(partial_type const& content)
 /// allocates.
 using type_list = std::vector<partial_type>;
 
+// The specifier of functions that use a type_list: constexpr where std::vector is, which excludes the debug
+// mode of libstdc++.
+#ifdef _GLIBCXX_DEBUG
+#define XLOOM_LIST_CONSTEXPR inline
+#else
+#define XLOOM_LIST_CONSTEXPR constexpr
+#endif
+
 template <>
 inline constexpr bool detail::is_printed<dim> = true;
 template <>
@@ -26152,7 +27983,8 @@ constexpr partial_type merge_type(
 }
 
 /// Merges two lists of the same length type by type.
-constexpr type_list merge_types(subject about, type_list const& inferred, type_list const& declared)
+XLOOM_LIST_CONSTEXPR type_list merge_types(
+    subject about, type_list const& inferred, type_list const& declared)
 {
     type_list merged;
     for (std::size_t i = 0; i < declared.size(); ++i) {
@@ -26185,7 +28017,7 @@ namespace detail {
 /// Errors    type_error: not as many given as declared; as merge_type.  shape_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
 /// Example   tests/infer/merge.test.cpp
-constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
+XLOOM_LIST_CONSTEXPR type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
         detail::fail<type_error>(
@@ -26209,7 +28041,8 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
 
 namespace xloom {
 
-/// The newest known opset; a later one has the same versions.
+/// The newest known opset, that of ONNX 1.23, which is not released; ONNX 1.22 released 27. Both, and later
+/// ones, have the same versions.
 inline constexpr std::int64_t latest_opset = 28;
 
 namespace detail {
@@ -26249,7 +28082,7 @@ constexpr std::string_view name_of(Op op) noexcept
 ///
 /// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
+/// Source    ONNX 1.23 before its release (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
 template <detail::operator_kind Op>
 constexpr std::int64_t operator_version(Op op, std::int64_t opset)
@@ -26690,7 +28523,7 @@ constexpr void require_data(std::string_view function, partial_type const& data)
 constexpr void require_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
     if (data.shape().has_rank() && !is_axis(axis, data.shape().rank()))
-        fail<option_error>("xloom::", function,
+        fail<shape_error>("xloom::", function,
             ": an axis of a tensor of rank r must be in [-r, r - 1], but axis is ", axis, " and data is ",
             data, ". Name an axis that the tensor has.");
 }
@@ -27049,7 +28882,7 @@ constexpr partial_type join_branches(
     return then_type.with_shape(join_branches(i, then_type.shape(), else_type.shape(), version));
 }
 
-constexpr bool has_symbol(type_list const& types, std::string_view symbol)
+XLOOM_LIST_CONSTEXPR bool has_symbol(type_list const& types, std::string_view symbol)
 {
     for (partial_type const& type : types)
         for (dim const& d : type.shape())
@@ -27111,7 +28944,7 @@ constexpr bool is_sound(partial_shape const& declared, partial_shape const& infe
 /// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
 /// ```
 template <class Then, class Else>
-constexpr type_list infer_if(
+XLOOM_LIST_CONSTEXPR type_list infer_if(
     Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
@@ -27260,7 +29093,7 @@ constexpr void require_carried(std::size_t i, partial_type const& type, std::int
 
 /// Returns the types of the body's inputs: iteration, cond, and the carried values without their shapes,
 /// which may change.
-constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
+XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
 {
     type_list given{tensor_type(element_type::int64), inputs[1]};
     for (std::size_t i = loop_leading_inputs; i < inputs.size(); ++i) {
@@ -27328,7 +29161,7 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
-constexpr type_list loop_outputs(
+XLOOM_LIST_CONSTEXPR type_list loop_outputs(
     type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
     require_loop_results(returned, output_count);
@@ -27381,7 +29214,7 @@ constexpr type_list loop_outputs(
 /// xloom::infer_loop(inputs, body, {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_loop(
+XLOOM_LIST_CONSTEXPR type_list infer_loop(
     type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
@@ -27583,7 +29416,7 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
 }
 
 /// Merges the values that the scan inputs have for a common dimension.
-constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
+XLOOM_LIST_CONSTEXPR dim merge_shared(std::string_view name, std::vector<dim> const& dims)
 {
     dim shared = unknown;
     for (dim const& d : dims) {
@@ -27603,7 +29436,7 @@ struct scan_elements {
 };
 
 /// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
-constexpr scan_elements take_unbatched_elements(
+XLOOM_LIST_CONSTEXPR scan_elements take_unbatched_elements(
     type_list const& inputs, scan_layout const& layout, std::optional<axes> const& scan_input_axes)
 {
     scan_elements taken{inputs};
@@ -27642,7 +29475,7 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
 
 /// Returns the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
 /// sequence. Neither size is read from a scan input of scalar elements.
-constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
+XLOOM_LIST_CONSTEXPR scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
     scan_elements taken;
     std::vector<dim> batch_sizes, lengths;
@@ -27660,8 +29493,8 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
     return taken;
 }
 
-constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
-    std::optional<axes> const& scan_input_axes)
+XLOOM_LIST_CONSTEXPR scan_elements take_elements(type_list const& inputs, scan_layout const& layout,
+    bool is_batched, std::optional<axes> const& scan_input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
@@ -27713,7 +29546,7 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
 
 /// Returns the types of the outputs before the body is called: those of the initial states for states,
 /// untyped for scan outputs.
-constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
+XLOOM_LIST_CONSTEXPR type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
 {
     type_list outputs(layout.states + layout.scan_outputs, untyped);
     for (std::size_t i = 0; i < layout.states; ++i) {
@@ -27727,8 +29560,9 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
-constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
-    scan_elements const& taken, bool is_batched, std::optional<axes> const& scan_output_axes)
+XLOOM_LIST_CONSTEXPR type_list scan_outputs(type_list inferred, type_list const& returned,
+    scan_layout const& layout, scan_elements const& taken, bool is_batched,
+    std::optional<axes> const& scan_output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -27786,7 +29620,7 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_scan(
+XLOOM_LIST_CONSTEXPR type_list infer_scan(
     type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
     bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
@@ -28102,15 +29936,15 @@ void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T c
     strided_operand<T> const& d_b, std::size_t axis, bool reverse, Policy const& policy)
 {
     std::size_t const length = ct.layout.dims[axis], rest = length - 1, last = reverse ? 0 : rest;
-    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
-        [](T const& from, T& to) { to = from; });
     strided_operand<T const> start = detail::part_of_axis(ct, axis, last, rest);
     start.layout.strides[axis] = 0;
     std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
     detail::run_recurrences<T>(
         {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
             detail::part_of_axis(d_b, axis, earlier, rest)},
-        axis, !reverse, policy_ref(policy));
+        axis, !reverse, policy_ref(policy)); // allocates first
+    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
+        [](T const& from, T& to) { to = from; });
 }
 
 /// Computes d_a: the state before each step times its cotangent.
@@ -28215,7 +30049,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, H0 const& h0, H 
     DA& d_a, DB& d_b, DH0& d_h0, linear_recurrence_options const& options, Policy const& policy)
 {
     using T = item_t<A>;
-    detail::check_ranks(op, "operands", std::tie(a, h0, h, ct, d_a, d_b));
+    detail::check_named_ranks(op, {"a", "h0", "h", "ct", "d_a", "d_b"}, std::tie(a, h0, h, ct, d_a, d_b));
     std::array<scan_operand, 5> const operands{{{"a", detail::memory_of(a)}, {"h", detail::memory_of(h)},
         {"ct", detail::memory_of(ct)}, {"d_a", detail::memory_of(d_a)}, {"d_b", detail::memory_of(d_b)}}};
     auto const [in, states, cotangents, by_a, by_b] = operands;
@@ -28310,11 +30144,11 @@ auto linear_recurrence_vjp(A const& a, H0 const& h0, H const& h, Ct const& ct,
         static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
         auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
         decltype(auto) initial = detail::initial_state<T>(h0);
-        detail::check_ranks(op, "operands", std::tie(slopes, initial));
-        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
-        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(detail::shape_of(slopes));
+        detail::check_named_ranks(op, {"a", "h0"}, std::tie(slopes, initial));
+        gradients.d_a = detail::make_tensor<detail::owned_t<A>>(op, "d_a", detail::shape_of(slopes));
+        gradients.d_b = detail::make_tensor<detail::owned_t<A>>(op, "d_b", detail::shape_of(slopes));
         if constexpr (tensor<d_h0_type>)
-            gradients.d_h0 = enable_tensor<d_h0_type>::make(detail::shape_of(initial));
+            gradients.d_h0 = detail::make_tensor<d_h0_type>(op, "d_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, initial, states, cotangents, gradients.d_a,
             gradients.d_b, gradients.d_h0, options, policy);
     }
@@ -28800,6 +30634,10 @@ consteval bool is_valid_loop_into()
     else if constexpr (!loop_into_call<Body, States, Outputs>::is_valid)
         static_assert(never<Body>,
             "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
+    else if constexpr (loop_into_call<Body, States, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::loop_into: the body takes a carried value or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& v or auto& y_t");
     else if constexpr (!std::is_same_v<typename loop_into_call<Body, States, Outputs>::result, bool>)
         static_assert(never<Body>, "xloom::loop_into: the body must return bool: whether to go on");
     else
@@ -28831,10 +30669,11 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
         local_states held(states);
         auto const current = held.get();
         auto const fail = [&](element_reshaped const& found) {
-            detail::fail_if_own(
-                op, "scan_outputs", y, found, static_cast<std::size_t>(control.status().trip_count));
+            auto const t = static_cast<std::size_t>(control.status().trip_count);
+            detail::fail_if_own(op, "scan_outputs", y, found, t);
+            detail::fail_if_value(op, "states", current, found, t);
         };
-        detail::run_bodies(fail, [&] {
+        auto const iterate = [&] {
             while (control.next(end))
                 do {
                     detail::enter_all(y);
@@ -28845,7 +30684,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
                     detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.next_without_stop_token(end));
-        });
+        };
+        detail::run_bodies(fail, [&] { detail::name_states(op, current, iterate); });
     }
     if (control.next(control.limit()))
         fail_full(op, detail::shapes_of(outputs), room);
@@ -28863,9 +30703,9 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
 ///
 /// Errors    before the first write: option_error, overlap_error, shape_error if the capacity is too small
 ///           for the guaranteed iterations. shape_error: the capacity is used up and the loop continues.
-///           body_error: an output element was assigned another shape. After these, and after an exception of
-///           the body, carried values and outputs hold the values written so far; the element of that
-///           iteration may be unwritten.
+///           body_error: an output element was assigned another shape, or as in scan an expression does not
+///           broadcast. After these, and after an exception of the body, carried values and outputs hold the
+///           values written so far; the element of that iteration may be unwritten.
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
@@ -29027,19 +30867,22 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     detail::check_ranks(op, "init", carried);
     stack outputs(op, control.limit(), control.guaranteed_trips());
     step_memory_pool recycled;
-    while (control.next(control.limit())) {
-        loop_status const now = control.status();
-        Step step = detail::call_body(
-            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
-        detail::check_ranks(op, "states", detail::leaves(step.state));
-        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
-        });
-        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
-        control.finish_iteration(step.cond);
-    }
+    auto const iterate = [&] {
+        while (control.next(control.limit())) {
+            loop_status const now = control.status();
+            Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
+                detail::const_leaves(carried));
+            detail::check_ranks(op, "states", detail::leaves(step.state));
+            detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+                detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+            });
+            outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+            detail::for_each_leaf(detail::leaves(step.state),
+                [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+            control.finish_iteration(step.cond);
+        }
+    };
+    detail::name_states(op, carried, iterate);
     auto const [cond, trip_count, stopped] = control.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
@@ -29064,8 +30907,8 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 ///           Output k: [trips, element...].
 /// Options   max_trip_count (none), cond (true; std::nullopt ignores the body's condition), stop (never): see
 ///           loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape.
-///           Exceptions of the body propagate.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape,
+///           or as in scan an expression does not broadcast. Other exceptions of the body propagate.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
 ///           states = init, outputs of length 0, dimensions that no type fixes 0, an xarray's shape [0].
 /// Cost      outputs: max_trip_count iterations are allocated at once if they are guaranteed or take at most
@@ -29483,10 +31326,23 @@ namespace detail {
 constexpr std::size_t reversible_iterations(std::size_t states, std::size_t repeats) noexcept
 {
     constexpr double most = 9e15; // every integer up to here is a double
+    auto const [less, more] = std::minmax(states, repeats);
     double count = 1;
-    for (std::size_t i = 1; i <= repeats && count < most; ++i)
-        count = count * static_cast<double>(states + i) / static_cast<double>(i);
+    for (std::size_t i = 1; i <= less && count < most; ++i)
+        count = count * (static_cast<double>(more) + static_cast<double>(i)) / static_cast<double>(i);
     return count < most ? static_cast<std::size_t>(count + 0.5) : (std::numeric_limits<std::size_t>::max)();
+}
+
+/// Returns the smallest number of repeats, at least 1, with which `length` iterations can be reversed, by
+/// bisection.
+constexpr std::size_t repeats_for(std::size_t length, std::size_t states) noexcept
+{
+    std::size_t few = 0, enough = length; // of one state, and so of more
+    while (enough - few > 1) {
+        std::size_t const middle = few + (enough - few) / 2;
+        (reversible_iterations(states, middle) < length ? few : enough) = middle;
+    }
+    return enough;
 }
 
 /// Returns how far to advance from the kept state before `length` iterations that are to be reversed, to the
@@ -29496,9 +31352,7 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
 {
     if (states >= length)
         return 1;
-    std::size_t repeats = 1;
-    while (reversible_iterations(states, repeats) < length)
-        ++repeats;
+    std::size_t const repeats = repeats_for(length, states);
     // The first part is reversed last, with all states and one repeat less.
     std::size_t const behind = reversible_iterations(states - 1, repeats);
     std::size_t const least = length > behind ? length - behind : 1;
@@ -29605,7 +31459,12 @@ public:
     }
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void require_shape(std::string_view, std::size_t, State const&) const {}
-    void move(std::size_t from, std::size_t to) { values_[to] = std::move(values_[from]); }
+    /// Moves the value of one slot to an earlier one. Both keep memory for another value.
+    void move(std::size_t from, std::size_t to)
+    {
+        auto const first = values_.begin();
+        std::iter_swap(first + static_cast<std::ptrdiff_t>(to), first + static_cast<std::ptrdiff_t>(from));
+    }
 
 private:
     std::vector<State> values_{};
@@ -29664,7 +31523,7 @@ public:
     bool is_finished() const { return is_finished_; }
     /// Returns the number of iterations of the forward pass.
     std::size_t length() const { return length_; }
-    slot_tuple const& slots() const { return slots_; }
+    slot_tuple const& state_slots() const { return slots_; }
 
     /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
     /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
@@ -29732,7 +31591,7 @@ private:
     void halve()
     {
         for (std::size_t i = 1; 2 * i < kept_; ++i) {
-            detail::for_each_leaf(slots_, [&](auto, auto& slots) { slots.move(2 * i, i); });
+            detail::for_each_leaf(slots_, [&](auto, auto& each) { each.move(2 * i, i); });
             iterations_[i] = iterations_[2 * i];
         }
         kept_ = (kept_ + 1) / 2;
@@ -29752,9 +31611,14 @@ private:
     template <class... Xs>
     void open(std::tuple<Xs...> const& states)
     {
-        std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
-        detail::for_each_leaf(slots_, [&](auto i, auto& slots) {
-            slots.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
+        if (current_) // the memory of an earlier call
+            detail::for_each_leaf(states, [&](auto i, auto const& state) {
+                detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
+            });
+        else
+            std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) {
+            each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
         if (is_exact_)
             iterations_.reserve(capacity_); // the loop allocates nothing
@@ -29763,7 +31627,7 @@ private:
     template <class... Xs>
     void save(std::size_t iteration, std::tuple<Xs...> const& states)
     {
-        detail::for_each_leaf(slots_, [&](auto i, auto& slots) { slots.save(kept_, std::get<i>(states)); });
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) { each.save(kept_, std::get<i>(states)); });
         if (kept_ == iterations_.size())
             iterations_.push_back(iteration);
         else
@@ -29773,15 +31637,15 @@ private:
 
     void require_shapes() const
     {
-        detail::for_each_leaf(slots_, [&](auto i, auto const& slots) {
-            slots.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+        detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
+            each.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
         });
     }
 
     void load_newest()
     {
         detail::for_each_leaf(slots_,
-            [&](auto i, auto& slots) { slots.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+            [&](auto i, auto& each) { each.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
     }
 
     checkpoint policy_;
@@ -29796,7 +31660,7 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
-    bool is_finished_ = false;
+    movable_flag is_finished_{};
 };
 
 } // namespace xloom::detail
@@ -29833,6 +31697,7 @@ public:
     discarded_elements& operator=(discarded_elements const&) = delete;
 
     auto elements() { return detail::output_elements(cursors_); }
+    auto const& cursors() const { return cursors_; }
 
 private:
     static shape element(placed_operand const& place)
@@ -29895,8 +31760,8 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
     detail::check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", output_shapes);
     if (length != 0) {
         auto const state_shapes = std::apply(
-            [](auto const&... slots) { return std::array<shape, sizeof...(slots)>{slots.state_shape()...}; },
-            kept.slots());
+            [](auto const&... each) { return std::array<shape, sizeof...(each)>{each.state_shape()...}; },
+            kept.state_slots());
         detail::check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
     }
     detail::check_cotangents(op, "ct_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
@@ -29947,17 +31812,21 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         operands.ct_outputs, detail::reversed(ct_output_places), all);
     discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_places);
 
+    std::size_t iteration = 0;
     auto const advance = [&](auto& states, std::size_t begin, std::size_t end) {
         std::apply([&](auto&... cursor) { (cursor.seek(begin), ...); }, x_forward);
         local_states current(detail::leaves(states));
-        for (std::size_t t = begin; t < end; ++t) {
+        for (iteration = begin; iteration < end; ++iteration) {
             detail::enter_all(x_forward);
             run_body(current.get(), detail::input_elements(x_forward), operands.params, discarded.elements());
             detail::leave_all(x_forward);
         }
     };
+    shape_guards const state_guards(operands.ct_states);
+    shape_guards const param_guards(operands.ct_params);
     local_states ct_current(operands.ct_states);
-    kept.reverse(advance, [&](std::size_t, auto const& states) {
+    auto const pull = [&](std::size_t t, auto const& states) {
+        iteration = t;
         detail::enter_all(x);
         detail::enter_all(ct_y);
         detail::enter_all(ct_x);
@@ -29965,10 +31834,19 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         detail::call_body(body_vjp, detail::leaves(states), detail::input_elements(x), operands.params,
             detail::input_elements(ct_y), ct_current.get(), detail::output_elements(ct_x),
             operands.ct_params);
+        state_guards.check_shapes(op, "ct_states", operands.ct_states, t);
+        param_guards.check_shapes(op, "ct_params", operands.ct_params, t);
         detail::leave_all(x);
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);
-    });
+    };
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "ct_inputs", ct_x, found, iteration);
+        detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
+        detail::fail_if_value(op, "ct_states", operands.ct_states, found, iteration);
+        detail::fail_if_value(op, "ct_params", operands.ct_params, found, iteration);
+    };
+    detail::run_bodies(fail, [&] { kept.reverse(advance, pull); });
 }
 
 } // namespace xloom::detail
@@ -30033,16 +31911,14 @@ void start_loop(
 
 /// Returns the shapes of the tensors among the values, and empty shapes for the others.
 template <class... Xs>
-std::vector<shape> shapes_if_tensors(
+std::array<shape, sizeof...(Xs)> shapes_if_tensors(
     std::string_view op, std::string_view name, std::tuple<Xs&...> const& values)
 {
-    std::vector<shape> shapes;
+    std::array<shape, sizeof...(Xs)> shapes{};
     detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
         if constexpr (tensor<X>) {
             check_rank(op, name, detail::rank_of(value), i);
-            shapes.push_back(detail::shape_of(value));
-        } else {
-            shapes.push_back({});
+            shapes[i] = detail::shape_of(value);
         }
     });
     return shapes;
@@ -30053,9 +31929,10 @@ template <class State, class States, class Outputs>
 void finish_loop(
     std::string_view op, loop_record<State>& record, States const& states, Outputs const& outputs)
 {
-    record.state_shapes = detail::shapes_if_tensors(op, "states", states);
-    auto const shapes = detail::shapes_of(outputs);
-    record.output_shapes.assign(shapes.begin(), shapes.end());
+    auto const state_shapes = detail::shapes_if_tensors(op, "states", states);
+    auto const output_shapes = detail::shapes_of(outputs);
+    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
+    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
     record.states.finish();
 }
 
@@ -30077,24 +31954,41 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
 /// t of the forward pass on states.
 template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
     class CtParams>
-void run_loop_backward(loop_record<State>& record, RunBody const& run_body, BodyVjp& body_vjp,
-    Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
+void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody const& run_body,
+    BodyVjp& body_vjp, Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
     CtParams const& ct_params)
 {
     auto const places = detail::places_of(ct_outputs);
     auto ct_y = cursor_set<std::tuple<Ys...>, true>::start(
         ct_outputs, detail::reversed(places), kernel::all_iterations(record.states.length()));
     discarded_elements<std::tuple<Ys...>, true> discarded(places);
+    std::size_t iteration = 0;
     auto const advance = [&](State& states, std::size_t begin, std::size_t end) {
-        for (std::size_t t = begin; t < end; ++t)
-            run_body(static_cast<std::int64_t>(t), detail::leaves(states), discarded.elements());
+        for (iteration = begin; iteration < end; ++iteration)
+            run_body(static_cast<std::int64_t>(iteration), detail::leaves(states), discarded.elements());
     };
-    record.states.reverse(advance, [&](std::size_t t, State const& states) {
+    shape_guards const guards(ct_params);
+    auto const pull = [&](std::size_t t, State const& states) {
+        iteration = t;
+        auto const values = detail::leaves(states);
         detail::enter_all(ct_y);
-        detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
-            detail::leaves(states), params, detail::input_elements(ct_y), ct_states, ct_params);
+        detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)), values, params,
+            detail::input_elements(ct_y), ct_states, ct_params);
         detail::leave_all(ct_y);
-    });
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            if constexpr (tensor<X>)
+                if (!detail::have_same_shape(value, std::get<i>(ct_states)))
+                    detail::fail_reshaped(op, "ct_states", i, detail::shape_of(value),
+                        detail::describe_shape(std::get<i>(ct_states)), t);
+        });
+        guards.check_shapes(op, "ct_params", ct_params, t);
+    };
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
+        detail::fail_if_value(op, "ct_states", ct_states, found, iteration);
+        detail::fail_if_value(op, "ct_params", ct_params, found, iteration);
+    };
+    detail::run_bodies(fail, [&] { record.states.reverse(advance, pull); });
 }
 
 } // namespace detail
@@ -30118,10 +32012,14 @@ using loop_vjp_call = call_of<BodyVjp,
         typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
 
 /// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class State, class Params>
+template <class Body, class BodyVjp, class State, class Params>
 consteval bool is_valid_loop_vjp()
 {
-    if constexpr (!is_flat<bare<Params>>)
+    if constexpr (is_operand<BodyVjp>)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the body's VJP must follow the body, but a value does; the arguments are "
+            "loop_vjp(body, body_vjp, init[, params][, checkpoints][, options])");
+    else if constexpr (!is_flat<bare<Params>>)
         static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
                                      "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
@@ -30134,7 +32032,9 @@ consteval bool is_valid_loop_vjp()
             "checkpoints][, options])");
     else {
         using step = typename loop_param_call<Body, State, Params>::result;
-        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
+        if constexpr (is_valid_loop<callable_returning<step>, State>()) // the other requirements
+            return is_recordable_by<BodyVjp, Body,
+                joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
     }
     return false;
 }
@@ -30159,6 +32059,10 @@ consteval bool is_valid_loop_pullback()
             "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
             "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
             "cotangent&...)");
+    else if constexpr (loop_vjp_call<BodyVjp, State, Params, ct_outputs>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes "
+            "is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -30188,6 +32092,10 @@ consteval bool is_valid_loop_forward_into()
             "value&..., param const&..., output&...); the arguments are loop_forward_into(body, states, "
             "params, "
             "scan_outputs, residuals[, options]), with std::tuple() where there are none");
+    else if constexpr (loop_forward_call<Body, States, Params, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::loop_forward_into: the body takes a carried value or an output by value, so "
+            "that what it writes is lost; take it by reference, as in double& v or auto& y_t");
     else {
         using result = typename loop_forward_call<Body, States, Params, Outputs>::result;
         return is_valid_loop_into<callable_returning<result>, States, Outputs>(); // the other requirements
@@ -30195,15 +32103,22 @@ consteval bool is_valid_loop_forward_into()
     return false;
 }
 
+/// The call of the VJP of a loop's body in place.
+template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+using loop_backward_call = call_of<BodyVjp,
+    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
+
 /// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one
 /// sentence.
-template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+template <class Body, class BodyVjp, class State, class Params, class CtOutputs, class CtStates,
+    class CtParams>
 consteval bool is_valid_loop_backward_into()
 {
-    using call = call_of<BodyVjp,
-        joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
-            typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
-    if constexpr (!every_leaf<is_scan_input, CtOutputs>)
+    if constexpr (std::is_void_v<State>)
+        static_assert(never<CtStates>,
+            "xloom::loop_backward_into: residuals must be the loop_residuals of loop_forward_into");
+    else if constexpr (!every_leaf<is_scan_input, CtOutputs>)
         static_assert(never<CtOutputs>,
             "xloom::loop_backward_into: ct_outputs are tensors with at least one axis; the arguments are "
             "loop_backward_into(body, body_vjp, params, ct_outputs, ct_states, ct_params, residuals), with "
@@ -30221,12 +32136,22 @@ consteval bool is_valid_loop_backward_into()
     else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<leaves_t<CtParams>>)
         static_assert(
             never<CtParams>, "xloom::loop_backward_into: there must be a cotangent for each of params");
-    else if constexpr (!call::is_valid)
+    else if constexpr (!call_of<Body,
+                           joined_t<std::tuple<std::int64_t>, leaves_t<State>, const_leaves_t<Params>,
+                               discarded_arguments_t<CtOutputs, true>>>::is_valid)
+        static_assert(
+            never<Body>, "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
+                         "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
+    else if constexpr (!loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "
             "value const&..., param const&..., output cotangent const&..., carried value's cotangent&..., "
             "param "
             "cotangent&...)");
+    else if constexpr (loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_backward_into: the VJP takes a cotangent that it is to write by value, so that what "
+            "it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -30303,15 +32228,16 @@ namespace xloom {
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
 /// Example   loop_backward_into has one.
-template <class Body, class States, class Params, class Outputs, class State>
+template <class Body, class States, class Params, class Outputs, class Residuals>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    loop_residuals<State>& residuals, loop_options const& options = {})
+    Residuals& residuals, loop_options const& options = {})
 {
     using namespace detail;
-    if constexpr (is_valid_loop_forward_into<Body, States, Params, Outputs, State>()) {
+    if constexpr (is_valid_loop_forward_into<Body, States, Params, Outputs,
+                      kept_state_t<loop_residuals, Residuals>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        loop_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::start_loop(op, record, limit_of(op, options), options);
         constexpr std::size_t count = leaf_count<States>;
         recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
@@ -30336,9 +32262,10 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    ct_outputs as the scan outputs, of which the iterations that were run are read; ct_states as the
 ///           final values, ct_params as the parameters.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
-///           finished with the residuals. overlap_error: a cotangent that is written shares memory with
-///           another operand. Exceptions of the bodies propagate; the cotangents then hold the values written
-///           so far.
+///           finished with the residuals, or they have been moved from. overlap_error: a cotangent that is
+///           written shares memory with another operand. body_error, after an iteration: body_vjp gave a
+///           cotangent another shape. Exceptions of the bodies propagate; the cotangents then hold the values
+///           written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      a run of body_vjp for each iteration, and the runs of the body that the checkpoint states.
 /// Example
@@ -30357,35 +32284,38 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// ct_w; // = 4.5
 /// ```
 template <class Body, class BodyVjp, class Params, class CtOutputs, class CtStates, class CtParams,
-    class State>
+    class Residuals>
 void loop_backward_into(Body&& body, BodyVjp&& body_vjp, Params const& params, CtOutputs const& ct_outputs,
-    CtStates&& ct_states, CtParams&& ct_params, loop_residuals<State>& residuals)
+    CtStates&& ct_states, CtParams&& ct_params, Residuals& residuals)
 {
     using namespace detail;
     using outputs = decltype(detail::evaluated_inputs(ct_outputs));
-    if constexpr (is_valid_loop_backward_into<BodyVjp, State, Params, outputs, CtStates, CtParams>()) {
+    if constexpr (is_valid_loop_backward_into<std::remove_reference_t<Body>, BodyVjp,
+                      kept_state_t<loop_residuals, Residuals>, Params, outputs, CtStates, CtParams>()) {
         static constexpr std::string_view op = "xloom::loop_backward_into";
         outputs const evaluated = detail::evaluated_inputs(ct_outputs);
         auto const cts = detail::const_leaves(detail::leaves(evaluated));
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto const ct_carried = detail::leaves(ct_states);
         auto const ct_parameters = detail::leaves(ct_params);
-        loop_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_loop_cotangents(op, record, cts, ct_carried);
         check_ranks(op, "params", parameters);
         check_ranks(op, "ct_params", ct_parameters);
         check_cotangents(
             op, "ct_params", detail::shapes_of(ct_parameters), "params", detail::shapes_of(parameters));
-        auto const written = detail::places_of(ct_parameters);
+        auto const written = std::tuple(detail::places_of(ct_carried), detail::places_of(ct_parameters));
         auto const read = std::tuple(detail::places_of(parameters), detail::places_of(cts));
-        check_exclusive(op, std::array{named_places{"ct_params", written}},
+        check_exclusive(op,
+            std::array{named_places{"ct_states", std::get<0>(written)},
+                named_places{"ct_params", std::get<1>(written)}},
             std::array{
                 named_places{"params", std::get<0>(read)}, named_places{"ct_outputs", std::get<1>(read)}});
         auto const run_body = [&](std::int64_t t, auto const& carried, auto const& discarded) {
             static_cast<void>(
                 detail::call_body(body, std::tuple<std::int64_t>(t), carried, parameters, discarded));
         };
-        detail::run_loop_backward(record, run_body, body_vjp, parameters, cts, ct_carried, ct_parameters);
+        detail::run_loop_backward(op, record, run_body, body_vjp, parameters, cts, ct_carried, ct_parameters);
     }
 }
 
@@ -30447,6 +32377,8 @@ public:
     template <class CtStates, class CtOutputs>
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
+        loop_record<state>& record = detail::record_of(residuals_);
+        check_pullback(op, record.states.is_finished());
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp =
             detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
@@ -30456,7 +32388,6 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            loop_record<state>& record = detail::record_of(residuals_);
             detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
             auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
                 Step step = detail::call_body(
@@ -30466,8 +32397,8 @@ public:
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
-            detail::run_loop_backward(record, run_body, body_vjp, params, ct_ys, detail::leaves(result.init),
-                detail::leaves(result.params));
+            detail::run_loop_backward(op, record, run_body, body_vjp, params, ct_ys,
+                detail::leaves(result.init), detail::leaves(result.params));
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -30502,7 +32433,8 @@ private:
 /// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
 ///           need options.max_trip_count. loop_options.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
-///           cotangent's shape. Exceptions of the bodies propagate.
+///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
+///           another shape. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
 /// Cost      as loop, a copy of every carried value that is kept; the pullback: trips runs of body_vjp, and
 ///           the runs of the body that the checkpoint states.
@@ -30531,7 +32463,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, state, Params>()) {
+    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, Params>()) {
         using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
         loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
             static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
@@ -30603,11 +32535,11 @@ struct lstm_options {
     option_list<std::string_view, max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool input_forget = false;                 ///< f = 1 - i
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool input_forget = false;                            ///< f = 1 - i
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
@@ -30746,8 +32678,11 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 ///           NaN stays NaN. Steps beyond a row's length are not read.
 /// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
 ///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Unspecified there: clip does not apply to c, and a row of length 0
-///           keeps its states.
+/// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
+///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
+///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a
+///           row of length 0 keeps its states, and surplus values of activation_alpha and activation_beta are
+///           ignored.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -30756,6 +32691,9 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 4, 1});
 /// auto const [Y, Y_h, Y_c] = xloom::lstm(X, {.W = W, .R = R});
 /// Y; // = [[[[0.17427]]], [[[0.613983]]]]
+///
+/// xt::xtensor<float, 3> const zero = {{{0}}}, c = {{{3}}}; // clip does not apply to c
+/// xloom::lstm(zero, {.W = W, .R = R, .initial_c = c}, {.clip = 1}).Y_h; // = [[[0.452574]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
@@ -31231,8 +33169,8 @@ struct along_axis_shape {
 
 /// Broadcasts the axes of x and of indices to each other, except the indexed one, which is that of indices.
 ///
-/// Errors    shape_error: rank 0; unequal ranks; axes of other lengths, none of which is 1; a size that
-///           overflows.  option_error: an axis out of range.
+/// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which
+///           is 1; a size that overflows.
 /// Source    NumPy, take_along_axis.
 [[gnu::noinline]] constexpr along_axis_shape check_along_axis(std::string_view op, shape const& x,
     shape const& indices, along_axis_options const& options, std::size_t item_bytes)
@@ -31252,10 +33190,7 @@ struct along_axis_shape {
                 " (options.axis ", options.axis, "). Give it one length.");
         result.dims[k] = indices[k] == 1 ? x[k] : indices[k];
     }
-    if (!has_strides(result.dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but x[indices] would have the shape ", result.dims,
-            ". Name fewer items.");
+    check_result_size(op, "x[indices]", result.dims, item_bytes, "Name fewer items.");
     return result;
 }
 
@@ -31347,7 +33282,7 @@ namespace xloom::detail {
             ": updates must broadcast to the shape indices.shape ++ x.shape[1:] = ", expected, ", but it is ",
             updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
-    check_scattered_sizes(op, x, expected);
+    check_scattered_sizes({op, "x"}, x, expected);
     check_first_of_duplicates(op, options.duplicates, options.reduction);
     return expected;
 }
@@ -31383,7 +33318,7 @@ public:
 
     /// Indices of `axis`. An update is a slice of the axes of data from `first_slice_axis` on. If that is not
     /// 1, the position of an index is that of its slice along the axes that no index names.
-    axis_scatter_indices(std::string_view op, shape const& data, Indices const& indices, std::size_t axis,
+    axis_scatter_indices(indexed_names const& op, shape const& data, Indices const& indices, std::size_t axis,
         std::size_t first_slice_axis, scatter_nd_options const& options, index_check when)
         : op_(op),
           options_(options),
@@ -31469,7 +33404,7 @@ class scatter_elements_call : public axis_scatter_indices<Indices>,
                               public scatter_updates<Updates, IsBroadcast> {
 public:
     template <class Data>
-    scatter_elements_call(std::string_view op, Data const& data, Indices const& indices,
+    scatter_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
         Updates const& updates, scatter_nd_options const& options, index_check when, std::int64_t axis)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices,
               check_scatter_elements(op, detail::shape_of(data), detail::shape_of(indices),
@@ -31484,7 +33419,7 @@ template <class Indices, class Updates, bool IsBroadcast>
 class at_call : public axis_scatter_indices<Indices>, public scatter_updates<Updates, IsBroadcast> {
 public:
     template <class Data>
-    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+    at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
         scatter_nd_options const& options, index_check when)
         : at_call(op, data, indices, updates,
               check_at(
@@ -31494,7 +33429,7 @@ public:
 
 private:
     template <class Data>
-    at_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+    at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
         shape const& required, scatter_nd_options const& options, index_check when)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices, 0, 1, options, when),
           scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices))
@@ -31502,70 +33437,6 @@ private:
 };
 
 } // namespace xloom::detail
-
-// ==== xloom/tensor/strided_items.hpp ====
-// A tensor that refers to the items of another one in a layout of its own.
-
-namespace xloom {
-
-namespace detail {
-
-/// A non-owning tensor of any strides, 0 included. T is const for inputs.
-template <class T>
-struct strided_items {
-    T* first;
-    strided_layout layout;
-};
-
-} // namespace detail
-
-/// Items of any layout are a tensor.
-template <class T>
-struct enable_tensor<detail::strided_items<T>> {
-    using value_type = std::remove_const_t<T>;
-    static constexpr std::size_t rank = dynamic_rank;
-
-    static T* data(detail::strided_items<T> const& items) { return items.first; }
-    static auto const& shape(detail::strided_items<T> const& items) { return items.layout.dims; }
-    static auto const& strides(detail::strided_items<T> const& items) { return items.layout.strides; }
-};
-
-namespace detail {
-
-/// Returns a pointer to the first item of a tensor or of a scalar.
-template <class X>
-auto* first_of_items(X& operand)
-{
-    if constexpr (tensor<X>)
-        return enable_tensor<bare<X>>::data(operand);
-    else
-        return std::addressof(operand);
-}
-
-/// Returns the layout of a tensor; that of a scalar has no axes.
-template <class X>
-strided_layout layout_of_operand([[maybe_unused]] X const& operand)
-{
-    if constexpr (tensor<X>)
-        return detail::layout_of(operand);
-    else
-        return {};
-}
-
-/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
-/// broadcast.
-template <class X>
-bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
-{
-    if constexpr (tensor<X>)
-        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
-               is_row_major(detail::layout_of(operand));
-    else
-        return false;
-}
-
-} // namespace detail
-} // namespace xloom
 
 namespace xloom {
 
@@ -31602,8 +33473,8 @@ auto take_along_axis(
         auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
         auto const index_items =
             detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call(
-            op, items, index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call({op, "x"}, items,
+            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
         return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
     }
 }
@@ -31614,7 +33485,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 {
     if constexpr (is_valid_put_along_axis<X, Indices, Values, Policy>()) {
         using T = item_t<X>;
-        static constexpr std::string_view op = "xloom::put_along_axis";
+        static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
@@ -31658,8 +33529,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error, option_error (axis), index_error (all offending positions, after broadcasting, and
-///           values).
+/// Errors    shape_error, index_error (all offending positions, after broadcasting, and values).
 /// Cost      as gather_elements; a copy of indices that are repeated.
 /// Differs   from NumPy: there is no axis=None; flatten x.
 /// Source    numpy.take_along_axis.
@@ -31675,6 +33545,14 @@ auto take_along_axis(
     X const& x, Indices const& indices, along_axis_options const& options = {}, Policy const& policy = {})
 {
     return detail::take_along_axis(x, indices, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Indices, detail::other_than<along_axis_options> Other, class... More>
+auto take_along_axis(X const& x, Indices const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_take_along_axis<X, Indices, along_axis_options>());
+    return detail::owned_t<X>(x);
 }
 
 /// Writes values to the items of x that indices name along one axis, in place.
@@ -31705,6 +33583,13 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values,
     detail::put_along_axis(std::forward<X>(x), indices, values, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class X, class Indices, class Values, detail::other_than<along_axis_options> Other, class... More>
+void put_along_axis(X&&, Indices const&, Values const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_put_along_axis<X, Indices, Values, along_axis_options>());
+}
+
 } // namespace xloom
 
 // ==== xloom/at.hpp ====
@@ -31719,7 +33604,7 @@ namespace xloom::detail {
 template <class X, class Op, class Indices, class Updates, class Policy>
 consteval bool is_valid_at()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || tensor<Op> || lazy<Op>)
         static_assert(
             never<Policy>, "xloom::at: the arguments are at(x, op, indices, updates[, options][, policy])");
     else if constexpr (!tensor<X>)
@@ -31754,8 +33639,8 @@ template <class X, class Op, class Indices, class Updates, class Policy>
 void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
     Policy const& policy)
 {
-    static constexpr std::string_view name = "xloom::at";
-    check_rank(name, "x", detail::rank_of(x));
+    static constexpr indexed_names name = {"xloom::at", "x"};
+    check_rank(name, name.data, detail::rank_of(x));
     if constexpr (tensor<Updates> && !lazy<Indices>) {
         check_rank(name, "indices", detail::rank_of(indices));
         shape const dims = detail::shape_of(x);
@@ -31807,6 +33692,21 @@ void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
 {
     if constexpr (detail::is_valid_at<X, std::remove_reference_t<Op>, Indices, Updates, Policy>())
         detail::at(x, op, indices, updates, options, policy);
+}
+
+/// Rejects a call without an operation.
+template <class X, class Indices, class Updates>
+void at(X&&, Indices const&, Updates const&)
+{
+    static_cast<void>(detail::is_valid_at<X, Indices, Indices, Updates, scatter_nd_options>());
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Op, class Indices, class Updates, detail::other_than<scatter_nd_options> Other,
+    class... More>
+void at(X&&, Op const&, Indices const&, Updates const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_at<X, Op, Indices, Updates, scatter_nd_options>());
 }
 
 } // namespace xloom
@@ -31932,6 +33832,17 @@ private:
 
 namespace xloom::detail {
 
+/// Returns an empty bin for each integer less than `bins`.
+///
+/// Errors    shape_error: more bins than fit in memory.
+template <class Sum>
+xt::xtensor<Sum, 1> zeros(std::string_view op, std::size_t bins)
+{
+    auto result = make_tensor<xt::xtensor<Sum, 1>>(op, "the result", {bins}, "Ask for fewer bins.");
+    std::fill_n(result.data(), bins, Sum{});
+    return result;
+}
+
 /// The integers of a bincount, in row-major order.
 template <class X>
 class bincount_call {
@@ -31974,7 +33885,7 @@ public:
         kernel::bin_counts counts;
         if (!counts.add(items_.data(), count_))
             static_cast<void>(bins()); // throws
-        xt::xtensor<std::int64_t, 1> result = zeros((std::max)(counts.bins(), minlength_));
+        auto result = zeros<std::int64_t>(op_, (std::max)(counts.bins(), minlength_));
         counts.add_to(result.data());
         return result;
     }
@@ -31986,13 +33897,6 @@ private:
         if (dims.size() != 1)
             fail<shape_error>(op, ": x must have one axis, but its shape is ", dims, ". Flatten it.");
         return dims[0];
-    }
-
-    static xt::xtensor<std::int64_t, 1> zeros(std::size_t bins)
-    {
-        auto result = xt::xtensor<std::int64_t, 1>::from_shape({bins});
-        std::fill_n(result.data(), bins, std::int64_t{0});
-        return result;
     }
 
     void require_bins(index largest) const
@@ -32011,7 +33915,7 @@ private:
             std::size_t const begin = begin_of_part(part, parts, count_);
             counts[part].add(items_.data() + begin, begin_of_part(part + 1, parts, count_) - begin);
         });
-        xt::xtensor<std::int64_t, 1> result = zeros(bins);
+        auto result = zeros<std::int64_t>(op_, bins);
         for (kernel::bin_counts const& each : counts)
             each.add_to(result.data());
         return result;
@@ -32061,7 +33965,7 @@ consteval bool is_valid_bincount()
 template <class X, class Weights, class Policy>
 consteval bool is_valid_weighted_bincount()
 {
-    if constexpr (!is_valid_bincount<X, Policy>())
+    if constexpr (!is_valid_bincount<X, std::conditional_t<execution_policy<Weights>, Weights*, Policy>>())
         return false;
     else if constexpr ((!tensor<Weights> && !lazy<Weights>) || !number<item_t<Weights>>)
         static_assert(never<Weights>, "xloom::bincount: weights must be a tensor of numbers");
@@ -32076,7 +33980,7 @@ xt::xtensor<double, 1> doubles_of(Weights const& weights)
 {
     row_major_items<Weights> const items(weights);
     std::size_t const count = element_count(detail::shape_of(weights));
-    auto result = xt::xtensor<double, 1>::from_shape({count});
+    auto result = make_items<double>(count);
     for (std::size_t i = 0; i < count; ++i)
         result.data()[i] = static_cast<double>(+items.data()[i]);
     return result;
@@ -32090,8 +33994,7 @@ xt::xtensor<double, 1> weighted_bincount(
     if constexpr (!std::is_same_v<item_t<Weights>, double>) {
         return detail::weighted_bincount(op, x, doubles_of(weights), bins, policy);
     } else {
-        auto sums = xt::xtensor<double, 1>::from_shape({bins});
-        std::fill_n(sums.data(), bins, 0.0);
+        xt::xtensor<double, 1> sums = zeros<double>(op, bins);
         detail::scatter<true, at_call>(
             op, sums, x, broadcast(weights), reduce_add, {.bounds = bounds::assume}, policy);
         return sums;
@@ -32190,10 +34093,7 @@ namespace xloom::detail {
     for (std::size_t const dim : indices)
         dims.push_back(dim);
     dims = joined(dims, x, axis + 1);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op,
-            ": the size of a result must fit in memory, but the output would have the shape ", dims,
-            ". Take fewer items.");
+    check_result_size(op, "the output", dims, item_bytes, "Take fewer items.");
     return dims;
 }
 
@@ -32205,7 +34105,7 @@ namespace xloom::detail {
 template <class T, class Indices>
 class take_call : public gather_indices<Indices> {
 public:
-    take_call(std::string_view op, T const* data, strided_layout const& layout, Indices const& indices,
+    take_call(indexed_names const& op, T const* data, strided_layout const& layout, Indices const& indices,
         std::size_t axis, bounds rule, index_check when)
         : gather_indices<Indices>(op, check_take(op, layout.dims, detail::shape_of(indices), axis, sizeof(T)),
               indices, axes_of(layout, axis, axis + 1), axis, rule, when, index_form::single),
@@ -32353,7 +34253,8 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
         layout = {shape{element_count(layout.dims)}, strides{1}};
     }
     std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
-    take_call<T, Indices> const call(op, items, layout, indices, indexed, rule, index_check_of_copy<X>);
+    take_call<T, Indices> const call(
+        {op, "x"}, items, layout, indices, indexed, rule, index_check_of_copy<X>);
     return gathered<Rank, X>(op, call, policy);
 }
 
@@ -32427,10 +34328,10 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error, option_error (axis), index_error (all offending positions and values).
+/// Errors    shape_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
-/// Differs   from NumPy: there is no mode='wrap'.
+/// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
 /// Source    numpy.take, ONNX Gather.
 /// Example
 /// ```cpp
@@ -32445,13 +34346,22 @@ auto take(X const& x, Indices const& indices, take_options const& options = {}, 
     return detail::take<Rank>(x, indices, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::other_than<take_options> Other,
+    class... More>
+auto take(X const& x, Indices const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_take<Rank, X, Indices, take_options>());
+    return detail::owned_t<X>(x);
+}
+
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
 ///
 /// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false
 ///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
-/// Errors    shape_error: mask has not one axis. option_error (axis).  index_error: mask is true beyond the
+/// Errors    shape_error: mask has not one axis; an axis that x has not. index_error: mask is true beyond the
 ///           end.
 /// Cost      as take; an integer for each item of mask.
 /// Source    numpy.compress.
@@ -32466,6 +34376,15 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class Policy = s
 auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Policy const& policy = {})
 {
     return detail::compress<Rank>(mask, x, options, policy);
+}
+
+/// Rejects another argument in the place of the options.
+template <std::size_t Rank = dynamic_rank, class Mask, class X, detail::other_than<compress_options> Other,
+    class... More>
+auto compress(Mask const&, X const& x, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_compress<Rank, Mask, X, compress_options>());
+    return detail::owned_t<X>(x);
 }
 
 } // namespace xloom
@@ -32790,10 +34709,10 @@ struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
@@ -32845,7 +34764,8 @@ public:
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
-/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Differs   from ONNX: nothing known. Unspecified there: a row of length 0 keeps its initial state, and
+///           surplus values of activation_alpha and activation_beta are ignored.
 /// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
 /// Example
 /// ```cpp
@@ -33354,13 +35274,17 @@ template <class Text>
     if (splits.front() != 0)
         wrong.add("row_splits[0] is ", text(0));
     for (std::size_t s = 1; s < splits.size(); ++s)
-        if (splits[s - 1] > splits[s])
+        if (splits[s] > rows) // a negative one too
+            wrong.add("row_splits[", s, "] is ", text(s));
+        else if (splits[s - 1] <= rows && splits[s - 1] > splits[s])
             wrong.add("row_splits[", s, "] is ", text(s), " after ", text(s - 1));
-    if (splits.back() != rows)
+    if (splits.back() < rows)
         wrong.add("row_splits[", splits.size() - 1, "] is ", text(splits.size() - 1));
     fail<index_error>(op,
         ": row_splits must begin with 0, not decrease, and end with the number of rows of the values, ", rows,
-        ", but ", wrong, ". Correct it; ids of segments become row_splits by xloom::row_splits_of.");
+        ", but ", wrong,
+        ". Correct it; for some of the rows pass a view of them, and row_splits less the "
+        "first one. Ids of segments become row_splits by xloom::row_splits_of.");
 }
 
 /// Requires segment_ids of rank 1.
@@ -33540,14 +35464,15 @@ owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::siz
     strided_layout const layout = detail::layout_of(segment_ids);
     check_segment_ids_shape(op, layout.dims);
     auto const* const items = enable_tensor<bare<Ids>>::data(segment_ids);
-    auto const at = [&](std::size_t n) { return items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
-    auto splits = enable_tensor<owned_splits>::make(shape{num_segments + 1});
+    auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
+    std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
+    auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
     std::size_t next = 0; // the first segment whose begin is not known yet
     for (std::size_t n = 0; n < layout.dims[0]; ++n) {
         if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
-            std::cmp_less(at(n) + 1, next))
+            (n != 0 && at(n) < at(n - 1)))
             fail_segment_id(op, n, at, num_segments);
-        for (; std::cmp_less_equal(next, at(n)); ++next)
+        for (auto const id = static_cast<std::size_t>(at(n)); next <= id; ++next)
             splits(next) = static_cast<std::int64_t>(n);
     }
     for (; next <= num_segments; ++next)
@@ -33584,7 +35509,7 @@ auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
             "xt::adapt");
         return splits();
     } else {
-        detail::input_t<Ids> ids = segment_ids;
+        auto const [ids] = detail::evaluated_inputs(std::tie(segment_ids));
         return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
     }
 }
@@ -33699,6 +35624,10 @@ consteval bool is_valid_scan_into()
         static_assert(never<Body>, "xloom::scan_into: the body must be callable as body(state&..., element "
                                    "const&..., output&...); the arguments are scan_into(body, states, "
                                    "scan_inputs, scan_outputs), with std::tuple() where there is no state");
+    else if constexpr (scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_into: the body takes a state or an output by value, so that what it "
+            "writes is lost; take it by reference, as in double& h or auto& y_t");
     else if constexpr (!std::is_void_v<
                            typename scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::result>)
         static_assert(
@@ -34248,6 +36177,10 @@ consteval bool is_valid_scan_batched_into()
     else if constexpr (!scan_batched_into_call<Body, States, Inputs, Outputs>::is_valid)
         static_assert(never<Body>, "xloom::scan_batched_into: the body must be callable as body(state&..., "
                                    "element const&..., output&...)");
+    else if constexpr (scan_batched_into_call<Body, States, Inputs, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_batched_into: the body takes a state or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& h or auto& y_t");
     else if constexpr (!std::is_void_v<
                            typename scan_batched_into_call<Body, States, Inputs, Outputs>::result>)
         static_assert(never<Body>,
@@ -34507,25 +36440,22 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
-    auto const guards = std::apply(
-        [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
-        states);
+    shape_guards const guards(states);
     std::tuple<local_state<States>...> held(states);
     auto const current =
         std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", y, found, t);
+        detail::fail_if_value(op, "states", current, found, t);
     };
     detail::run_bodies(fail, [&] {
-        for (; t < length; ++t) {
-            detail::run_iteration(body, current, x, y, holds_input);
-            detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
-                if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(
-                        op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
-            });
-        }
+        detail::name_states(op, current, [&] {
+            for (; t < length; ++t) {
+                detail::run_iteration(body, current, x, y, holds_input);
+                guards.check_shapes(op, "states", current, t);
+            }
+        });
     });
 }
 
@@ -34561,9 +36491,9 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
 /// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
-///           iteration: a state or an output element changed its shape. After a body_error or an exception of
-///           the body, states and outputs hold the values written so far; the element of that iteration may
-///           be unwritten.
+///           iteration: a state or an output element changed its shape, or as in scan an expression does not
+///           broadcast. After a body_error or an exception of the body, states and outputs hold the values
+///           written so far; the element of that iteration may be unwritten.
 /// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
 ///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
 ///           captures an output's tensor reads the elements of earlier iterations from it; the current
@@ -34678,8 +36608,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
             {
                 local_states held(detail::output_elements(rows));
                 auto const current = held.get();
-                for (t = 0; t < length; ++t)
-                    detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+                detail::name_states(op, current, [&] {
+                    for (t = 0; t < length; ++t)
+                        detail::run_iteration(body, current, x.cursors(), y.cursors(), holds_input);
+                });
             }
             detail::for_each_leaf(outputs, [&](auto k, auto& output) {
                 if (length < extent.length && is_row_major(output_places[k].memory.layout)) {
@@ -34716,10 +36648,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///           [0, T]; std::nullopt: T for every row.
 /// Options   as scan_batched.
 /// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
-///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape.
-///           After a body_error or an exception of the body, states and outputs hold the values written so
-///           far; the element of that iteration, and a row of a state whose items are not contiguous, may be
-///           unwritten.
+///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape,
+///           or as in scan an expression does not broadcast. After a body_error or an exception of the body,
+///           states and outputs hold the values written so far; the element of that iteration, and a row of a
+///           state whose items are not contiguous, may be unwritten.
 /// Order     rows in order, each from its first to its last iteration.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements.
@@ -34824,9 +36756,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
 ///           output have fixed shapes, so has the output.
 /// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
-/// Errors    before the first iteration: shape_error, option_error. body_error: a state or
-///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
-///           are unchanged.
+/// Errors    before the first iteration: shape_error, option_error. body_error: a state or an output element
+///           changed its shape, or xtensor cannot broadcast the shapes in an expression of the body and a
+///           state is a tensor. Other exceptions of the body propagate; the caller's variables are unchanged.
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
 ///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
 ///           fixes are 0, an xarray's shape is [0].
@@ -35154,6 +37086,10 @@ consteval bool is_valid_scan_ragged_into()
     else if constexpr (!scan_ragged_into_call<Body, States, Inputs, Outputs>::is_valid)
         static_assert(never<Body>, "xloom::scan_ragged_into: the body must be callable as body(state&..., "
                                    "element const&..., output&...)");
+    else if constexpr (scan_ragged_into_call<Body, States, Inputs, Outputs>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_ragged_into: the body takes a state or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& h or auto& y_t");
     else if constexpr (!std::is_void_v<typename scan_ragged_into_call<Body, States, Inputs, Outputs>::result>)
         static_assert(never<Body>,
             "xloom::scan_ragged_into: the body writes through its references and must return void");
@@ -35240,7 +37176,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_ragged<Body, state, inputs, Splits>()) {
         using step = bare<typename scan_ragged_call<Body, state, inputs>::result>;
-        input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         return run_scan_ragged<step>(
             body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), splits);
     } else {
@@ -35296,8 +37232,10 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
             {
                 local_states held(detail::output_elements(segment));
                 auto const current = held.get();
-                for (t = 0; t < length; ++t)
-                    detail::run_iteration(body, current, x, y, holds_input);
+                detail::name_states(op, current, [&] {
+                    for (t = 0; t < length; ++t)
+                        detail::run_iteration(body, current, x, y, holds_input);
+                });
             }
             detail::leave_all(segment);
         }
@@ -35341,7 +37279,7 @@ void scan_ragged_into(
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_ragged_into<Body, States, inputs, Outputs, Splits>()) {
-        input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             detail::leaves(scan_outputs), splits);
     }
@@ -35399,8 +37337,8 @@ public:
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const
     {
-        return std::apply([](auto const&... slots) { return (std::size_t{0} + ... + slots.bytes()); },
-            this->states.slots());
+        return std::apply([](auto const&... each) { return (std::size_t{0} + ... + each.bytes()); },
+            this->states.state_slots());
     }
 
 private:
@@ -35453,6 +37391,10 @@ consteval bool is_valid_scan_forward_into()
                                    "element const&..., param const&..., output&...); the arguments are "
                                    "scan_forward_into(body, states, scan_inputs, params, scan_outputs, "
                                    "residuals), with std::tuple() where there are none");
+    else if constexpr (scan_forward_call<Body, States, Inputs, Params, Outputs, LeadingAxis>::has_copies)
+        static_assert(never<Body>,
+            "xloom::scan_forward_into: the body takes a state or an output by value, so that "
+            "what it writes is lost; take it by reference, as in double& h or auto& y_t");
     else {
         auto const body = [](auto&&...) {}; // the other requirements are those of scan_into
         return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
@@ -35461,10 +37403,14 @@ consteval bool is_valid_scan_forward_into()
 }
 
 /// True if the types of a call of scan_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
+template <class Body, class BodyVjp, class State, class Inputs, class Params, bool LeadingAxis>
 consteval bool is_valid_scan_vjp()
 {
-    if constexpr (!is_flat<bare<Params>>)
+    if constexpr (is_operand<BodyVjp>)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_vjp: the body's VJP must follow the body, but a value does; the arguments are "
+            "scan_vjp(body, body_vjp, init, scan_inputs[, params][, checkpoints][, options])");
+    else if constexpr (!is_flat<bare<Params>>)
         static_assert(never<Params>,
             "xloom::scan_vjp: params is one value or a flat std::tuple of values, but "
             "a std::tuple is inside a std::tuple");
@@ -35480,8 +37426,11 @@ consteval bool is_valid_scan_vjp()
             "checkpoints][, options])");
     else {
         using step = typename scan_param_call<Body, State, Inputs, Params, LeadingAxis>::result;
-        return is_valid_scan<callable_returning<step>, State, Inputs,
-            LeadingAxis>(); // the other requirements
+        using arguments = joined_t<leaves_t<State const>,
+            typename cursor_set<Inputs, LeadingAxis>::input_arguments, const_leaves_t<Params>>;
+        if constexpr (is_valid_scan<callable_returning<step>, State, Inputs,
+                          LeadingAxis>()) // the other requirements
+            return is_recordable_by<BodyVjp, Body, arguments>;
     }
     return false;
 }
@@ -35507,6 +37456,11 @@ consteval bool is_valid_pullback()
             "xloom::scan_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param "
             "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param "
             "cotangent&...)");
+    else if constexpr (scan_vjp_call<BodyVjp, State, Inputs, Params, ct_outputs, State, CtInputs, CtParams,
+                           LeadingAxis>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_vjp: the VJP takes a cotangent that it is to write by value, so that what it writes "
+            "is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -35521,7 +37475,10 @@ consteval bool is_valid_scan_backward_into()
     using ct_states = leaves_t<CtStates>;
     using ct_inputs = leaves_t<CtInputs>;
     using ct_params = leaves_t<CtParams>;
-    if constexpr (!is_flat<bare<CtStates>> || !is_flat<bare<CtInputs>> || !is_flat<bare<CtParams>>)
+    if constexpr (std::is_void_v<State>)
+        static_assert(never<CtStates>,
+            "xloom::scan_backward_into: residuals must be the scan_residuals of scan_forward_into");
+    else if constexpr (!is_flat<bare<CtStates>> || !is_flat<bare<CtInputs>> || !is_flat<bare<CtParams>>)
         static_assert(never<CtStates>, "xloom::scan_backward_into: a pack is one value or a flat std::tuple "
                                        "of values, but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_input, Inputs> || !every_leaf<is_scan_input, CtOutputs> ||
@@ -35545,12 +37502,24 @@ consteval bool is_valid_scan_backward_into()
     else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<ct_params>)
         static_assert(
             never<CtParams>, "xloom::scan_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!call_of<Body, joined_t<leaves_t<State>,
+                                          typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+                                          const_leaves_t<Params>,
+                                          discarded_arguments_t<CtOutputs, LeadingAxis>>>::is_valid)
+        static_assert(
+            never<Body>, "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
+                         "body(state&..., element const&..., param const&..., output&...)");
     else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
                            LeadingAxis>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::scan_backward_into: the VJP must be callable as body_vjp(state const&..., element "
             "const&..., param const&..., output cotangent const&..., state cotangent&..., element "
             "cotangent&..., param cotangent&...)");
+    else if constexpr (scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
+                           LeadingAxis>::has_copies)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_backward_into: the VJP takes a cotangent that it is to write by value, so that what "
+            "it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
     else
         return true;
     return false;
@@ -35562,16 +37531,18 @@ namespace xloom {
 
 namespace detail {
 
-template <bool LeadingAxis, class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <bool LeadingAxis, class Body, class States, class Inputs, class Params, class Outputs,
+    class Residuals>
 void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan_forward_into<Body, States, inputs, Params, Outputs, State, LeadingAxis>()) {
+    if constexpr (is_valid_scan_forward_into<Body, States, inputs, Params, Outputs,
+                      kept_state_t<scan_residuals, Residuals>, LeadingAxis>()) {
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        scan_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
@@ -35587,22 +37558,22 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
 }
 
 template <bool LeadingAxis, class Body, class BodyVjp, class Inputs, class Params, class CtOutputs,
-    class CtStates, class CtInputs, class CtParams, class State>
+    class CtStates, class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals, scan_options const& options)
+    Residuals& residuals, scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     using outputs = decltype(detail::evaluated_inputs(ct_outputs));
-    if constexpr (is_valid_scan_backward_into<Body, BodyVjp, State, inputs, Params, outputs, CtStates,
-                      CtInputs, CtParams, LeadingAxis>()) {
+    if constexpr (is_valid_scan_backward_into<Body, BodyVjp, kept_state_t<scan_residuals, Residuals>, inputs,
+                      Params, outputs, CtStates, CtInputs, CtParams, LeadingAxis>()) {
         static constexpr std::string_view op = "xloom::scan_backward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         outputs const evaluated_cts = detail::evaluated_inputs(ct_outputs);
         scan_backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
             detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
             detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
-        scan_record<State>& record = detail::record_of(residuals);
+        auto& record = detail::record_of(residuals);
         detail::check_scan_backward(op, record.states, record.output_shapes, operands, options);
         auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
         detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options);
@@ -35624,21 +37595,22 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
 /// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
 ///           residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
-///           first iteration only, and nothing if the residuals have the memory from an earlier call.
+///           first iteration only and, except for lazy operands and strided elements, nothing if the
+///           residuals have the memory from an earlier call.
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_backward_into has one.
-template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals>
 void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals)
+    Outputs&& scan_outputs, Residuals& residuals)
 {
     detail::scan_forward_into<true>(body, static_cast<States&&>(states), scan_inputs, params,
         static_cast<Outputs&&>(scan_outputs), residuals, {});
 }
 
 /// Runs scan_forward_into with axes, directions or a length.
-template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals>
 void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
-    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options)
 {
     detail::scan_forward_into<false>(body, static_cast<States&&>(states), scan_inputs, params,
         static_cast<Outputs&&>(scan_outputs), residuals, options);
@@ -35661,8 +37633,9 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 ///           as the parameters.
 /// Options   those of the forward pass.
 /// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that
-///           is written shares memory with another operand. Exceptions of the bodies propagate; the
+///           option_error: no forward pass has finished with the residuals, or they have been moved from.
+///           overlap_error: a cotangent that is written shares memory with another operand. body_error, after
+///           an iteration: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate; the
 ///           cotangents then hold the values written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
@@ -35693,10 +37666,10 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// ct_h; // = 0.875
 /// ```
 template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
-    class CtInputs, class CtParams, class State>
+    class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals)
+    Residuals& residuals)
 {
     detail::scan_backward_into<true>(body, body_vjp, scan_inputs, params, ct_outputs,
         static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),
@@ -35705,10 +37678,10 @@ void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inpu
 
 /// Runs scan_backward_into with the axes, directions or length of the forward pass.
 template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
-    class CtInputs, class CtParams, class State>
+    class CtInputs, class CtParams, class Residuals>
 void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
-    scan_residuals<State>& residuals, scan_options const& options)
+    Residuals& residuals, scan_options const& options)
 {
     detail::scan_backward_into<false>(body, body_vjp, scan_inputs, params, ct_outputs,
         static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),
@@ -35781,6 +37754,8 @@ public:
     template <class CtStates, class CtOutputs>
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
+        scan_record<state>& record = detail::record_of(residuals_);
+        check_pullback(op, record.states.is_finished());
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
@@ -35793,7 +37768,6 @@ public:
             scan_backward_operands const operands{inputs, params,
                 detail::const_leaves(detail::leaves(evaluated)), detail::leaves(result.init),
                 detail::leaves(result.scan_inputs), detail::leaves(result.params)};
-            scan_record<state>& record = detail::record_of(residuals_);
             detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -35823,7 +37797,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 {
     using state = owned_t<Init>;
     using inputs = const_leaves_t<held_pack_t<Inputs>>;
-    if constexpr (is_valid_scan_vjp<std::remove_reference_t<Body>, state, inputs, Params, LeadingAxis>()) {
+    if constexpr (is_valid_scan_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, inputs, Params,
+                      LeadingAxis>()) {
         using step = bare<typename scan_param_call<std::remove_reference_t<Body>, state, inputs, Params,
             LeadingAxis>::result>;
         scan_pullback<LeadingAxis, step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Inputs, Params>
@@ -35855,7 +37830,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
 /// Options   checkpoints (all): which states are kept until the pullback is called. scan_options.
-/// Errors    as scan; the pullback: shape_error: a cotangent's shape. Exceptions of the bodies propagate.
+/// Errors    as scan; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
+///           body_error: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
 /// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of
 ///           the body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
@@ -35946,7 +37922,7 @@ inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elemen
 /// Options   axis (0; negative: from the back); the others as in scatter_nd, for single items.
 /// Reduce    as scatter_nd: instead of options.reduction a reduction, or any callable.
 /// Policy    serial, or one with threads (xloom/tbb.hpp), as scatter_nd for single items.
-/// Errors    before the first write, as scatter_nd; option_error also of an axis out of range.
+/// Errors    before the first write, as scatter_nd; shape_error also of an axis out of range.
 /// Order     row-major; with reduction::none the last of several updates of an item takes effect (unspecified
 ///           in ONNX).
 /// Cost      as scatter_nd for single items.
@@ -36067,10 +38043,10 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
 ///           any integer type. A negative index counts from the end of its axis.
 /// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
-///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
-///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
-///           are rounded after each update. unique, sorted (false): promises, verified in debug builds, with
-///           which threads need not sort the updates by owner.
+///           divides the sum of the old value and the updates by their number; sums of integers are exact.
+///           bounds (check). duplicates (last). include_self (true). accumulate_in_float (false): if false,
+///           16-bit and smaller floats are rounded after each update. unique, sorted (false): promises,
+///           verified in debug builds, with which threads need not sort the updates by owner.
 /// Reduce    instead of options.reduction: a reduction (reduction::add), any callable reduce(old item, update
 ///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
 ///           lacks the operation is a compile error.
@@ -36092,7 +38068,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           duplicates::error, and unique in debug builds: one integer per slice, or two per update where
 ///           updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and updates, unless these are
 ///           broadcast, may be fused: one more pass over indices and one allocation of an integer per slice
-///           and update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+///           and update. accumulate_in_float: also a float per item; the mean of integers
+///           two of 4 bytes, of 64-bit ones two of 8. Threads: at most 128 KiB each.
 /// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example
@@ -36356,6 +38333,18 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
+/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has overflowed,
+/// is 0.
+template <class P>
+constexpr P zero_or_product(P const& a, P const& b)
+{
+    P const product = static_cast<P>(a * b);
+    if constexpr (rounded_number<P>)
+        if (product != product && a == a && b == b && (a == P{} || b == P{}))
+            return P{};
+    return product;
+}
+
 /// Writes the products of the values before an update of `length` items, and multiplies them by the update.
 template <class Length, class Product, class T>
 void multiply_before(
@@ -36363,7 +38352,7 @@ void multiply_before(
 {
     for (std::size_t i = 0; i < length; ++i) {
         before[i] = running[i];
-        running[i] = static_cast<Product>(running[i] * static_cast<Product>(update[i]));
+        running[i] = zero_or_product(running[i], static_cast<Product>(update[i]));
     }
 }
 
@@ -36377,10 +38366,10 @@ void multiply_after(Length length, Product* __restrict after, T const* ct,
     T* __restrict const to = gradient;
     for (std::size_t i = 0; i < length; ++i) {
         if constexpr (std::is_same_v<T, Product>) // gradient is before
-            to[i] = static_cast<T>(ct[i] * static_cast<T>(to[i] * after[i]));
+            to[i] = static_cast<T>(ct[i] * zero_or_product(to[i], after[i]));
         else
-            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * static_cast<Product>(before[i] * after[i]));
-        after[i] = static_cast<Product>(static_cast<Product>(update[i]) * after[i]);
+            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * zero_or_product(before[i], after[i]));
+        after[i] = zero_or_product(static_cast<Product>(update[i]), after[i]);
     }
 }
 
@@ -36757,27 +38746,39 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 /// The order in which the updates of a slice are visited.
 enum class visiting : unsigned char { forward, backward };
 
-/// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `slices` is what `read` gives the offsets of: `size` elements
-/// of each are prefetched.
-template <visiting Order, class Call, class Item, class Policy, class Visit>
-void visit_updates(Call const& call, kernel::offset_reader const& read, Item* slices, std::size_t size,
-    Policy const& policy, Visit const& visit)
-{
-    constexpr bool is_backward = Order == visiting::backward;
-    Item const* const no_values = nullptr;
-    kernel::offset_reader const ordered = is_backward ? read.backward() : read;
-    update_runner const run(ordered, call.options(), size, policy);
-    if constexpr (is_backward) {
-        auto const visit_backward = [&, last = read.count() - 1](std::ptrdiff_t offset, std::size_t number) {
-            visit(offset, last - number);
-        };
-        run(slices, no_values, kernel::visited_updates<decltype(visit_backward)>{visit_backward},
-            reduce_none);
-    } else {
-        run(slices, no_values, kernel::visited_updates<Visit>{visit}, reduce_none);
+/// Visits the updates that are not dropped, those of a slice in order and by one thread at a time. All memory
+/// is allocated by the constructor.
+template <visiting Order, class Policy>
+class update_visits {
+public:
+    /// `read` gives the offsets of slices of `size` elements.
+    template <class Call>
+    update_visits(Call const& call, kernel::offset_reader const& read, std::size_t size, Policy const& policy)
+        : read_(is_backward ? read.backward() : read), run_(read_, call.options(), size, policy)
+    {}
+    update_visits(update_visits const&) = delete;
+
+    /// Calls visit(offset of the slice, position of the update). Elements of `slices` are prefetched.
+    template <class Item, class Visit>
+    void operator()(Item* slices, Visit const& visit)
+    {
+        Item const* const no_values = nullptr;
+        if constexpr (is_backward) {
+            auto const visit_backward = [&, last = read_.count() - 1](std::ptrdiff_t offset,
+                                            std::size_t number) { visit(offset, last - number); };
+            run_(slices, no_values, kernel::visited_updates<decltype(visit_backward)>{visit_backward},
+                reduce_none);
+        } else {
+            run_(slices, no_values, kernel::visited_updates<Visit>{visit}, reduce_none);
+        }
     }
-}
+
+private:
+    static constexpr bool is_backward = Order == visiting::backward;
+
+    kernel::offset_reader read_;
+    update_runner<Policy> run_;
+};
 
 /// The index tuples of a call for contiguous data, and a reader of their offsets.
 template <class Call>
@@ -36879,8 +38880,8 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    detail::visit_updates<visiting::forward>(call, call.reader(), counts.data(), 1, policy,
-        [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
+    update_visits<visiting::forward, Policy>(call, call.reader(), 1, policy)(
+        counts.data(), [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
@@ -36908,6 +38909,10 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     auto products = make_values<product>(items);
     auto buffer = make_values<product>(
         std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
+    std::optional<update_visits<visiting::forward, Policy>> visit_forward;
+    if (at.d_updates != nullptr)
+        visit_forward.emplace(call, offsets.read, at.size, policy);
+    update_visits<visiting::backward, Policy> visit_backward(call, offsets.read, at.size, policy);
     product* const running = products.data();
     product* before = buffer.data();
     if constexpr (std::is_same_v<T, product>)
@@ -36920,8 +38925,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
             detail::clear_dropped(call, at, policy);
-            detail::visit_updates<visiting::forward>(call, offsets.read, running, at.size, policy,
-                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            (*visit_forward)(
+                running, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
@@ -36929,17 +38934,16 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        detail::visit_updates<visiting::backward>(call, offsets.read, running, at.size, policy,
-            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
-                T const* const update = updates + number * length;
-                product* const after = running + offset;
-                if (at.d_updates != nullptr)
-                    kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
-                        at.d_updates + number * length);
-                else
-                    for (std::size_t i = 0; i < length; ++i)
-                        after[i] = static_cast<product>(static_cast<product>(update[i]) * after[i]);
-            });
+        visit_backward(running, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            T const* const update = updates + number * length;
+            product* const after = running + offset;
+            if (at.d_updates != nullptr)
+                kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
+                    at.d_updates + number * length);
+            else
+                for (std::size_t i = 0; i < length; ++i)
+                    after[i] = kernel::zero_or_product(static_cast<product>(update[i]), after[i]);
+        });
     });
 
     if (replaced)
@@ -36975,6 +38979,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     item_offsets const offsets(call);
     aligned_vector<Count> counts(items);
     auto parts = make_values<T>(items);
+    update_visits<visiting::forward, Policy> visit(call, offsets.read, at.size, policy);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, counts.data());
@@ -36982,7 +38987,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.read, counts.data(), at.size, policy,
+        visit(counts.data(),
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
@@ -37007,6 +39012,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     std::size_t const items = call.slices() * at.size;
     item_offsets const offsets(call);
     aligned_vector<unsigned char> given(items);
+    update_visits<visiting::forward, Policy> visit(call, offsets.read, at.size, policy);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
@@ -37014,13 +39020,12 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.read, given.data(), at.size, policy,
-            [=, is_given = given.data(), updates = call.updates()](
-                std::ptrdiff_t offset, std::size_t number) {
-                kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
-                    updates + number * length,
-                    at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
-            });
+        visit(given.data(), [=, is_given = given.data(), updates = call.updates()](
+                                std::ptrdiff_t offset, std::size_t number) {
+            kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
+                updates + number * length,
+                at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+        });
     });
     if (at.d_data != nullptr)
         detail::write_tied_data(results, given.data(), at.ct, items, at, policy);
@@ -37182,10 +39187,10 @@ void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
 template <class X>
-owned_t<X> make_gradient(shape const& dims)
+owned_t<X> make_gradient(std::string_view op, std::string_view name, shape const& dims)
 {
     if constexpr (tensor<owned_t<X>>)
-        return enable_tensor<owned_t<X>>::make(dims);
+        return make_tensor<owned_t<X>>(op, name, dims);
     else
         return X{};
 }
@@ -37233,7 +39238,8 @@ auto* gradient_items(X& value)
 /// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
-///           first on, the latter from the last on. Nothing is divided, so zeros are exact.
+///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times a product
+///           that is infinite is 0.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count
@@ -37260,11 +39266,12 @@ auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Upda
     } else {
         auto const [cotangent, old, index_tensor, values] =
             detail::evaluated_inputs(std::tie(ct, data, indices, updates));
+        static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp("xloom::scatter_nd_vjp", cotangent, old, index_tensor, values, options, policy,
+        detail::scatter_nd_vjp(op, cotangent, old, index_tensor, values, options, policy,
             [&](detail::scatter_nd_vjp_memory& memory) {
-                result.emplace(result_type{detail::make_gradient<Data>(memory.data.layout.dims),
-                    detail::make_gradient<Updates>(memory.updates.layout.dims)});
+                result.emplace(result_type{detail::make_gradient<Data>(op, "d_data", memory.data.layout.dims),
+                    detail::make_gradient<Updates>(op, "d_updates", memory.updates.layout.dims)});
                 memory.d_data = detail::memory_of(result->d_data);
                 memory.d_updates = detail::memory_of(result->d_updates);
                 return std::pair(
@@ -37400,13 +39407,26 @@ struct sequence_total {
     }
 
 private:
+    /// Combines the blocks before the last one, its groups before the last one, and that, as the last result
+    /// of a scan.
     template <class Read>
     V blocks(std::size_t begin, std::size_t end, Read const& read) const
     {
-        return join(begin, end, elements_per_block, [&](std::size_t block, std::size_t block_end) {
-            return join(block, block_end, elements_per_group,
-                [&](std::size_t first, std::size_t last) { return group(first, last - first, read); });
-        });
+        auto const group_at = [&](std::size_t first, std::size_t last) {
+            return group(first, last - first, read);
+        };
+        auto const groups = [&](std::size_t first, std::size_t last) {
+            return join(first, last, elements_per_group, group_at);
+        };
+        std::size_t const last_group = begin + (end - begin - 1) / elements_per_group * elements_per_group,
+                          last_block = begin + (end - begin - 1) / elements_per_block * elements_per_block;
+        if (last_group == begin)
+            return group_at(begin, end);
+        V base = last_block == begin ? groups(begin, last_group)
+                                     : join(begin, last_block, elements_per_block, groups);
+        if (begin < last_block && last_block < last_group)
+            base = op(base, groups(last_block, last_group));
+        return op(base, group_at(last_group, end));
     }
 
     /// Combines the totals of the parts that begin at begin, begin + step ..., from the left.
@@ -37452,20 +39472,25 @@ private:
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
 
+    /// Requires more than a group.
     static vector blocks(value_type const* x, std::size_t length)
     {
-        vector all = block(x, (std::min)(length, elements_per_block));
-        for (std::size_t begin = elements_per_block; begin < length; begin += elements_per_block)
-            all = Ops{}(all, block(x + begin, (std::min)(length - begin, elements_per_block)));
-        return all;
+        std::size_t const last_group = (length - 1) / elements_per_group * elements_per_group,
+                          last_block = (length - 1) / elements_per_block * elements_per_block;
+        vector base = groups(x, last_block == 0 ? last_group : elements_per_block);
+        for (std::size_t begin = elements_per_block; begin < last_block; begin += elements_per_block)
+            base = Ops{}(base, groups(x + begin, elements_per_block));
+        if (0 < last_block && last_block < last_group)
+            base = Ops{}(base, groups(x + last_block, last_group - last_block));
+        return Ops{}(base, group(x + last_group, length - last_group));
     }
-    static vector block(value_type const* x, std::size_t length)
+    /// Combines whole groups, at least one.
+    static vector groups(value_type const* x, std::size_t length)
     {
-        vector all = group(x, (std::min)(length, elements_per_group));
-        std::size_t begin = elements_per_group;
-        for (; begin + elements_per_group <= length; begin += elements_per_group)
+        vector all = group(x, elements_per_group);
+        for (std::size_t begin = elements_per_group; begin < length; begin += elements_per_group)
             all = Ops{}(all, group(x + begin, elements_per_group));
-        return begin < length ? Ops{}(all, group(x + begin, length - begin)) : all;
+        return all;
     }
 
     /// Returns a vector whose first lane is the total of a group. Elements that are missing are neutral.
@@ -37620,6 +39645,8 @@ struct item_reduction {
     void operator()(std::size_t i, segment_range<T> const& segments) const
     {
         using reduce = std::remove_const_t<Op>;
+        if constexpr (kernel::order_rule<element_operator<T, Op>, T>::is_ordered)
+            return reduce_in_order(i, segments);
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
             done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
@@ -37628,7 +39655,30 @@ struct item_reduction {
         auto const at = of.all(i);
         item_access<T> const access{of.items(of.x, at, 0, done), of.items(of.y, at, 1, done), nullptr};
         detail::reduce_elements<std::is_arithmetic_v<T>>(
-            access, segments, of.all.neighbours() - done, operator_ref<T, Op>{&op});
+            access, segments, of.all.neighbours() - done, detail::element_operator_of<T>(op));
+    }
+
+private:
+    /// Reduces products, whose scan may be computed in order: each result of the scan of a segment is written
+    /// in the same place, so that the last one stays.
+    void reduce_in_order(std::size_t i, segment_range<T> const& segments) const
+    {
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, false>;
+        auto const at = of.all(i);
+        strip_grid const grid{of.all.neighbours(), strip::max_width};
+        for (std::size_t s = segments.begin; s < segments.end; ++s)
+            for (std::size_t part = 0; part < grid.per_row(); ++part) {
+                strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
+                strip_items<T> y = of.items(of.y, at, 1, grid.begin(part));
+                x.first = &x(segments.splits.begin(s), 0);
+                y = {&y(s, 0), 0, y.beside};
+                std::size_t const length = segments.splits.length(s), width = grid.size(part);
+                if (length != 0)
+                    detail::scan_strip(
+                        strip(detail::element_operator_of<T>(op), {x, y, nullptr}, length, width, false));
+                for (std::size_t c = 0; length == 0 && c < width; ++c)
+                    y(0, c) = *segments.empty;
+            }
     }
 };
 
@@ -37663,7 +39713,7 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
 {
     detail::check_ranks(name, "values", values);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", values, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call("values", values, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.inputs());
     row_split_list const splits(name, row_splits, rows);
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
@@ -37683,34 +39733,35 @@ template <class Op, class Xs, class Splits, class Ys, class Policy>
 void segment_reduce_into(
     std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys& ys, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy);
 }
 
-/// Returns a new tensor with one element for each segment.
+/// Returns a new tensor with one element for each segment. It has the type of the values, unless that fixes
+/// their number.
 template <class X>
-owned_t<X> make_segments(std::string_view name, X const& values, std::size_t segments)
+auto make_segments(std::string_view name, X const& values, std::size_t segments)
 {
+    using owner = owned_t<X>;
+    using result_type = std::conditional_t<is_fixed_shape<shape_type_t<owner>>,
+        typename enable_tensor<owner>::template rebind<enable_tensor<owner>::rank>, owner>;
     check_rank(name, "values", detail::rank_of(values));
     shape dims = detail::shape_of(values);
     if (!dims.empty()) // which is an error, thrown later
         dims[0] = segments;
-    return enable_tensor<owned_t<X>>::make(dims);
+    return make_tensor<result_type>(name, "the result", dims);
 }
 
 template <class Op, class Xs, class Splits, class Policy>
 auto segment_reduce(
     std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     auto const inputs = detail::evaluated_inputs(values);
     std::size_t const segments = detail::segments_of(name, splits);
     auto results = std::apply(
-        [&](auto const&... x) {
-            return std::tuple<owned_t<decltype(x)>...>(detail::make_segments(name, x, segments)...);
-        },
-        inputs);
+        [&](auto const&... x) { return std::tuple(detail::make_segments(name, x, segments)...); }, inputs);
     detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, splits, detail::leaves(results), policy);
     if constexpr (is_tuple<Xs>)
@@ -37731,7 +39782,7 @@ namespace xloom::detail {
 template <class Op, class Xs, class Splits, class Policy>
 consteval bool is_valid_segment_reduce()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || is_operand<Op>)
         static_assert(never<Policy>,
             "xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])");
     else if constexpr (!is_flat<bare<Xs>> || !are_scannable<leaves_t<Xs>>)
@@ -37772,7 +39823,7 @@ consteval bool is_valid_segment_reduce_into()
 template <class Op, class Xs, class Splits, class Policy>
 consteval bool is_valid_segment_scan()
 {
-    if constexpr (!execution_policy<Policy>)
+    if constexpr (!execution_policy<Policy> || is_operand<Op>)
         static_assert(never<Policy>,
             "xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])");
     else if constexpr (!is_row_splits<Splits>)
@@ -37809,6 +39860,46 @@ consteval bool is_valid_segment_softmax()
         static_assert(never<Splits>,
             "xloom::segment_softmax: row_splits must be a tensor of integers, [S + 1]; wrap a std::vector by "
             "xt::adapt");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of segment_softmax_vjp are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Ct, class Y, class Splits, class Policy>
+consteval bool is_valid_segment_softmax_vjp()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::segment_softmax_vjp: the arguments are segment_softmax_vjp(ct, "
+                                     "y, row_splits[, policy]) and "
+                                     "segment_softmax_vjp_into(ct, y, row_splits, d_x[, policy])");
+    else if constexpr (!is_scannable<Y> || !is_scannable<Ct>)
+        static_assert(never<Y>,
+            "xloom::segment_softmax_vjp: ct and y must be tensors with at least one axis; "
+            "wrap a std::vector by xt::adapt");
+    else if constexpr (!std::floating_point<compute_t<item_t<Y>>> || !std::same_as<item_t<Ct>, item_t<Y>>)
+        static_assert(
+            never<Y>, "xloom::segment_softmax_vjp: ct and y must hold floating-point numbers of one type");
+    else if constexpr (!is_row_splits<Splits>)
+        static_assert(never<Splits>, "xloom::segment_softmax_vjp: row_splits must be a tensor of integers, "
+                                     "[S + 1]; wrap a std::vector "
+                                     "by xt::adapt");
+    else
+        return true;
+    return false;
+}
+
+template <class Ct, class Y, class Splits, class DX, class Policy>
+consteval bool is_valid_segment_softmax_vjp_into()
+{
+    if constexpr (!is_valid_segment_softmax_vjp<Ct, Y, Splits, Policy>())
+        return false;
+    else if constexpr (!are_written<std::tuple<DX>> || !outlives_call<DX> ||
+                       !std::same_as<item_t<DX>, item_t<Y>>)
+        static_assert(never<DX>,
+            "xloom::segment_softmax_vjp_into: d_x is written, so it must be a tensor of y's "
+            "element type that is a variable, not const");
     else
         return true;
     return false;
@@ -37852,7 +39943,7 @@ namespace xloom {
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
 ///           lowest and the largest value, or the one of the monoid.
-/// Cost      one pass over values.
+/// Cost      one pass over values; products of floating-point numbers cost a scan, without SIMD.
 /// Source    tf.math.segment_sum and its like, jax.ops.segment_sum, torch.segment_reduce, np.ufunc.reduceat,
 ///           which has values[row_splits[s]] for an empty segment.
 /// Example
@@ -37970,7 +40061,7 @@ void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const&
 {
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("x", xs, "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.operands());
     row_split_list const splits(name, row_splits, rows);
     check_scan_memory(name, call.inputs(), call.results());
@@ -37992,7 +40083,7 @@ template <class Op, class Xs, class Splits, class Ys, class Policy>
 void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys& ys,
     segment_scan_options const& options, Policy const& policy)
 {
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, detail::evaluated_inputs(xs), splits, detail::leaves(ys), options, policy);
 }
@@ -38002,7 +40093,7 @@ auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row
     segment_scan_options const& options, Policy const& policy)
 {
     auto const inputs = detail::evaluated_inputs(xs);
-    input_t<Splits> splits = row_splits;
+    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
     auto results = detail::make_all_like(name, inputs);
     detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, splits, detail::leaves(results), options, policy);
@@ -38048,6 +40139,14 @@ auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_
         return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
 }
 
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Splits, detail::other_than<segment_scan_options> Other, class... More>
+auto segment_scan(Op const&, Xs const&, Splits const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
+    return detail::owned_t<Xs>();
+}
+
 /// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
@@ -38065,13 +40164,21 @@ void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
         detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, ys, options, policy);
 }
 
+/// Rejects another argument in the place of the options.
+template <class Op, class Xs, class Splits, class Ys, detail::other_than<segment_scan_options> Other,
+    class... More>
+void segment_scan_into(Op const&, Xs const&, Splits const&, Ys const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
+}
+
 } // namespace xloom
 
 // ==== xloom/segment_softmax.hpp ====
-// Softmax over the segments of ragged rows.
+// Softmax over the segments of ragged rows, and its derivative.
 
 // ==== xloom/run/prefix/segment_softmax_run.hpp ====
-// The run of segment_softmax.
+// The runs of segment_softmax and of its derivative.
 
 namespace xloom::detail {
 
@@ -38088,6 +40195,45 @@ void softmax_sequence(
     kernel::softmax(buffer, buffer, count);
     for (std::size_t t = 0; t < count; ++t)
         y(t, 0) = static_cast<T>(buffer[t]);
+}
+
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; d_x may be ct or y.
+template <class T>
+void softmax_cotangents(strip_items<T const> const& ct, strip_items<T const> const& y,
+    strip_items<T> const& d_x, std::size_t count)
+{
+    using V = compute_t<T>;
+    using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
+    auto const at = [](strip_items<T const> const& items, std::size_t t) {
+        return static_cast<V>(items(t, 0));
+    };
+    sum_type sum = 0;
+    for (std::size_t t = 0; t < count; ++t)
+        sum += static_cast<sum_type>(at(ct, t)) * static_cast<sum_type>(at(y, t));
+    for (std::size_t t = 0; t < count; ++t)
+        d_x(t, 0) = static_cast<T>(at(y, t) * (at(ct, t) - static_cast<V>(sum)));
+}
+
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
+/// have about the same number of rows.
+template <class Sequences, class F, class Policy>
+void for_each_segment_sequence(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
+                auto at = all(i);
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    at[k] += static_cast<std::ptrdiff_t>(splits.begin(s)) * all.time()[k];
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    f(part, at, splits.length(s));
+                    for (std::size_t k = 0; k < at.size(); ++k)
+                        at[k] += all.beside()[k];
+                }
+            }
+    });
 }
 
 /// Checks the operands and computes the softmax of each segment. Requires valid types.
@@ -38111,23 +40257,43 @@ void run_segment_softmax(
     bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
     std::size_t const longest = is_contiguous ? 0 : splits.longest();
     aligned_vector<compute_t<T>> buffers(parts * longest);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
-            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
-                auto const at = all(i);
-                auto const first = static_cast<std::ptrdiff_t>(splits.begin(s));
-                for (std::size_t c = 0; c < all.neighbours(); ++c) {
-                    auto const column = static_cast<std::ptrdiff_t>(c);
-                    detail::softmax_sequence<T>(
-                        {std::get<0>(call.x) + at[0] + first * time[0] + column * all.beside()[0], time[0],
-                            0},
-                        {std::get<0>(call.y) + at[1] + first * time[1] + column * all.beside()[1], time[1],
-                            0},
-                        splits.length(s), longest == 0 ? nullptr : buffers.data() + part * longest);
-                }
-            }
-    });
+    detail::for_each_segment_sequence(
+        splits, all, parts,
+        [&](std::size_t part, sequences<2>::offsets const& at, std::size_t length) {
+            detail::softmax_sequence<T>({std::get<0>(call.x) + at[0], time[0], 0},
+                {std::get<0>(call.y) + at[1], time[1], 0}, length,
+                longest == 0 ? nullptr : buffers.data() + part * longest);
+        },
+        policy);
+}
+
+/// Checks the operands and computes the cotangents of each segment. Requires valid types.
+template <class Ct, class Y, class Splits, class DX, class Policy>
+void run_segment_softmax_vjp(
+    std::string_view name, Ct const& ct, Y const& y, Splits const& row_splits, DX& d_x, Policy const& policy)
+{
+    using T = item_t<Y>;
+    detail::check_named_ranks(name, {"ct", "y", "d_x"}, std::tie(ct, y, d_x));
+    std::array<scan_operand, 3> const operands{
+        {{"ct", detail::memory_of(ct)}, {"y", detail::memory_of(y)}, {"d_x", detail::memory_of(d_x)}}};
+    std::span<scan_operand const> const all_operands = operands;
+    std::size_t const rows = check_segmented_rows(name, all_operands);
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, all_operands.first(2), all_operands.last(1));
+    check_splits_memory(name, detail::memory_of(row_splits), all_operands.last(1));
+    sequences<3> const all(
+        {operands[0].memory.layout, operands[1].memory.layout, operands[2].memory.layout}, 0, false);
+    auto const& time = all.time();
+    T const *const ct_items = enable_tensor<bare<Ct>>::data(ct), *const y_items =
+                                                                     enable_tensor<bare<Y>>::data(y);
+    T* const d_x_items = enable_tensor<bare<DX>>::data(d_x);
+    detail::for_each_segment_sequence(
+        splits, all, detail::parts_for(policy, rows * all.count()),
+        [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
+            detail::softmax_cotangents<T>({ct_items + at[0], time[0], 0}, {y_items + at[1], time[1], 0},
+                {d_x_items + at[2], time[2], 0}, length);
+        },
+        policy);
 }
 
 } // namespace xloom::detail
@@ -38164,8 +40330,8 @@ auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy 
     static constexpr std::string_view op = "xloom::segment_softmax";
     if constexpr (detail::is_valid_segment_softmax<X, Splits, Policy>()) {
         auto const inputs = detail::evaluated_inputs(x);
-        detail::input_t<Splits> splits = row_splits;
-        auto y = detail::make_like(op, std::get<0>(inputs));
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        auto y = detail::make_like(op, "x", std::get<0>(inputs));
         detail::run_segment_softmax(op, std::get<0>(inputs), splits, y, policy);
         return y;
     } else {
@@ -38186,8 +40352,56 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy co
 {
     if constexpr (detail::is_valid_segment_softmax_into<X, Splits, Y, Policy>()) {
         auto const inputs = detail::evaluated_inputs(x);
-        detail::input_t<Splits> splits = row_splits;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
+    }
+}
+
+/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct
+/// the cotangent of y.
+///
+///     d_x[i] = y[i] * (ct[i] - sum(ct * y of segment))
+///
+/// Shapes    ct and y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; d_x as y. Any layout, lazy
+///           expressions too.
+/// Types     ct, y and d_x of one type, as for segment_softmax; row_splits of any integers.
+/// Policy    serial, or one with threads (xloom/tbb.hpp), each of which has whole segments. Results are
+///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
+///           std::bad_alloc.
+/// Order     the sum is that of the rows in their order; of floats and storage floats in double.
+/// Cost      two passes over each segment.
+/// Source    jax.vjp of jax.nn.softmax, segment by segment.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct = {1, 0, 1, 0, 2};
+/// xt::xtensor<int, 1> const row_splits = {0, 2, 3, 5};
+/// auto const y = xloom::segment_softmax(x, row_splits);
+/// xloom::segment_softmax_vjp(ct, y, row_splits); // = [0.25, -0.25, 0, -0.5, 0.5]
+/// ```
+template <class Ct, class Y, class Splits, class Policy = serial_policy>
+auto segment_softmax_vjp(Ct const& ct, Y const& y, Splits const& row_splits, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::segment_softmax_vjp";
+    if constexpr (detail::is_valid_segment_softmax_vjp<Ct, Y, Splits, Policy>()) {
+        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
+        auto d_x = detail::make_like(op, "y", results);
+        detail::run_segment_softmax_vjp(op, cotangents, results, splits, d_x, policy);
+        return d_x;
+    } else {
+        return detail::owned_t<Y>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes segment_softmax_vjp into the caller's d_x, which may be ct or y itself.
+template <class Ct, class Y, class Splits, class DX, class Policy = serial_policy>
+void segment_softmax_vjp_into(
+    Ct const& ct, Y const& y, Splits const& row_splits, DX&& d_x, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_softmax_vjp_into<Ct, Y, Splits, DX, Policy>()) {
+        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
+        detail::run_segment_softmax_vjp(
+            "xloom::segment_softmax_vjp_into", cotangents, results, splits, d_x, policy);
     }
 }
 
@@ -38687,8 +40901,9 @@ struct selective_tensor<X> {
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
-/// Special   A step of size 0 keeps the states, so that delta pads a short sequence. NaN and infinity follow
-///           IEEE 754.
+/// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
+///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, with
+///           delta_bias also delta = -delta_bias. NaN and infinity follow IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
@@ -39368,6 +41583,18 @@ private:
     std::vector<bool> has_ended_;
 };
 
+/// The ranks whose threads have not been started. If one of them cannot be, no other waits for them.
+struct unstarted_ranks {
+    thread_exchange& all;
+    std::size_t rank = 0;
+
+    ~unstarted_ranks()
+    {
+        for (; rank < all.size(); ++rank)
+            all.end(rank);
+    }
+};
+
 } // namespace detail
 
 /// The communicator that run_ranks gives to each of its threads. Copies are the same rank.
@@ -39432,8 +41659,9 @@ void run_ranks(std::size_t size, F const& f)
     {
         std::vector<std::jthread> threads;
         threads.reserve(size);
-        for (std::size_t rank = 0; rank < size; ++rank)
-            threads.emplace_back(run, rank);
+        detail::unstarted_ranks next{all};
+        for (; next.rank < size; ++next.rank)
+            threads.emplace_back(run, next.rank);
     }
     if (first)
         std::rethrow_exception(first);
@@ -39644,7 +41872,9 @@ void run_mpi_ranks(F const& f)
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <adolc/adolc.h>
@@ -39660,7 +41890,104 @@ namespace xloom {
 /// Example   tests/adolc.test.cpp
 class adolc_tape {
 public:
-    using scalar = adouble;
+    /// A number that records its operations: an adouble of ADOL-C whose operations return numbers, too.
+    ///
+    /// Those of adouble return an adub, which is only valid until it is assigned: after `auto y = a * b;` the
+    /// second variable that y is assigned to has no derivative.
+    class scalar : public adouble {
+        template <class X>
+        static constexpr bool is_operand = std::is_arithmetic_v<X> || std::derived_from<X, badouble>;
+        template <class A, class B>
+        static constexpr bool are_operands =
+            is_operand<A> && is_operand<B> && (std::is_same_v<A, scalar> || std::is_same_v<B, scalar>);
+
+        static badouble const& base(badouble const& x) { return x; }
+        static double base(double constant) { return constant; }
+
+    public:
+        scalar() : scalar(0.0) {}
+        scalar(double constant) : adouble(constant) {}
+        scalar(adouble const& x) : adouble(x) {}
+        scalar(adub const& x) : adouble(x) {}
+
+        scalar operator+() const { return *this; }
+        scalar operator-() const { return -base(*this); }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator+(A const& a, B const& b)
+        {
+            return base(a) + base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator-(A const& a, B const& b)
+        {
+            return base(a) - base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator*(A const& a, B const& b)
+        {
+            return base(a) * base(b);
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar operator/(A const& a, B const& b)
+        {
+            return base(a) / base(b);
+        }
+        scalar& operator+=(scalar const& other) { return *this = *this + other; }
+        scalar& operator-=(scalar const& other) { return *this = *this - other; }
+        scalar& operator*=(scalar const& other) { return *this = *this * other; }
+        scalar& operator/=(scalar const& other) { return *this = *this / other; }
+
+        friend scalar abs(scalar const& x) { return fabs(base(x)); }
+        friend scalar fabs(scalar const& x) { return fabs(base(x)); }
+        friend scalar(max)(scalar const& a, scalar const& b) { return fmax(base(a), base(b)); }
+        friend scalar(min)(scalar const& a, scalar const& b) { return fmin(base(a), base(b)); }
+        friend scalar ceil(scalar const& x) { return ceil(base(x)); }
+        friend scalar floor(scalar const& x) { return floor(base(x)); }
+
+        friend scalar sqrt(scalar const& x) { return sqrt(base(x)); }
+        friend scalar cbrt(scalar const& x) { return cbrt(base(x)); }
+        friend scalar exp(scalar const& x) { return exp(base(x)); }
+        friend scalar log(scalar const& x) { return log(base(x)); }
+        friend scalar log10(scalar const& x) { return log10(base(x)); }
+        friend scalar sin(scalar const& x) { return sin(base(x)); }
+        friend scalar cos(scalar const& x) { return cos(base(x)); }
+        friend scalar tan(scalar const& x) { return tan(base(x)); }
+        friend scalar asin(scalar const& x) { return asin(base(x)); }
+        friend scalar acos(scalar const& x) { return acos(base(x)); }
+        friend scalar atan(scalar const& x) { return atan(base(x)); }
+        friend scalar atan2(scalar const& y, scalar const& x) { return atan2(base(y), base(x)); }
+        friend scalar sinh(scalar const& x) { return sinh(base(x)); }
+        friend scalar cosh(scalar const& x) { return cosh(base(x)); }
+        friend scalar tanh(scalar const& x) { return tanh(base(x)); }
+#if defined(ATRIG_ERF)
+        friend scalar asinh(scalar const& x) { return asinh(base(x)); }
+        friend scalar acosh(scalar const& x) { return acosh(base(x)); }
+        friend scalar atanh(scalar const& x) { return atanh(base(x)); }
+        friend scalar erf(scalar const& x) { return erf(base(x)); }
+#endif
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar pow(A const& x, B const& y)
+        {
+            return pow(base(x), base(y));
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar fmax(A const& a, B const& b)
+        {
+            return fmax(base(a), base(b));
+        }
+        template <class A, class B>
+            requires are_operands<A, B>
+        friend scalar fmin(A const& a, B const& b)
+        {
+            return fmin(base(a), base(b));
+        }
+    };
 
     adolc_tape()
     {
@@ -39689,7 +42016,7 @@ public:
     void output(scalar const& value)
     {
         double ignored = 0;
-        scalar copy = value;
+        adouble copy = value;
         copy >>= ignored;
     }
 

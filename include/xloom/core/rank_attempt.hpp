@@ -35,7 +35,15 @@ public:
         return *this;
     }
     /// Adds the name of a type, which is the same in all processes of a program.
-    call_digest& add(std::type_info const& type) noexcept { return add_all(std::string_view(type.name())); }
+    template <class T>
+    call_digest& add_type() noexcept
+    {
+#ifdef __cpp_rtti
+        return add_all(std::string_view(typeid(T).name()));
+#else
+        return add_all(std::string_view(__PRETTY_FUNCTION__)); // lambdas of one function may have one name
+#endif
+    }
     std::uint64_t value() const noexcept { return value_; }
 
 private:

@@ -43,7 +43,7 @@ inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
 template <class V>
 [[gnu::always_inline]] inline auto is_decay(V const& a)
 {
-    return kernel::magnitude(a) <= largest_decay<number_of<V>>;
+    return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
 }
 template <class T>
 [[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
@@ -68,12 +68,12 @@ struct compose {
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
     {
-        return kernel::is_at_most<safe_exponent<number_of<V>>>(before.b);
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
     }
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
     {
-        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<number_of<V>>>(x.b));
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
     /// The same, because that depends on the elements alone.
@@ -93,12 +93,12 @@ struct compose {
     template <rounded_number V>
     static affine_map<V> unclear(affine_map<V> const&)
     {
-        return {V{} + limit_of<number_of<V>, safe_exponent<number_of<V>> + 1>, V{}};
+        return {V{} + limit_of<scalar_of<V>, safe_exponent<scalar_of<V>> + 1>, V{}};
     }
     template <rounded_number V>
     static auto is_clear_total(affine_map<V> const& total)
     {
-        return kernel::is_at_most<safe_exponent<number_of<V>>>(total.a);
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(total.a);
     }
 };
 

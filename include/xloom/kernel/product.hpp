@@ -50,25 +50,25 @@ template <class T>
 namespace detail {
 
 template <class V>
-struct number_of {
+struct scalar_of {
     using type = void;
 };
 template <std::floating_point T>
-struct number_of<T> {
+struct scalar_of<T> {
     using type = T;
 };
 template <std::floating_point T>
-struct number_of<std::complex<T>> {
+struct scalar_of<std::complex<T>> {
     using type = T;
 };
 template <class T>
     requires xloom::detail::is_small_float<T>
-struct number_of<T> {
+struct scalar_of<T> {
     using type = std::conditional_t<std::numeric_limits<T>::has_quiet_NaN, T, void>;
 };
 template <class V>
     requires(has_lanes<float> && (std::same_as<V, lanes_t<float>> || std::same_as<V, lanes_t<double>>))
-struct number_of<V> {
+struct scalar_of<V> {
     using type = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
 };
 
@@ -77,11 +77,11 @@ struct number_of<V> {
 /// The floating-point numbers that a number, a complex number or a vector of lanes consists of; void for
 /// other types.
 template <class V>
-using number_of = typename detail::number_of<V>::type;
+using scalar_of = typename detail::scalar_of<V>::type;
 
 /// True for numbers whose products overflow and underflow.
 template <class V>
-concept rounded_number = !std::is_void_v<number_of<V>>;
+concept rounded_number = !std::is_void_v<scalar_of<V>>;
 
 /// A power of two e for which products up to 2^(2 e), and their reciprocals, are far from the largest and the
 /// smallest normal number of type T: 60 for float, 508 for double.
@@ -133,7 +133,7 @@ template <rounded_number V>
     requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
 [[gnu::always_inline]] inline V magnitude(V const& x)
 {
-    using bits = std::conditional_t<sizeof(number_of<V>) == 4, std::int32_t, std::int64_t>;
+    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
     using lanes = lanes_t<bits>;
     return reinterpret_cast<V>(
         reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
@@ -168,14 +168,14 @@ template <class Mask, class V>
 template <int High, class V>
 [[gnu::always_inline]] inline auto is_at_most(V const& x)
 {
-    return kernel::magnitude(x) <= limit_of<number_of<V>, High>;
+    return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
 }
 /// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
 template <int Low, int High, class V>
 [[gnu::always_inline]] inline auto is_within(V const& x)
 {
     auto const size = kernel::magnitude(x);
-    return kernel::both(size >= limit_of<number_of<V>, Low>, size <= limit_of<number_of<V>, High>);
+    return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
 }
 
 /// The products of numbers of type T, and where a scan may form them in any grouping.
@@ -184,8 +184,8 @@ template <int Low, int High, class V>
 /// elements are in [2^-2e, 2^2e], so that none overflows and none loses digits. The rule is also that of
 /// vectors of lanes.
 template <rounded_number T>
-struct multiply {
-    static constexpr int e = safe_exponent<number_of<T>>;
+struct ordered_product {
+    static constexpr int e = safe_exponent<scalar_of<T>>;
 
     T operator()(T const& a, T const& b) const { return kernel::product(a, b); }
 
@@ -245,7 +245,7 @@ struct scanned_by {
 };
 template <rounded_number T>
 struct scanned_by<T, reduce_mul_t> {
-    using type = multiply<T>;
+    using type = ordered_product<T>;
 };
 
 } // namespace detail

@@ -62,7 +62,7 @@ public:
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
             if constexpr (reads_result) // of products
                 for (std::size_t c = 0; c < width_; ++c)
-                    group[c].base = t == begin ? V{} + number_of<V>{1} : totals[c];
+                    group[c].base = t == begin ? V{} + scalar_of<V>{1} : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
             append_group(group, t == begin, totals);
         }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
+
+/// True for an operand, which may stand in the place of a callable that was forgotten.
+template <class X>
+inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
 /// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
 template <class Pack>

@@ -31,10 +31,6 @@ inline constexpr bool are_written<std::tuple<Ys...>> =
 template <class Xs, class Ys>
 inline constexpr bool have_items_of = std::same_as<scanned_t<Xs>, scanned_t<Ys>>;
 
-/// True for an operand in the place of the operator.
-template <class Op>
-inline constexpr bool is_operand = tensor<Op> || lazy<Op> || is_tuple<bare<Op>>;
-
 /// True if the types of a call of associative_scan are valid, otherwise a compile-time error of one sentence.
 template <class Op, class Xs, class Policy>
 consteval bool is_valid_associative_scan()

@@ -18,10 +18,6 @@ template <class... As, class... Bs>
 inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
     (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
 
-/// True for a value in the place of a body's VJP, which was forgotten.
-template <class X>
-inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
-
 /// The type of the states that residuals keep; void for what is no such residuals.
 template <template <class> class Residuals, class X>
 struct kept_state {
