@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -151,8 +152,9 @@ void add_model(std::string const& name, Sizes... sizes)
 
 int main(int argc, char** argv)
 {
-    for (std::size_t const L : {100, 1000})
+    for (std::size_t const L : std::initializer_list<std::size_t>{100, 1000})
         add_model<mamba_operands>("generated_code/model:mamba_block/L:" + std::to_string(L), L);
-    add_model<decoder_operands>("generated_code/model:attention_decoder/S:20/n:40", 20, 40);
+    add_model<decoder_operands>(
+        "generated_code/model:attention_decoder/S:20/n:40", std::size_t{20}, std::size_t{40});
     return run_cases(argc, argv);
 }
