@@ -31,14 +31,15 @@ xt::xtensor<T, 2> some(std::size_t length, std::size_t sequences)
     return x;
 }
 
-/// True if a running value permits any grouping.
-template <class Op, class T>
-bool is_safe(Op const&, T const& x)
+/// Replaces NaN, which equals nothing.
+template <class X>
+xt::xtensor<typename X::value_type, 2> comparable(X const& x)
 {
-    if constexpr (std::same_as<Op, reduce_mul_t>)
-        return textbook::is_safe_product(x);
-    else
-        return true;
+    xt::xtensor<typename X::value_type, 2> y = x;
+    for (auto& each : y)
+        if (each != each)
+            each = 77;
+    return y;
 }
 
 /// The scans of all columns, by the textbook.
@@ -52,9 +53,8 @@ xt::xtensor<T, 2> textbook_scans(
         std::vector<T> column(length);
         for (std::size_t t = 0; t < length; ++t)
             column[t] = x(options.reverse ? length - 1 - t : t, c);
-        std::vector<T> const scanned =
-            textbook::ordered_scan(column, op, options.exclusive ? std::optional(identity) : std::nullopt,
-                [&](T const& running) { return is_safe(op, running); });
+        std::vector<T> const scanned = textbook::associative_scan(
+            column, op, options.exclusive ? std::optional(identity) : std::nullopt);
         for (std::size_t t = 0; t < length; ++t)
             y(options.reverse ? length - 1 - t : t, c) = scanned[t];
     }
@@ -76,7 +76,8 @@ bool is_textbook(Op const& op, Plain const& plain, T const& identity, std::size_
         auto columns = in_columns(mine);
         distributed_associative_scan_into(op, columns, columns, axis, options);
         distributed_associative_scan_into(op, mine, mine, axis, options, jthread_policy{2});
-        return are_equal(mine, wanted) && are_equal(columns, wanted);
+        return are_equal(comparable(mine), comparable(wanted)) &&
+               are_equal(comparable(columns), comparable(wanted));
     });
 }
 

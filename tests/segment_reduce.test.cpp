@@ -28,8 +28,8 @@ using splits_tensor = xt::xtensor<std::int64_t, 1>;
 /// Segments of lengths around the borders of vectors, groups and blocks, and empty ones at both ends.
 splits_tensor uneven_splits()
 {
-    return splits_of(
-        {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 0, 0, 16, 17, 31, 32, 33, 255, 256, 257, 513, 6, 11, 13, 14, 0});
+    return splits_of({0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 0, 0, 16, 17, 31, 32, 33, 255, 256, 257, 513, 6, 11, 13,
+        14, 273, 700, 1000, 0});
 }
 
 /// Requires y to hold the last results of the textbook's scans of the segments of x, column by column.
@@ -48,7 +48,8 @@ void require_textbook(X const& x, splits_tensor const& splits, Y const& y, Op co
             for (auto i = splits(s); i < splits(s + 1); ++i)
                 rows.push_back(at(x, static_cast<std::size_t>(i), c));
             T const expected = rows.empty() ? identity : textbook::associative_scan<T>(rows, op).back();
-            if (!(at(y, s, c) == expected))
+            T const reduced = at(y, s, c);
+            if (!(reduced == expected) && (reduced == reduced || expected == expected))
                 FAIL("segment " << s << " of " << rows.size() << " rows, column " << c);
         }
 }

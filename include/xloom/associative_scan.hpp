@@ -45,6 +45,13 @@ namespace xloom {
 ///               y[i]     = op(op(B, G), P[i]); exclusive: op(op(B, G), P[i-1]), and op(B, G) for the first
 ///                          element of a group
 ///
+///           reduction::mul of floating-point and complex numbers: while all running products op(op(B, G), P)
+///           of a block and B are in [2^-e, 2^e], e = 60 for float and 508 for double, no product of elements
+///           overflows or loses digits. From the first one on that is not, the rest of the block is computed
+///           in order, y[i] = op(y[i-1], x[i]); B of the next block is then the last of these. Complex
+///           products are the textbook's formula, whose products are rounded. A callable that multiplies has
+///           neither rule.
+///
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
 ///           are unspecified.
 /// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass

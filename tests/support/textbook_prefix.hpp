@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom/core/reduction.hpp>
+
 namespace textbook {
 
 /// Combines items first .. last - 1, of which there is at least one.
@@ -92,11 +94,22 @@ std::vector<T> ordered_scan(
     return y;
 }
 
+/// True if a running value of an operator permits any grouping.
+template <class Op, class T>
+bool is_safe_result(Op const&, T const& x)
+{
+    constexpr bool is_rounded = std::numeric_limits<T>::has_quiet_NaN || !std::is_arithmetic_v<T>;
+    if constexpr (std::is_same_v<Op, xloom::reduce_mul_t> && is_rounded)
+        return is_safe_product(x);
+    else
+        return true;
+}
+
 /// Scans a sequence; it is exclusive if there is an identity.
 template <class T, class Op>
 std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::optional<T> const& identity = {})
 {
-    return ordered_scan(x, op, identity, [](T const&) { return true; });
+    return ordered_scan(x, op, identity, [&](T const& running) { return is_safe_result(op, running); });
 }
 
 /// A product that no compiler contracts with a sum.

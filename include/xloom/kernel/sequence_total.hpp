@@ -59,13 +59,26 @@ struct sequence_total {
     }
 
 private:
+    /// Combines the blocks before the last one, its groups before the last one, and that, as the last result
+    /// of a scan.
     template <class Read>
     V blocks(std::size_t begin, std::size_t end, Read const& read) const
     {
-        return join(begin, end, elements_per_block, [&](std::size_t block, std::size_t block_end) {
-            return join(block, block_end, elements_per_group,
-                [&](std::size_t first, std::size_t last) { return group(first, last - first, read); });
-        });
+        auto const group_at = [&](std::size_t first, std::size_t last) {
+            return group(first, last - first, read);
+        };
+        auto const groups = [&](std::size_t first, std::size_t last) {
+            return join(first, last, elements_per_group, group_at);
+        };
+        std::size_t const last_group = begin + (end - begin - 1) / elements_per_group * elements_per_group,
+                          last_block = begin + (end - begin - 1) / elements_per_block * elements_per_block;
+        if (last_group == begin)
+            return group_at(begin, end);
+        V base = last_block == begin ? groups(begin, last_group)
+                                     : join(begin, last_block, elements_per_block, groups);
+        if (begin < last_block && last_block < last_group)
+            base = op(base, groups(last_block, last_group));
+        return op(base, group_at(last_group, end));
     }
 
     /// Combines the totals of the parts that begin at begin, begin + step ..., from the left.
@@ -111,20 +124,25 @@ private:
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
 
+    /// Requires more than a group.
     static vector blocks(value_type const* x, std::size_t length)
     {
-        vector all = block(x, (std::min)(length, elements_per_block));
-        for (std::size_t begin = elements_per_block; begin < length; begin += elements_per_block)
-            all = Ops{}(all, block(x + begin, (std::min)(length - begin, elements_per_block)));
-        return all;
+        std::size_t const last_group = (length - 1) / elements_per_group * elements_per_group,
+                          last_block = (length - 1) / elements_per_block * elements_per_block;
+        vector base = groups(x, last_block == 0 ? last_group : elements_per_block);
+        for (std::size_t begin = elements_per_block; begin < last_block; begin += elements_per_block)
+            base = Ops{}(base, groups(x + begin, elements_per_block));
+        if (0 < last_block && last_block < last_group)
+            base = Ops{}(base, groups(x + last_block, last_group - last_block));
+        return Ops{}(base, group(x + last_group, length - last_group));
     }
-    static vector block(value_type const* x, std::size_t length)
+    /// Combines whole groups, at least one.
+    static vector groups(value_type const* x, std::size_t length)
     {
-        vector all = group(x, (std::min)(length, elements_per_group));
-        std::size_t begin = elements_per_group;
-        for (; begin + elements_per_group <= length; begin += elements_per_group)
+        vector all = group(x, elements_per_group);
+        for (std::size_t begin = elements_per_group; begin < length; begin += elements_per_group)
             all = Ops{}(all, group(x + begin, elements_per_group));
-        return begin < length ? Ops{}(all, group(x + begin, length - begin)) : all;
+        return all;
     }
 
     /// Returns a vector whose first lane is the total of a group. Elements that are missing are neutral.

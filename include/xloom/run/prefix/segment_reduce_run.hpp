@@ -8,6 +8,7 @@
 
 #include <xloom/kernel/lane_reduction.hpp>
 #include <xloom/kernel/sequence_total.hpp>
+#include <xloom/kernel/strip_prefix.hpp>
 #include <xloom/run/prefix/scan_operands.hpp>
 #include <xloom/tensor/row_split_list.hpp>
 
@@ -135,6 +136,8 @@ struct item_reduction {
     void operator()(std::size_t i, segment_range<T> const& segments) const
     {
         using reduce = std::remove_const_t<Op>;
+        if constexpr (kernel::order_rule<element_operator<T, Op>, T>::is_ordered)
+            return reduce_in_order(i, segments);
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
             done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
@@ -144,6 +147,29 @@ struct item_reduction {
         item_access<T> const access{of.items(of.x, at, 0, done), of.items(of.y, at, 1, done), nullptr};
         detail::reduce_elements<std::is_arithmetic_v<T>>(
             access, segments, of.all.neighbours() - done, detail::element_operator_of<T>(op));
+    }
+
+private:
+    /// Reduces products, whose scan may be computed in order: each result of the scan of a segment is written
+    /// in the same place, so that the last one stays.
+    void reduce_in_order(std::size_t i, segment_range<T> const& segments) const
+    {
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, false>;
+        auto const at = of.all(i);
+        strip_grid const grid{of.all.neighbours(), strip::max_width};
+        for (std::size_t s = segments.begin; s < segments.end; ++s)
+            for (std::size_t part = 0; part < grid.per_row(); ++part) {
+                strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
+                strip_items<T> y = of.items(of.y, at, 1, grid.begin(part));
+                x.first = &x(segments.splits.begin(s), 0);
+                y = {&y(s, 0), 0, y.beside};
+                std::size_t const length = segments.splits.length(s), width = grid.size(part);
+                if (length != 0)
+                    detail::scan_strip(
+                        strip(detail::element_operator_of<T>(op), {x, y, nullptr}, length, width, false));
+                for (std::size_t c = 0; length == 0 && c < width; ++c)
+                    y(0, c) = *segments.empty;
+            }
     }
 };
 
