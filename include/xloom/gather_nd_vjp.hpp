@@ -86,6 +86,7 @@ void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
 /// Cost      that of filling d_data with zeros and of scatter_nd_into with reduction::add.
+///           accumulate_in_float: also a copy of d_data.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};

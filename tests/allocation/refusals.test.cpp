@@ -200,6 +200,10 @@ TEST_CASE("scatters and gathers")
     calls.push_back(writing(
         "gather_nd_vjp_into, strided", [&] { gather_nd_vjp_into(updates, tuples, column, {}, threads); },
         columns));
+    calls.push_back(writing(
+        "gather_nd_vjp_into, in float",
+        [&] { gather_nd_vjp_into(half_updates, tuples, halves, {.accumulate_in_float = true}, threads); },
+        halves));
     check_all(calls);
 }
 

@@ -24,8 +24,8 @@ struct gather_elements_attributes {
 /// Shapes    as indices, whose rank is not compared with data's.
 /// Options   opset (latest_opset).  axis (0).
 /// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
-///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; an axis that data, of a known rank, does not have.
+///           declared output. shape_error: rank or dimension of the declared output; an axis that data, of a
+///           known rank, does not have. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data and the
 ///           axis are checked.
 /// Source    ONNX GatherElements-11, 13. Element types are not checked; is_allowed checks that of data.

@@ -27,9 +27,8 @@ struct scatter_elements_attributes {
 ///           does not have.
 /// Options   opset (latest_opset).  axis (0).  reduction (none).
 /// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
-///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; an axis that data, of a known rank, does not have; a reduction that the opset does not
-///           have.
+///           declared output. shape_error: rank or dimension of the declared output; an axis that data, of a
+///           known rank, does not have. option_error: the opset; a reduction that the opset does not have.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the
 ///           axis and the reduction are checked.
 /// Source    ONNX ScatterElements-11, 13, 16, 18. Element types are not checked; is_allowed checks that of

@@ -106,6 +106,14 @@ void fill_with_zeros(Output& output)
 template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
+    using T = item_t<Output>;
+    if constexpr (is_small_float<T>)
+        if (call.options().accumulate_in_float) {
+            auto sums = enable_tensor<xt::xarray<T>>::make(detail::shape_of(d_data));
+            fill_with_zeros(sums);
+            detail::run_scatter_nd(call, sums, reduce_add, policy);
+            return copy_items(sums, d_data);
+        }
     auto const begin = [&] { fill_with_zeros(d_data); };
     if (call.is_empty())
         begin();
