@@ -91,8 +91,8 @@ struct split_to_sequence_options {
 
 namespace detail {
 
-/// Splits x along an axis into parts of a length, the last of which may be shorter. Dropping the axis requires
-/// the length 1.
+/// Splits x along an axis into parts of a length, the last of which may be shorter. Dropping the axis
+/// requires the length 1.
 template <operand X, class T>
 void split_evenly(
     X const& x, std::int64_t length, std::vector<T>& sequence, std::int64_t given_axis, bool drops_axis)
