@@ -25,8 +25,8 @@ std::string why_no_identifier(std::string_view text);
 /// Returns the same for identifiers with :: between them.
 std::string why_no_qualified_name(std::string_view text);
 
-/// Returns the name of the class for a file, whole. Files whose names differ in letters or digits get different
-/// ones.
+/// Returns the name of the class for a file, whole. Files whose names differ in letters or digits get
+/// different ones.
 std::string class_name_of(std::string_view file);
 
 /// Returns why a text cannot be the name of a generated class; empty if it can.

@@ -117,8 +117,8 @@ private:
     }
 };
 
-/// True if the results of a node with constant inputs are constants, too: none is larger than the inputs, each
-/// counted once, nor than the model, by more than 64 KiB. A wider type is not larger.
+/// True if the results of a node with constant inputs are constants, too: none is larger than the inputs,
+/// each counted once, nor than the model, by more than 64 KiB. A wider type is not larger.
 bool are_kept(
     std::vector<value> const& results, std::vector<value const*> const& arguments, std::size_t model_bytes)
 {

@@ -71,8 +71,8 @@ public:
     /// Infers the types of a branch of If in the same way. Returns std::nullopt for one that is impossible.
     std::optional<types> infer_branch(facts const* outer, certainty of_types);
 
-    /// Returns why the types around a branch exclude that it runs; empty for a graph that can run, and for all
-    /// graphs unless their preparation keeps impossible branches.
+    /// Returns why the types around a branch exclude that it runs; empty for a graph that can run, and for
+    /// all graphs unless their preparation keeps impossible branches.
     std::string const& impossible() const { return impossible_; }
 
     /// Returns the inferred types of the outputs.

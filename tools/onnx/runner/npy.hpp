@@ -8,8 +8,8 @@
 
 namespace runner {
 
-/// Reads a file with items of this type. Types that .npy lacks are stored in a wider one: bfloat16 and float8 as
-/// float, int4 and smaller as int8 or uint8. Throws if the file cannot be read as that.
+/// Reads a file with items of this type. Types that .npy lacks are stored in a wider one: bfloat16 and float8
+/// as float, int4 and smaller as int8 or uint8. Throws if the file cannot be read as that.
 tensor read_npy(std::string const& path, element_type type);
 /// Reads from an open file; its path is for messages.
 tensor read_npy(std::istream& file, std::string const& path, element_type type);

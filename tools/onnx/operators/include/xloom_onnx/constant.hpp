@@ -21,8 +21,8 @@ void constant_of_shape_into(integers const& shape, Value const& value, Y&& y)
     std::fill(to.begin(), to.end(), value);
 }
 
-/// Returns the number of items of start, start + delta .. before limit: ceil((limit - start) / delta), computed in
-/// the type of the operands (in float for 16 bits), as NumPy's arange does.
+/// Returns the number of items of start, start + delta .. before limit: ceil((limit - start) / delta),
+/// computed in the type of the operands (in float for 16 bits), as NumPy's arange does.
 ///
 /// Differs   from ONNX Runtime, which divides in double: 0, 0.3, 0.1 in float are 3 items here, 4 there.
 ///

@@ -203,7 +203,8 @@ void read_npy_items(std::istream& file, npy_array const& array, T* items)
     }
 }
 
-/// Returns the bytes of an item of a .npy file with these items. NumPy's strings are all as long as the longest.
+/// Returns the bytes of an item of a .npy file with these items. NumPy's strings are all as long as the
+/// longest.
 ///
 /// Errors    std::runtime_error: a string is no UTF-8, or ends with a null character.
 template <class T>
