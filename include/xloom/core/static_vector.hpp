@@ -66,7 +66,8 @@ public:
     /// Removes the item at position `where`.
     constexpr void erase(std::size_t where)
     {
-        std::copy(begin() + where + 1, end(), begin() + where);
+        for (std::size_t i = where + 1; i < size_; ++i)
+            items_[i - 1] = items_[i];
         items_[--size_] = T{};
     }
 
