@@ -192,18 +192,18 @@ private:
     /// results is decided later.
     bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
     {
-        bool are_all = true;
         if constexpr (!reads_result) {
-            for (std::size_t i = begin; i < last && are_all; i += elements_per_group) {
-                group const x = load(i);
-                are_all = are_safe(x, x);
-            }
-            if (last != end && are_all) {
+            vector worst{};
+            for (std::size_t i = begin; i < last; i += lanes)
+                worst = rule::worse_of(worst, access_.load(i));
+            if (!all_of(rule::is_safe(worst, worst)))
+                return false;
+            if (last != end) {
                 group const x = load(last, end - last);
-                are_all = are_safe(x, x, end - last);
+                return are_safe(x, x, end - last);
             }
         }
-        return are_all;
+        return true;
     }
 
     /// Writes the results of a block, and returns what comes before the next one.

@@ -139,6 +139,16 @@ template <rounded_number V>
         reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
 }
 
+/// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
+template <class V>
+[[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
+{
+    using bits = std::conditional_t<sizeof(number_of<V>) == 4, std::int32_t, std::int64_t>;
+    auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
+               b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
+    return reinterpret_cast<V>(a > b ? a : b);
+}
+
 /// Returns a and b, for each lane.
 [[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>

@@ -124,12 +124,14 @@ private:
                 group[c].is_safe = rule::is_safe_start(before[c]);
                 group[c].previous = before[c];
             }
-        if constexpr (is_ordered && !reads_result)
-            for (std::size_t t = begin; t < end; ++t)
-                for (std::size_t c = 0; c < width_; ++c) {
-                    V const x = access_.read(t, c);
-                    group[c].is_safe = both(group[c].is_safe, rule::is_safe(x, x));
-                }
+        if constexpr (is_ordered && !reads_result) {
+            for (std::size_t c = 0; c < width_; ++c) {
+                V worst{};
+                for (std::size_t t = begin; t < end; ++t)
+                    worst = rule::worse_of(worst, access_.read(t, c));
+                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst, worst));
+            }
+        }
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c)
                 done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
