@@ -125,12 +125,18 @@ private:
                 group[c].previous = before[c];
             }
         if constexpr (is_ordered && !reads_result) {
-            for (std::size_t c = 0; c < width_; ++c) {
-                V worst{};
+            std::array<V, max_width> worst{};
+            auto const read = [&](auto width) {
                 for (std::size_t t = begin; t < end; ++t)
-                    worst = rule::worse_of(worst, access_.read(t, c));
-                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst, worst));
-            }
+                    for (std::size_t c = 0; c < width; ++c)
+                        worst[c] = rule::worse_of(worst[c], access_.read(t, c));
+            };
+            if (width_ == max_width)
+                read(std::integral_constant<std::size_t, max_width>()); // in registers
+            else
+                read(width_);
+            for (std::size_t c = 0; c < width_; ++c)
+                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst[c], worst[c]));
         }
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c)
