@@ -120,4 +120,13 @@ TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
     CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, 5.0, h, vector{1}), xloom::shape_error);
 }
 
+TEST_CASE("linear_recurrence_vjp: never NaN where the loop is finite")
+{
+    xt::xtensor<float, 1> const zero = xt::zeros<float>({600}), a = zero + 1e10f;
+    auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, 0.0f, zero, zero);
+    CHECK(d_a == zero);
+    CHECK(d_b == zero);
+    CHECK(d_h0 == 0.0f);
+}
+
 } // namespace linear_recurrence_vjp_test

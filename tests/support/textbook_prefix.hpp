@@ -62,8 +62,8 @@ bool is_safe_product(T const& x)
            size_of(x) <= std::ldexp(1.0L, safe_exponent<T>);
 }
 
-/// Scans a sequence; it is exclusive if there is an identity. From a running value on that is not safe, a block
-/// is computed in order.
+/// Scans a sequence; it is exclusive if there is an identity. From a running value on that is not safe, a
+/// block is computed in order.
 template <class T, class Op, class IsSafe>
 std::vector<T> ordered_scan(
     std::vector<T> const& x, Op const& op, std::optional<T> const& identity, IsSafe const& is_safe)

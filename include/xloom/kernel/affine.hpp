@@ -76,6 +76,13 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
+    /// Returns an element that is safe if both are, lane by lane.
+    template <class V>
+    [[gnu::always_inline]] static affine_map<V> worse_of(affine_map<V> const& x, affine_map<V> const& y)
+    {
+        return {kernel::larger_size(x.a, y.a), kernel::larger_size(x.b, y.b)};
+    }
+
     /// The same, because that depends on the elements alone.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)

@@ -41,11 +41,11 @@ public:
     {
         if constexpr (requires { Ops::neutral(); }) {
             if (exclusive_) {
-                *before = scan<results::exclusive>(block, *before);
+                *before = scan<output::exclusive>(block, *before);
                 return;
             }
         }
-        *before = scan<results::inclusive>(block, *before);
+        *before = scan<output::inclusive>(block, *before);
     }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
@@ -79,14 +79,14 @@ public:
     {
         if constexpr (is_ordered)
             if (!rule::is_clear_total(*total) || !rule::is_clear_start(*before)) {
-                *total = scan<results::none>(block, *before);
+                *total = scan<output::none>(block, *before);
                 return;
             }
         *total = Ops::first_lane(Ops{}(Ops::broadcast(*before), Ops::broadcast(*total)));
     }
 
 private:
-    enum class results { none, inclusive, exclusive };
+    enum class output { none, inclusive, exclusive };
 
     using vector = typename Ops::lanes;
     using rule = element_of<Ops>;
@@ -192,22 +192,22 @@ private:
     /// results is decided later.
     bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
     {
-        bool are_all = true;
         if constexpr (!reads_result) {
-            for (std::size_t i = begin; i < last && are_all; i += elements_per_group) {
-                group const x = load(i);
-                are_all = are_safe(x, x);
-            }
-            if (last != end && are_all) {
+            vector worst{};
+            for (std::size_t i = begin; i < last; i += lanes)
+                worst = rule::worse_of(worst, access_.load(i));
+            if (!all_of(rule::is_safe(worst, worst)))
+                return false;
+            if (last != end) {
                 group const x = load(last, end - last);
-                are_all = are_safe(x, x, end - last);
+                return are_safe(x, x, end - last);
             }
         }
-        return are_all;
+        return true;
     }
 
     /// Writes the results of a block, and returns what comes before the next one.
-    template <results Results>
+    template <output Output>
     value_type scan(std::size_t block, value_type const& before) const
     {
         std::size_t const begin = block * elements_per_block;
@@ -215,7 +215,7 @@ private:
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
         if constexpr (is_ordered)
             if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
-                return scan_in_order<Results>(begin, end, before, true);
+                return scan_in_order<Output>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
         vector sum = carry, base = carry;
         for (std::size_t i = begin; i < last; i += elements_per_group) {
@@ -226,10 +226,10 @@ private:
             g.append_to(base);
             if constexpr (reads_result)
                 if (!are_safe(x, g))
-                    return scan_in_order<Results>(i, end, Ops::first_lane(base), false);
-            if constexpr (Results == results::exclusive)
+                    return scan_in_order<Output>(i, end, Ops::first_lane(base), false);
+            if constexpr (Output == output::exclusive)
                 g.shift_in(base);
-            if constexpr (Results != results::none)
+            if constexpr (Output != output::none)
                 store(i, g);
             sum = i == begin ? total : Ops{}(sum, total);
             base = Ops{}(carry, sum);
@@ -242,17 +242,17 @@ private:
         g.append_to(base);
         if constexpr (reads_result)
             if (!are_safe(x, g, end - last))
-                return scan_in_order<Results>(last, end, Ops::first_lane(base), false);
-        if constexpr (Results == results::exclusive)
+                return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
+        if constexpr (Output == output::exclusive)
             g.shift_in(base);
-        if constexpr (Results != results::none)
+        if constexpr (Output != output::none)
             store(last, g, end - last);
         return before; // nobody reads it
     }
 
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
     /// the last one.
-    template <results Results>
+    template <output Output>
     [[gnu::noinline]] value_type scan_in_order(
         std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
@@ -265,10 +265,10 @@ private:
             for (std::size_t k = 0; k < count; ++k) {
                 is_in_order = is_in_order || !rule::is_safe(x.get(k), g.get(k));
                 value_type const result = is_in_order ? rule{}(last, x.get(k)) : g.get(k);
-                g.set(k, Results == results::exclusive ? last : result);
+                g.set(k, Output == output::exclusive ? last : result);
                 last = result;
             }
-            if constexpr (Results != results::none)
+            if constexpr (Output != output::none)
                 store(i, g, count);
         }
         return last;

@@ -18,7 +18,8 @@ namespace xloom::kernel {
 /// Returns a product, rounded before it is used.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has none.
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
 template <class V>
 [[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
 {
@@ -139,6 +140,16 @@ template <rounded_number V>
         reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
 }
 
+/// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
+template <class V>
+[[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
+{
+    using bits = std::conditional_t<sizeof(number_of<V>) == 4, std::int32_t, std::int64_t>;
+    auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
+               b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
+    return reinterpret_cast<V>(a > b ? a : b);
+}
+
 /// Returns a and b, for each lane.
 [[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
@@ -250,8 +261,8 @@ struct scanned_by<T, reduce_mul_t> {
 
 } // namespace detail
 
-/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may be
-/// computed in any grouping, if there is one.
+/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may
+/// be computed in any grouping, if there is one.
 template <class Op>
 using element_of = typename detail::element_of<Op>::type;
 
@@ -259,9 +270,9 @@ using element_of = typename detail::element_of<Op>::type;
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
 
-/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says so,
-/// reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type of the
-/// rule's conditions.
+/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says
+/// so, reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type
+/// of the rule's conditions.
 template <class Op, class V>
 struct order_rule {
     static constexpr bool is_ordered = false, reads_result = false;

@@ -124,12 +124,20 @@ private:
                 group[c].is_safe = rule::is_safe_start(before[c]);
                 group[c].previous = before[c];
             }
-        if constexpr (is_ordered && !reads_result)
-            for (std::size_t t = begin; t < end; ++t)
-                for (std::size_t c = 0; c < width_; ++c) {
-                    V const x = access_.read(t, c);
-                    group[c].is_safe = both(group[c].is_safe, rule::is_safe(x, x));
-                }
+        if constexpr (is_ordered && !reads_result) {
+            std::array<V, max_width> worst{};
+            auto const read = [&](auto width) {
+                for (std::size_t t = begin; t < end; ++t)
+                    for (std::size_t c = 0; c < width; ++c)
+                        worst[c] = rule::worse_of(worst[c], access_.read(t, c));
+            };
+            if (width_ == max_width)
+                read(std::integral_constant<std::size_t, max_width>()); // in registers
+            else
+                read(width_);
+            for (std::size_t c = 0; c < width_; ++c)
+                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst[c], worst[c]));
+        }
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c)
                 done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);

@@ -72,8 +72,8 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
-/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has overflowed,
-/// is 0.
+/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has
+/// overflowed, is 0.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {

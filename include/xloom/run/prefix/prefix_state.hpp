@@ -99,7 +99,8 @@ public:
     V& totals(std::size_t sequence) { return values_[sequences_ + sequence]; }
     V& element(std::size_t i, std::size_t sequence) { return values_[(2 + i) * sequences_ + sequence]; }
 
-    /// Not 0 if the rest of the block is computed in order, from the last result on, which is before(sequence).
+    /// Not 0 if the rest of the block is computed in order, from the last result on, which is
+    /// before(sequence).
     unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
     /// Not 0 if elements of the block that this rank ends with permit no other order.
     unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
