@@ -426,7 +426,8 @@ public:
     /// Removes the item at position `where`.
     constexpr void erase(std::size_t where)
     {
-        std::copy(begin() + where + 1, end(), begin() + where);
+        for (std::size_t i = where + 1; i < size_; ++i)
+            items_[i - 1] = items_[i];
         items_[--size_] = T{};
     }
 
@@ -5590,7 +5591,8 @@ namespace xloom::kernel {
 /// Returns a product, rounded before it is used.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has none.
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
 template <class V>
 [[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
 {
@@ -5711,6 +5713,16 @@ template <rounded_number V>
         reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
 }
 
+/// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
+template <class V>
+[[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
+{
+    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
+    auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
+               b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
+    return reinterpret_cast<V>(a > b ? a : b);
+}
+
 /// Returns a and b, for each lane.
 [[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
@@ -5822,8 +5834,8 @@ struct scanned_by<T, reduce_mul_t> {
 
 } // namespace detail
 
-/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may be
-/// computed in any grouping, if there is one.
+/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may
+/// be computed in any grouping, if there is one.
 template <class Op>
 using element_of = typename detail::element_of<Op>::type;
 
@@ -5831,9 +5843,9 @@ using element_of = typename detail::element_of<Op>::type;
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
 
-/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says so,
-/// reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type of the
-/// rule's conditions.
+/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says
+/// so, reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type
+/// of the rule's conditions.
 template <class Op, class V>
 struct order_rule {
     static constexpr bool is_ordered = false, reads_result = false;
@@ -5881,11 +5893,11 @@ public:
     {
         if constexpr (requires { Ops::neutral(); }) {
             if (exclusive_) {
-                *before = scan<results::exclusive>(block, *before);
+                *before = scan<output::exclusive>(block, *before);
                 return;
             }
         }
-        *before = scan<results::inclusive>(block, *before);
+        *before = scan<output::inclusive>(block, *before);
     }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
@@ -5919,14 +5931,14 @@ public:
     {
         if constexpr (is_ordered)
             if (!rule::is_clear_total(*total) || !rule::is_clear_start(*before)) {
-                *total = scan<results::none>(block, *before);
+                *total = scan<output::none>(block, *before);
                 return;
             }
         *total = Ops::first_lane(Ops{}(Ops::broadcast(*before), Ops::broadcast(*total)));
     }
 
 private:
-    enum class results { none, inclusive, exclusive };
+    enum class output { none, inclusive, exclusive };
 
     using vector = typename Ops::lanes;
     using rule = element_of<Ops>;
@@ -6032,22 +6044,22 @@ private:
     /// results is decided later.
     bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
     {
-        bool are_all = true;
         if constexpr (!reads_result) {
-            for (std::size_t i = begin; i < last && are_all; i += elements_per_group) {
-                group const x = load(i);
-                are_all = are_safe(x, x);
-            }
-            if (last != end && are_all) {
+            vector worst{};
+            for (std::size_t i = begin; i < last; i += lanes)
+                worst = rule::worse_of(worst, access_.load(i));
+            if (!all_of(rule::is_safe(worst, worst)))
+                return false;
+            if (last != end) {
                 group const x = load(last, end - last);
-                are_all = are_safe(x, x, end - last);
+                return are_safe(x, x, end - last);
             }
         }
-        return are_all;
+        return true;
     }
 
     /// Writes the results of a block, and returns what comes before the next one.
-    template <results Results>
+    template <output Output>
     value_type scan(std::size_t block, value_type const& before) const
     {
         std::size_t const begin = block * elements_per_block;
@@ -6055,7 +6067,7 @@ private:
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
         if constexpr (is_ordered)
             if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
-                return scan_in_order<Results>(begin, end, before, true);
+                return scan_in_order<Output>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
         vector sum = carry, base = carry;
         for (std::size_t i = begin; i < last; i += elements_per_group) {
@@ -6066,10 +6078,10 @@ private:
             g.append_to(base);
             if constexpr (reads_result)
                 if (!are_safe(x, g))
-                    return scan_in_order<Results>(i, end, Ops::first_lane(base), false);
-            if constexpr (Results == results::exclusive)
+                    return scan_in_order<Output>(i, end, Ops::first_lane(base), false);
+            if constexpr (Output == output::exclusive)
                 g.shift_in(base);
-            if constexpr (Results != results::none)
+            if constexpr (Output != output::none)
                 store(i, g);
             sum = i == begin ? total : Ops{}(sum, total);
             base = Ops{}(carry, sum);
@@ -6082,17 +6094,17 @@ private:
         g.append_to(base);
         if constexpr (reads_result)
             if (!are_safe(x, g, end - last))
-                return scan_in_order<Results>(last, end, Ops::first_lane(base), false);
-        if constexpr (Results == results::exclusive)
+                return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
+        if constexpr (Output == output::exclusive)
             g.shift_in(base);
-        if constexpr (Results != results::none)
+        if constexpr (Output != output::none)
             store(last, g, end - last);
         return before; // nobody reads it
     }
 
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
     /// the last one.
-    template <results Results>
+    template <output Output>
     [[gnu::noinline]] value_type scan_in_order(
         std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
@@ -6105,10 +6117,10 @@ private:
             for (std::size_t k = 0; k < count; ++k) {
                 is_in_order = is_in_order || !rule::is_safe(x.get(k), g.get(k));
                 value_type const result = is_in_order ? rule{}(last, x.get(k)) : g.get(k);
-                g.set(k, Results == results::exclusive ? last : result);
+                g.set(k, Output == output::exclusive ? last : result);
                 last = result;
             }
-            if constexpr (Results != results::none)
+            if constexpr (Output != output::none)
                 store(i, g, count);
         }
         return last;
@@ -6324,12 +6336,20 @@ private:
                 group[c].is_safe = rule::is_safe_start(before[c]);
                 group[c].previous = before[c];
             }
-        if constexpr (is_ordered && !reads_result)
-            for (std::size_t t = begin; t < end; ++t)
-                for (std::size_t c = 0; c < width_; ++c) {
-                    V const x = access_.read(t, c);
-                    group[c].is_safe = both(group[c].is_safe, rule::is_safe(x, x));
-                }
+        if constexpr (is_ordered && !reads_result) {
+            std::array<V, max_width> worst{};
+            auto const read = [&](auto width) {
+                for (std::size_t t = begin; t < end; ++t)
+                    for (std::size_t c = 0; c < width; ++c)
+                        worst[c] = rule::worse_of(worst[c], access_.read(t, c));
+            };
+            if (width_ == max_width)
+                read(std::integral_constant<std::size_t, max_width>()); // in registers
+            else
+                read(width_);
+            for (std::size_t c = 0; c < width_; ++c)
+                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst[c], worst[c]));
+        }
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c)
                 done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
@@ -7729,7 +7749,8 @@ struct single_rank {
     static void exchange(
         std::size_t, std::span<std::byte const> sent, std::size_t, std::span<std::byte> received)
     {
-        std::copy(sent.begin(), sent.end(), received.begin());
+        if (!received.empty())
+            std::copy(sent.begin(), sent.end(), received.begin());
     }
 };
 
@@ -19298,6 +19319,13 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
+    /// Returns an element that is safe if both are, lane by lane.
+    template <class V>
+    [[gnu::always_inline]] static affine_map<V> worse_of(affine_map<V> const& x, affine_map<V> const& y)
+    {
+        return {kernel::larger_size(x.a, y.a), kernel::larger_size(x.b, y.b)};
+    }
+
     /// The same, because that depends on the elements alone.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
@@ -19540,7 +19568,8 @@ public:
     V& totals(std::size_t sequence) { return values_[sequences_ + sequence]; }
     V& element(std::size_t i, std::size_t sequence) { return values_[(2 + i) * sequences_ + sequence]; }
 
-    /// Not 0 if the rest of the block is computed in order, from the last result on, which is before(sequence).
+    /// Not 0 if the rest of the block is computed in order, from the last result on, which is
+    /// before(sequence).
     unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
     /// Not 0 if elements of the block that this rank ends with permit no other order.
     unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
@@ -22886,11 +22915,12 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
 /// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
 ///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
 ///           the operations of their type.
-/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Cost      one pass over a, b and h; a and b of a block are read twice, from the cache. Several threads on
+///           few sequences read a and b once more.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
-///           A block of 256 elements is computed by the loop if one of its |a| exceeds 9/8 (float; else 2), or
-///           one of its |b| or the state before it 2^60 (double: 2^508); then no product of a overflows where
-///           the states do not. User-defined scalars have no such rule.
+///           A block of 256 elements is computed by the loop if one of its |a| exceeds 9/8 (float; else 2),
+///           or one of its |b| or the state before it 2^60 (double: 2^508); then no product of a overflows
+///           where the states do not. User-defined scalars have no such rule.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
@@ -25749,6 +25779,14 @@ void fill_with_zeros(Output& output)
 template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
+    using T = item_t<Output>;
+    if constexpr (is_small_float<T>)
+        if (call.options().accumulate_in_float) {
+            auto sums = enable_tensor<xt::xarray<T>>::make(detail::shape_of(d_data));
+            fill_with_zeros(sums);
+            detail::run_scatter_nd(call, sums, reduce_add, policy);
+            return copy_items(sums, d_data);
+        }
     auto const begin = [&] { fill_with_zeros(d_data); };
     if (call.is_empty())
         begin();
@@ -25910,6 +25948,7 @@ void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
 /// Cost      that of filling d_data with zeros and of scatter_nd_into with reduction::add.
+///           accumulate_in_float: also a copy of d_data.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
@@ -28576,8 +28615,8 @@ struct gather_elements_attributes {
 /// Shapes    as indices, whose rank is not compared with data's.
 /// Options   opset (latest_opset).  axis (0).
 /// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
-///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; an axis that data, of a known rank, does not have.
+///           declared output. shape_error: rank or dimension of the declared output; an axis that data, of a
+///           known rank, does not have. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data and the
 ///           axis are checked.
 /// Source    ONNX GatherElements-11, 13. Element types are not checked; is_allowed checks that of data.
@@ -29665,9 +29704,8 @@ struct scatter_elements_attributes {
 ///           does not have.
 /// Options   opset (latest_opset).  axis (0).  reduction (none).
 /// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
-///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; an axis that data, of a known rank, does not have; a reduction that the opset does not
-///           have.
+///           declared output. shape_error: rank or dimension of the declared output; an axis that data, of a
+///           known rank, does not have. option_error: the opset; a reduction that the opset does not have.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data, the
 ///           axis and the reduction are checked.
 /// Source    ONNX ScatterElements-11, 13, 16, 18. Element types are not checked; is_allowed checks that of
@@ -38333,8 +38371,8 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
-/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has overflowed,
-/// is 0.
+/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has
+/// overflowed, is 0.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {

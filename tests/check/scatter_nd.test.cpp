@@ -92,15 +92,16 @@ constexpr memory_block block(std::uintptr_t address, shape const& dims, strides 
 
 constexpr memory_block const places = block(1000, {4, 4}, {4, 1}), elsewhere = block(2000, {9}, {1});
 
+constexpr std::string_view op = "xloom::scatter_nd_into";
+
 constexpr bool operands_apart()
 {
-    check_scatter_overlap("xloom::scatter_nd_into", places, elsewhere, elsewhere);
-    check_scatter_overlap("xloom::scatter_nd_into", places, block(1064, {2}, {1}), block(996, {1}, {1}));
+    check_scatter_overlap(op, places, elsewhere, elsewhere);
+    check_scatter_overlap(op, places, block(1064, {2}, {1}), block(996, {1}, {1}));
     // Data in the even columns, updates in the odd ones.
-    check_scatter_overlap(
-        "xloom::scatter_nd_into", block(1000, {4, 2}, {4, 2}), elsewhere, block(1004, {4, 2}, {4, 2}));
-    check_scatter_overlap("xloom::scatter_nd_into", block(1060, {4, 4}, {-4, -1}), elsewhere, elsewhere);
-    check_scatter_overlap("xloom::scatter_nd_into", block(1000, {0, 4}, {0, 0}), places, places);
+    check_scatter_overlap(op, block(1000, {4, 2}, {4, 2}), elsewhere, block(1004, {4, 2}, {4, 2}));
+    check_scatter_overlap(op, block(1060, {4, 4}, {-4, -1}), elsewhere, elsewhere);
+    check_scatter_overlap(op, block(1000, {0, 4}, {0, 0}), places, places);
     return true;
 }
 
@@ -239,7 +240,7 @@ TEST_CASE("check_scatter_overlap names what shares memory with data")
 {
     auto const refuse = [](memory_block const& indices, memory_block const& updates, char const* text) {
         CHECK_THROWS_WITH_AS(
-            check_scatter_overlap("xloom::scatter_nd_into", places, indices, updates), text, overlap_error);
+            check_scatter_overlap(op, places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
         "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
@@ -256,7 +257,7 @@ TEST_CASE("check_scatter_overlap refuses data whose items share memory")
 {
     auto const refuse = [](memory_block const& data, char const* text) {
         CHECK_THROWS_WITH_AS(
-            check_scatter_overlap("xloom::scatter_nd_into", data, elsewhere, elsewhere), text, overlap_error);
+            check_scatter_overlap(op, data, elsewhere, elsewhere), text, overlap_error);
     };
     refuse(block(1000, {3, 4}, {0, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
                                         "own, but data has the shape [3, 4] and the strides [0, 1]. "

@@ -144,7 +144,7 @@ template <rounded_number V>
 template <class V>
 [[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
 {
-    using bits = std::conditional_t<sizeof(number_of<V>) == 4, std::int32_t, std::int64_t>;
+    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
     auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
                b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
     return reinterpret_cast<V>(a > b ? a : b);
