@@ -137,7 +137,7 @@ template <rounded_number V>
     using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
     using lanes = lanes_t<bits>;
     return reinterpret_cast<V>(
-        reinterpret_cast<lanes>(x) & kernel::broadcast(std::numeric_limits<bits>::max()));
+        reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));
 }
 
 /// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
