@@ -1,4 +1,5 @@
-// Residuals and pullbacks that are moved from are empty: a typed error, until a forward pass fills them again.
+// Residuals and pullbacks that are moved from are empty: a typed error, until a forward pass fills them
+// again.
 
 #include <doctest/doctest.h>
 

@@ -239,8 +239,7 @@ TEST_CASE("check_scatter_overlap lets operands lie apart")
 TEST_CASE("check_scatter_overlap names what shares memory with data")
 {
     auto const refuse = [](memory_block const& indices, memory_block const& updates, char const* text) {
-        CHECK_THROWS_WITH_AS(
-            check_scatter_overlap(op, places, indices, updates), text, overlap_error);
+        CHECK_THROWS_WITH_AS(check_scatter_overlap(op, places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
         "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
@@ -256,8 +255,7 @@ TEST_CASE("check_scatter_overlap names what shares memory with data")
 TEST_CASE("check_scatter_overlap refuses data whose items share memory")
 {
     auto const refuse = [](memory_block const& data, char const* text) {
-        CHECK_THROWS_WITH_AS(
-            check_scatter_overlap(op, data, elsewhere, elsewhere), text, overlap_error);
+        CHECK_THROWS_WITH_AS(check_scatter_overlap(op, data, elsewhere, elsewhere), text, overlap_error);
     };
     refuse(block(1000, {3, 4}, {0, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
                                         "own, but data has the shape [3, 4] and the strides [0, 1]. "

@@ -1,4 +1,5 @@
-// States and cotangents that a body or a VJP gives another shape: the text names the operand and the iteration.
+// States and cotangents that a body or a VJP gives another shape: the text names the operand and the
+// iteration.
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// Every operand that a derivative writes, in the memory of every other operand: a typed error that names both,
-// before anything is written.
+// Every operand that a derivative writes, in the memory of every other operand: a typed error that names
+// both, before anything is written.
 
 #include <doctest/doctest.h>
 

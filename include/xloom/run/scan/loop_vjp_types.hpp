@@ -147,9 +147,9 @@ consteval bool is_valid_loop_backward_into()
     else if constexpr (!call_of<Body,
                            joined_t<std::tuple<std::int64_t>, leaves_t<State>, const_leaves_t<Params>,
                                discarded_arguments_t<CtOutputs, true>>>::is_valid)
-        static_assert(
-            never<Body>, "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
-                         "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
+        static_assert(never<Body>,
+            "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
+            "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
     else if constexpr (!loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "

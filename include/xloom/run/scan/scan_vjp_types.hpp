@@ -160,9 +160,9 @@ consteval bool is_valid_scan_backward_into()
                                           typename cursor_set<Inputs, LeadingAxis>::input_arguments,
                                           const_leaves_t<Params>,
                                           discarded_arguments_t<CtOutputs, LeadingAxis>>>::is_valid)
-        static_assert(
-            never<Body>, "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
-                         "body(state&..., element const&..., param const&..., output&...)");
+        static_assert(never<Body>,
+            "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
+            "body(state&..., element const&..., param const&..., output&...)");
     else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
                            LeadingAxis>::is_valid)
         static_assert(never<BodyVjp>,
