@@ -130,6 +130,25 @@ TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, f
     CHECK(std::abs(h(3) - T(1e30F)) < 1e24F);
 }
 
+TEST_CASE_TEMPLATE("linear_recurrence: a large decay changes no earlier state", T, float, double)
+{
+    for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37}) {
+        auto a = xt::xtensor<T, 2>::from_shape({std::size_t{256}, channels}), b = a;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = number<T>(i);
+            b.data()[i] = number<T>(3 * i + 1);
+        }
+        auto large = a;
+        large(200, channels / 2) = 4;
+        auto const h = xloom::linear_recurrence(a, b, T(1)), other = xloom::linear_recurrence(large, b, T(1));
+        auto const in_columns = xloom::linear_recurrence(xt::xtensor<T, 2>(xt::transpose(large)),
+            xt::xtensor<T, 2>(xt::transpose(b)), T(1), {.axis = 1});
+        CHECK(xt::view(other, xt::range(0, 200)) == xt::view(h, xt::range(0, 200)));
+        CHECK(other(200, channels / 2) == 4 * h(199, channels / 2) + b(200, channels / 2));
+        CHECK(xt::transpose(in_columns) == other);
+    }
+}
+
 TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0, lazy operands")
 {
     using complex = std::complex<double>;
