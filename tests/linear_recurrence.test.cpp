@@ -141,8 +141,8 @@ TEST_CASE_TEMPLATE("linear_recurrence: a large decay changes no earlier state", 
         auto large = a;
         large(200, channels / 2) = 4;
         auto const h = xloom::linear_recurrence(a, b, T(1)), other = xloom::linear_recurrence(large, b, T(1));
-        auto const in_columns = xloom::linear_recurrence(xt::xtensor<T, 2>(xt::transpose(large)),
-            xt::xtensor<T, 2>(xt::transpose(b)), T(1), {.axis = 1});
+        auto const in_columns = xloom::linear_recurrence(
+            xt::xtensor<T, 2>(xt::transpose(large)), xt::xtensor<T, 2>(xt::transpose(b)), T(1), {.axis = 1});
         CHECK(xt::view(other, xt::range(0, 200)) == xt::view(h, xt::range(0, 200)));
         CHECK(other(200, channels / 2) == 4 * h(199, channels / 2) + b(200, channels / 2));
         CHECK(xt::transpose(in_columns) == other);

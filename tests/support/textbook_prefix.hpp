@@ -159,10 +159,10 @@ template <class T>
 std::vector<T> linear_recurrence(std::vector<map<T>> const& maps, T h0)
 {
     auto const is_small = [](map<T> const& x) { return size_of(x.b) <= std::ldexp(1.0L, safe_exponent<T>); };
+    auto const states = ordered_scan(maps, composed<T>, std::optional<map<T>>({T(0), h0}), false, is_small,
+        [&](map<T> const& x, map<T> const&) { return is_decay(x.a) && is_small(x); });
     std::vector<T> h;
-    for (map<T> const& state : ordered_scan(
-             maps, composed<T>, std::optional<map<T>>({T(0), h0}), false, is_small,
-             [&](map<T> const& x, map<T> const&) { return is_decay(x.a) && is_small(x); }))
+    for (map<T> const& state : states)
         h.push_back(state.b);
     return h;
 }
