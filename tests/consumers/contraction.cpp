@@ -21,5 +21,5 @@ template void compose_all(affine_map<lanes_t<float>> const*, affine_map<lanes_t<
 void multiply_all(std::complex<double> const* x, std::complex<double>* y, int count)
 {
     for (int i = 1; i < count; ++i)
-        y[i] = multiply<std::complex<double>>{}(y[i - 1], x[i]);
+        y[i] = ordered_product<std::complex<double>>{}(y[i - 1], x[i]);
 }

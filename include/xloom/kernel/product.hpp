@@ -266,8 +266,8 @@ using element_of = typename detail::element_of<Op>::type;
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
 
-/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says
-/// so, and the type of the rule's conditions.
+/// The order of a scan of Vs by an operator: is_ordered, if it is computed in order where the operator's rule
+/// says so, and the type of the rule's conditions.
 template <class Op, class V>
 struct order_rule {
     static constexpr bool is_ordered = false;

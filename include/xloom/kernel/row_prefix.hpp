@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    /// What is written; `total` computes the total of a block only.
+    /// The results that are written; `total` computes the total of a block only.
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
@@ -267,7 +267,7 @@ private:
                 return x;
         }
     }
-    /// The same for any i.
+    /// Combines x likewise, for any i.
     V combine(column& at, std::size_t i, V x) const
     {
         for (std::size_t level = 0;; ++level)

@@ -83,7 +83,7 @@ private:
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
     static_assert(!is_ordered || !KeepsPrefixes);
 
-    /// What a sequence has come to: its last result, from which it is continued in order once one was unsafe.
+    /// The last result of a sequence, from which it is continued in order once one was unsafe.
     struct progress {
         V last;
         bool is_in_order;
