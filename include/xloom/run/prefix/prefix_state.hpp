@@ -191,7 +191,7 @@ private:
                 state_.element(i, sequence_) = prefixes[i];
         }
         if constexpr (is_ordered) {
-            V elements[kernel::elements_per_group];
+            V elements[kernel::elements_per_group] = {}; // so that compilers see that all have values
             std::copy_n(prefixes, last, elements);
             kernel::scan_group(prefixes, last, op_);
             write_while_safe(at, begin, last, elements, prefixes);
