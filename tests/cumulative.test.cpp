@@ -81,7 +81,8 @@ void compare_products(std::size_t length, std::size_t neighbours, bool reverse, 
             sequence.push_back(rows(at(t), c));
         auto const products = textbook::ordered_scan(
             sequence, [](T const& a, T const& b) { return textbook::rounded(a, b); },
-            exclusive ? std::optional<T>(T(1)) : std::nullopt, textbook::is_safe_product<T>);
+            exclusive ? std::optional<T>(T(1)) : std::nullopt, exclusive, textbook::is_safe_product<T>,
+            [](T const&, T const& running) { return textbook::is_safe_product(running); });
         for (std::size_t t = 0; t < length; ++t)
             expected(at(t), c) = products[t];
     }

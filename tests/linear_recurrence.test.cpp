@@ -130,6 +130,48 @@ TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, f
     CHECK(std::abs(h(3) - T(1e30F)) < 1e24F);
 }
 
+TEST_CASE_TEMPLATE("linear_recurrence: a large decay changes no earlier state", T, float, double)
+{
+    for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37}) {
+        auto a = xt::xtensor<T, 2>::from_shape({std::size_t{256}, channels}), b = a;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = number<T>(i);
+            b.data()[i] = number<T>(3 * i + 1);
+        }
+        auto large = a;
+        large(200, channels / 2) = 4;
+        auto const h = xloom::linear_recurrence(a, b, T(1)), other = xloom::linear_recurrence(large, b, T(1));
+        auto const in_columns = xloom::linear_recurrence(
+            xt::xtensor<T, 2>(xt::transpose(large)), xt::xtensor<T, 2>(xt::transpose(b)), T(1), {.axis = 1});
+        CHECK(xt::view(other, xt::range(0, 200)) == xt::view(h, xt::range(0, 200)));
+        CHECK(other(200, channels / 2) == 4 * h(199, channels / 2) + b(200, channels / 2));
+        CHECK(xt::transpose(in_columns) == other);
+    }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: large decays of neighbours in successive steps", T, float, double)
+{
+    constexpr std::size_t length = 40, channels = 37;
+    for (std::size_t step = 0; step + 1 < length; ++step) {
+        auto a = xt::xtensor<T, 2>::from_shape({length, channels}), b = a;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = number<T>(i);
+            b.data()[i] = number<T>(3 * i + 1);
+        }
+        a(step, 35) = 4;
+        a(step + 1, 0) = 4;
+        auto const h = xloom::linear_recurrence(a, b, T(1));
+        for (std::size_t c = 0; c < channels; ++c) {
+            std::vector<textbook::map<T>> maps;
+            for (std::size_t t = 0; t < length; ++t)
+                maps.push_back({a(t, c), b(t, c)});
+            auto const expected = textbook::linear_recurrence<T>(maps, T(1));
+            for (std::size_t t = 0; t < length; ++t)
+                REQUIRE(h(t, c) == expected[t]);
+        }
+    }
+}
+
 TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0, lazy operands")
 {
     using complex = std::complex<double>;

@@ -118,14 +118,13 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
 /// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
-///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
-///           the operations of their type.
-/// Cost      one pass over a, b and h; a and b of a block are read twice, from the cache. Several threads on
-///           few sequences read a and b once more.
+///           rounded, on any processor; complex products by the textbook's formula. From the first element on
+///           whose |a| exceeds 9/8 (float; else 2) or whose |b| exceeds 2^60 (double: 2^508), the rest of a
+///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60
+///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
+///           operations of their type, and no such rule.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
-///           A block of 256 elements is computed by the loop if one of its |a| exceeds 9/8 (float; else 2),
-///           or one of its |b| or the state before it 2^60 (double: 2^508); then no product of a overflows
-///           where the states do not. User-defined scalars have no such rule.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.

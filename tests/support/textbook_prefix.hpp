@@ -62,18 +62,19 @@ bool is_safe_product(T const& x)
            size_of(x) <= std::ldexp(1.0L, safe_exponent<T>);
 }
 
-/// Scans a sequence; it is exclusive if there is an identity. From a running value on that is not safe, a
-/// block is computed in order.
-template <class T, class Op, class IsSafe>
-std::vector<T> ordered_scan(
-    std::vector<T> const& x, Op const& op, std::optional<T> const& identity, IsSafe const& is_safe)
+/// Scans a sequence, which begins with `start` if there is one. From the first element x on for which
+/// is_safe(x, running value) is false, a block is computed in order, and all of it if the value before it is
+/// no safe start.
+template <class T, class Op, class IsSafeStart, class IsSafe>
+std::vector<T> ordered_scan(std::vector<T> const& x, Op const& op, std::optional<T> const& start,
+    bool exclusive, IsSafeStart const& is_safe_start, IsSafe const& is_safe)
 {
     std::vector<T> y;
-    std::optional<T> block = identity;
+    std::optional<T> block = start;
     for (std::size_t b = 0; b < x.size(); b += 256) {
         std::size_t const block_end = std::min(b + 256, x.size());
         std::optional<T> groups, running = block;
-        bool is_in_order = block && !is_safe(*block);
+        bool is_in_order = block && !is_safe_start(*block);
         for (std::size_t g = b; g < block_end; g += 16) {
             std::size_t const group_end = std::min(g + 16, block_end);
             std::optional<T> const base = joined(block, groups, op);
@@ -82,10 +83,10 @@ std::vector<T> ordered_scan(
             for (std::size_t i = g; i < group_end; ++i) {
                 std::optional<T> const before = running;
                 running = joined(base, std::optional<T>(tree(x, g, i + 1, op)), op);
-                is_in_order = is_in_order || !is_safe(*running);
+                is_in_order = is_in_order || !is_safe(x[i], *running);
                 if (is_in_order)
                     running = joined(before, std::optional<T>(x[i]), op);
-                y.push_back(identity ? *before : *running);
+                y.push_back(exclusive ? *before : *running);
             }
             groups = joined(groups, std::optional<T>(tree(x, g, group_end, op)), op);
         }
@@ -109,7 +110,9 @@ bool is_safe_result(Op const&, T const& x)
 template <class T, class Op>
 std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::optional<T> const& identity = {})
 {
-    return ordered_scan(x, op, identity, [&](T const& running) { return is_safe_result(op, running); });
+    return ordered_scan(
+        x, op, identity, identity.has_value(), [&](T const& before) { return is_safe_result(op, before); },
+        [&](T const&, T const& running) { return is_safe_result(op, running); });
 }
 
 /// A product that no compiler contracts with a sum.
@@ -150,31 +153,17 @@ bool is_decay(std::complex<T> const& a)
     return rounded(a.real(), a.real()) + rounded(a.imag(), a.imag()) <= largest * largest;
 }
 
-/// The states of a linear recurrence: of a block in order if its elements, or the state before it, are large.
+/// The states of a linear recurrence: in order from an element on that is large, or if the state before the
+/// block is.
 template <class T>
 std::vector<T> linear_recurrence(std::vector<map<T>> const& maps, T h0)
 {
-    long double const large = std::ldexp(1.0L, safe_exponent<T>);
+    auto const is_small = [](map<T> const& x) { return size_of(x.b) <= std::ldexp(1.0L, safe_exponent<T>); };
+    auto const states = ordered_scan(maps, composed<T>, std::optional<map<T>>({T(0), h0}), false, is_small,
+        [&](map<T> const& x, map<T> const&) { return is_decay(x.a) && is_small(x); });
     std::vector<T> h;
-    for (std::size_t b = 0; b < maps.size(); b += 256) {
-        std::size_t const block_end = std::min(b + 256, maps.size());
-        bool is_in_order = !(size_of(h0) <= large);
-        for (std::size_t t = b; t < block_end; ++t)
-            is_in_order = is_in_order || !is_decay(maps[t].a) || !(size_of(maps[t].b) <= large);
-        map<T> const before{T(0), h0};
-        std::optional<map<T>> groups;
-        for (std::size_t g = b; g < block_end; g += 16) {
-            std::size_t const group_end = std::min(g + 16, block_end);
-            map<T> const base = groups ? composed(before, *groups) : before;
-            for (std::size_t t = g; t < group_end; ++t) {
-                h.push_back(is_in_order ? rounded(maps[t].a, t == b ? h0 : h.back()) + maps[t].b
-                                        : composed(base, tree(maps, g, t + 1, composed<T>)).b);
-            }
-            groups =
-                joined(groups, std::optional<map<T>>(tree(maps, g, group_end, composed<T>)), composed<T>);
-        }
-        h0 = is_in_order ? h.back() : composed(before, *groups).b;
-    }
+    for (map<T> const& state : states)
+        h.push_back(state.b);
     return h;
 }
 

@@ -54,8 +54,8 @@ template <class T>
 
 /// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
 ///
-/// If |a| <= largest_decay in the whole block, no product of a overflows, and one that underflows does not
-/// become large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
+/// While |a| <= largest_decay in a block, no product of a overflows, and one that underflows does not become
+/// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
     [[gnu::always_inline]] affine_map<V> operator()(
@@ -76,14 +76,7 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// Returns an element that is safe if both are, lane by lane.
-    template <class V>
-    [[gnu::always_inline]] static affine_map<V> worse_of(affine_map<V> const& x, affine_map<V> const& y)
-    {
-        return {kernel::larger_size(x.a, y.a), kernel::larger_size(x.b, y.b)};
-    }
-
-    /// The same, because that depends on the elements alone.
+    /// The same: results are safe without a margin.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
     {
@@ -94,7 +87,14 @@ struct compose {
     {
         return is_safe(x, result);
     }
-    static constexpr bool reads_result = false;
+
+    /// Returns the map that changes nothing.
+    template <class Map>
+    static Map neutral()
+    {
+        using V = decltype(Map::a);
+        return {V{} + scalar_of<V>{1}, V{}};
+    }
 
     /// Returns a total which says that elements were not clear.
     template <rounded_number V>

@@ -60,9 +60,8 @@ public:
             prefixes.scan();
             if constexpr (is_ordered) {
                 group results = prefixes;
-                if constexpr (reads_result)
-                    if (i != begin)
-                        results.append_to(sum);
+                if (i != begin)
+                    results.append_to(sum);
                 is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
                     return rule::is_clear(each, result);
                 });
@@ -92,7 +91,6 @@ private:
     using rule = element_of<Ops>;
 
     static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
-    static constexpr bool reads_result = order_rule<Ops, vector>::reads_result;
 
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
@@ -188,24 +186,6 @@ private:
         return safe == count;
     }
 
-    /// True if the rule permits all elements of a block, of which [last, end) is no whole group; a rule on
-    /// results is decided later.
-    bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
-    {
-        if constexpr (!reads_result) {
-            vector worst{};
-            for (std::size_t i = begin; i < last; i += lanes)
-                worst = rule::worse_of(worst, access_.load(i));
-            if (!all_of(rule::is_safe(worst, worst)))
-                return false;
-            if (last != end) {
-                group const x = load(last, end - last);
-                return are_safe(x, x, end - last);
-            }
-        }
-        return true;
-    }
-
     /// Writes the results of a block, and returns what comes before the next one.
     template <output Output>
     value_type scan(std::size_t block, value_type const& before) const
@@ -214,7 +194,7 @@ private:
         std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
         if constexpr (is_ordered)
-            if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
+            if (!rule::is_safe_start(before))
                 return scan_in_order<Output>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
         vector sum = carry, base = carry;
@@ -224,7 +204,7 @@ private:
             g.scan();
             vector const total = g.total();
             g.append_to(base);
-            if constexpr (reads_result)
+            if constexpr (is_ordered)
                 if (!are_safe(x, g))
                     return scan_in_order<Output>(i, end, Ops::first_lane(base), false);
             if constexpr (Output == output::exclusive)
@@ -240,7 +220,7 @@ private:
         group g = x;
         g.scan();
         g.append_to(base);
-        if constexpr (reads_result)
+        if constexpr (is_ordered)
             if (!are_safe(x, g, end - last))
                 return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
         if constexpr (Output == output::exclusive)

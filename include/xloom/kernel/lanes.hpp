@@ -85,7 +85,7 @@ template <class T>
     return lanes;
 }
 
-/// True if all bits of a vector are set.
+/// True if a comparison of lanes of at least 32 bits is true for all of them.
 template <class Mask>
 [[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
 {
@@ -94,7 +94,7 @@ template <class Mask>
 #elif defined(__AVX512F__)
     return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
 #elif defined(__AVX__)
-    return _mm256_testc_si256(reinterpret_cast<__m256i>(mask), _mm256_set1_epi64x(-1)) != 0;
+    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
 #elif defined(__SSE2__)
     return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
 #else

@@ -140,16 +140,6 @@ template <rounded_number V>
         reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));
 }
 
-/// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
-template <class V>
-[[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
-{
-    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
-    auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
-               b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
-    return reinterpret_cast<V>(a > b ? a : b);
-}
-
 /// Returns a and b, for each lane.
 [[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
@@ -211,7 +201,6 @@ struct ordered_product {
     {
         return kernel::is_within<-e, e>(result);
     }
-    static constexpr bool reads_result = true;
 
     /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
     template <class V>
@@ -223,6 +212,13 @@ struct ordered_product {
     [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
     {
         return is_clear_start(result);
+    }
+
+    /// Returns the element that changes no other one.
+    template <class V>
+    static V neutral()
+    {
+        return V{} + scalar_of<V>{1};
     }
 
     /// Returns a total which says that results were not clear.
@@ -270,18 +266,17 @@ using element_of = typename detail::element_of<Op>::type;
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
 
-/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says
-/// so, reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type
-/// of the rule's conditions.
+/// The order of a scan of Vs by an operator: is_ordered, if it is computed in order where the operator's rule
+/// says so, and the type of the rule's conditions.
 template <class Op, class V>
 struct order_rule {
-    static constexpr bool is_ordered = false, reads_result = false;
+    static constexpr bool is_ordered = false;
     using condition = bool;
 };
 template <class Op, class V>
     requires requires(V const& x) { element_of<Op>::is_safe(x, x); }
 struct order_rule<Op, V> {
-    static constexpr bool is_ordered = true, reads_result = element_of<Op>::reads_result;
+    static constexpr bool is_ordered = true;
     using condition = decltype(element_of<Op>::is_safe(std::declval<V const&>(), std::declval<V const&>()));
 };
 

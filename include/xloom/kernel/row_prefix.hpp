@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -24,16 +25,14 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
-/// before, of which a group has few, stay in the cache. Rows whose elements are read before the results are
-/// shorter, so that those of a block stay in the cache, too.
+/// before, of which a group has few, stay in the cache.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
     using value_type = V;
 
     static constexpr bool keeps_prefixes = false;
-    static constexpr std::size_t max_width =
-        order_rule<Op, V>::is_ordered && !order_rule<Op, V>::reads_result ? row_width<V> / 4 : row_width<V>;
+    static constexpr std::size_t max_width = row_width<V>;
 
     row_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
         : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
@@ -60,9 +59,9 @@ public:
         columns group;
         progress done;
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
-            if constexpr (reads_result) // of products
+            if constexpr (is_ordered)
                 for (std::size_t c = 0; c < width_; ++c)
-                    group[c].base = t == begin ? V{} + scalar_of<V>{1} : totals[c];
+                    group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
             append_group(group, t == begin, totals);
         }
@@ -83,14 +82,13 @@ public:
     }
 
 private:
-    /// What is written; `total` computes the total of a block only.
+    /// The results that are written; `total` computes the total of a block only.
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
 
     /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
@@ -98,7 +96,7 @@ private:
     struct column {
         V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
         V base;                                        // what comes before the group
-        V previous;                                    // the result of the row before, or the base
+        V previous;                                    // the result of the row before, see set_previous
         typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
 
         V const& total() const { return trees[4]; }
@@ -123,24 +121,8 @@ private:
             for (std::size_t c = 0; c < width_; ++c) {
                 group[c].is_safe = rule::is_safe_start(before[c]);
                 group[c].previous = before[c];
-            }
-        if constexpr (is_ordered && !reads_result) {
-            std::array<V, max_width> worst{};
-            auto const read = [&](auto width) {
-                for (std::size_t t = begin; t < end; ++t)
-                    for (std::size_t c = 0; c < width; ++c)
-                        worst[c] = rule::worse_of(worst[c], access_.read(t, c));
-            };
-            if (width_ == max_width)
-                read(std::integral_constant<std::size_t, max_width>()); // in registers
-            else
-                read(width_);
-            for (std::size_t c = 0; c < width_; ++c)
-                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst[c], worst[c]));
-        }
-        if constexpr (is_ordered)
-            for (std::size_t c = 0; c < width_; ++c)
                 done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
+            }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group[c], t == begin ? before[c] : op_(before[c], totals[c]), done);
@@ -194,28 +176,29 @@ private:
     template <results Results, std::size_t I>
     [[gnu::always_inline]] void run_row(columns& group, std::size_t t, progress& done) const
     {
+        constexpr bool is_total = Results == results::total;
         std::size_t c = 0;
-        if (!is_ordered || Results == results::total || !done.is_in_order)
+        if (!is_ordered || is_total || !done.is_in_order)
             for (; c < width_; ++c) {
                 column& at = group[c];
                 V const x = access_.read(t, c);
-                constexpr bool is_total = Results == results::total;
-                V const prefix = combine < !is_total || reads_result, I, 0 > (at, x);
-                if constexpr (is_ordered && is_total) {
-                    V result = x;
-                    if constexpr (reads_result)
-                        result = op_(at.base, prefix);
-                    done.is_in_order = done.is_in_order || !all_of(rule::is_clear(x, result));
-                } else if constexpr (!is_total) {
+                V const prefix = combine < !is_total || is_ordered, I, 0 > (at, x);
+                if constexpr (is_total) {
+                    if constexpr (is_ordered)
+                        done.is_in_order =
+                            done.is_in_order || !all_of(rule::is_clear(x, op_(at.base, prefix)));
+                } else {
                     V const result = op_(at.base, prefix);
-                    if constexpr (reads_result)
+                    if constexpr (is_ordered)
                         if (!all_of(rule::is_safe(x, result)))
                             break;
                     write<Results>(t, c, at, result);
                 }
             }
-        if constexpr (is_ordered && Results != results::total)
+        if constexpr (is_ordered && !is_total)
             if (c < width_) {
+                if (!done.is_in_order)
+                    set_previous(group, I, c);
                 done.is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
@@ -224,12 +207,31 @@ private:
     template <results Results>
     [[gnu::always_inline]] void write(std::size_t t, std::size_t c, column& at, V const& result) const
     {
-        if constexpr (Results == results::inclusive)
+        if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
-        else if constexpr (Results == results::exclusive)
+        } else if constexpr (Results == results::exclusive) {
             access_.write(t, c, at.previous);
-        if constexpr (reads_result || Results == results::exclusive)
             at.previous = result;
+        }
+    }
+
+    /// Sets the last result of every column, of which the first ones have that of row i of the group.
+    [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
+    {
+        for (std::size_t c = 0; c < width_; ++c)
+            group[c].previous = last_result(group[c], c < first ? i + 1 : i);
+    }
+    /// Returns the result of a column after `count` rows of the group, or the base.
+    V last_result(column const& at, std::size_t count) const
+    {
+        if (count == 0)
+            return at.base;
+        auto level = static_cast<std::size_t>(std::countr_zero(count));
+        V prefix = at.trees[level];
+        while ((count >> ++level) != 0)
+            if ((count >> level) % 2 != 0)
+                prefix = op_(at.trees[level], prefix);
+        return op_(at.base, prefix);
     }
 
     /// Runs a row from column `first` on: in order in the lanes where a result was not safe.
@@ -241,8 +243,7 @@ private:
             column& at = group[c];
             V const x = access_.read(t, c);
             V const result = op_(at.base, combine(at, i, x));
-            if constexpr (reads_result)
-                at.is_safe = both(at.is_safe, rule::is_safe(x, result));
+            at.is_safe = both(at.is_safe, rule::is_safe(x, result));
             V const chosen = choose(at.is_safe, result, op_(at.previous, x));
             write<Results>(t, c, at, chosen);
             at.previous = chosen;
@@ -266,7 +267,7 @@ private:
                 return x;
         }
     }
-    /// The same for any i.
+    /// Combines x likewise, for any i.
     V combine(column& at, std::size_t i, V x) const
     {
         for (std::size_t level = 0;; ++level)

@@ -81,10 +81,9 @@ private:
     enum source { from_inputs, only_totals, from_kept };
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
     static_assert(!is_ordered || !KeepsPrefixes);
 
-    /// What a sequence has come to: its last result, from which it is continued in order once one was unsafe.
+    /// The last result of a sequence, from which it is continued in order once one was unsafe.
     struct progress {
         V last;
         bool is_in_order;
@@ -100,12 +99,6 @@ private:
         std::array<progress, strip_width<V>> done{};
         for (std::size_t c = 0; has_before && c < width_; ++c)
             done[c] = {before[c], !Op::is_safe_start(before[c])};
-        if constexpr (!reads_result)
-            for (std::size_t t = begin; t < end; ++t)
-                for (std::size_t c = 0; c < width_; ++c) {
-                    V const x = access_.read(t, c);
-                    done[c].is_in_order = done[c].is_in_order || !Op::is_safe(x, x);
-                }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
@@ -136,8 +129,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             V const x = access_.read(t + i, c);
             V result = has_base ? op_(base, group[i]) : group[i];
-            if constexpr (reads_result)
-                done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
+            done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
             if (done.is_in_order)
                 result = has_base || i != 0 ? op_(done.last, x) : x;
             if constexpr (Writes)

@@ -85,13 +85,12 @@ public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
-    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 3;
+    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 2;
 
     explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
           is_in_order_(sequences),
-          is_unsafe_(sequences),
           bytes_((most_values * value_bytes<V>::size + 1) * sequences)
     {}
 
@@ -102,14 +101,7 @@ public:
     /// Not 0 if the rest of the block is computed in order, from the last result on, which is
     /// before(sequence).
     unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
-    /// Not 0 if elements of the block that this rank ends with permit no other order.
-    unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
 
-    /// The bytes in which is_unsafe of the first `count` sequences is sent.
-    std::span<std::byte> unsafe_bytes(std::size_t count)
-    {
-        return std::as_writable_bytes(std::span(is_unsafe_).first(count));
-    }
     /// The bytes of the state of the first `count` sequences before an element, in which they are sent.
     std::span<std::byte> bytes(scan_position const& at, std::size_t count)
     {
@@ -153,7 +145,7 @@ private:
 
     std::size_t sequences_;
     std::unique_ptr<V[]> values_;
-    std::vector<unsigned char> is_in_order_, is_unsafe_;
+    std::vector<unsigned char> is_in_order_;
     std::vector<std::byte> bytes_;
 };
 
@@ -172,8 +164,7 @@ public:
         if constexpr (is_ordered)
             if (at.in_block() == 0)
                 state_.is_in_order(sequence_) =
-                    (at.has_before() && !Op::is_safe_start(state_.before(sequence_))) ||
-                    state_.is_unsafe(sequence_) != 0;
+                    at.has_before() && !Op::is_safe_start(state_.before(sequence_));
         while (begin < end) {
             std::size_t const count = (std::min)(kernel::elements_per_group - at.in_group(), end - begin);
             if (is_ordered && state_.is_in_order(sequence_) != 0)
@@ -187,7 +178,6 @@ public:
 
 private:
     static constexpr bool is_ordered = kernel::order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = kernel::order_rule<Op, V>::reads_result;
 
     void scan_in_group(scan_position const& at, std::size_t begin, std::size_t count) const
     {
@@ -200,8 +190,8 @@ private:
             if (last < kernel::elements_per_group)
                 state_.element(i, sequence_) = prefixes[i];
         }
-        if constexpr (reads_result) {
-            V elements[kernel::elements_per_group];
+        if constexpr (is_ordered) {
+            V elements[kernel::elements_per_group] = {}; // so that compilers see that all have values
             std::copy_n(prefixes, last, elements);
             kernel::scan_group(prefixes, last, op_);
             write_while_safe(at, begin, last, elements, prefixes);

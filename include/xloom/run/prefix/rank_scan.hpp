@@ -115,16 +115,6 @@ struct scan_neighbours_of {
         if (!is_last)
             ranks.exchange(after, bytes, after, {});
     }
-    void receive_back(std::span<std::byte> bytes) const
-    {
-        if (!is_last)
-            ranks.exchange(after, {}, after, bytes);
-    }
-    void send_back(std::span<std::byte const> bytes) const
-    {
-        if (!is_first)
-            ranks.exchange(before, bytes, before, {});
-    }
 };
 
 /// This rank's part of the scans of one box.
@@ -133,8 +123,6 @@ class rank_scan_of_box {
     using V = typename Scan::value_type;
     using all_sequences = typename Scan::all_sequences;
     using offsets = typename Scan::offsets;
-    using op = decltype(std::declval<Scan const&>().op());
-    using rule = kernel::order_rule<op, V>;
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
@@ -170,8 +158,6 @@ private:
             if (whole_.blocks != 0)
                 ((memory = blocks.reduce(memory, parts, policy)), ...);
         });
-        if constexpr (rule::is_ordered && !rule::reads_result)
-            exchange_unsafe(attempt, tail.element - place_.begin.element, end);
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
             if (place_.is_first)
@@ -188,43 +174,6 @@ private:
         attempt([&] {
             if (whole_.blocks != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
-        });
-    }
-
-    /// Finds out whether the block that this rank ends within has elements, on this rank or a later one, that
-    /// permit the serial order only, and tells the rank before.
-    void exchange_unsafe(rank_attempt& attempt, std::size_t tail, scan_position const& end)
-    {
-        std::span<std::byte> const bytes = state_.unsafe_bytes(all_.count());
-        bool const is_within_block = whole_.head == all_.length();
-        auto const clear = [&] { std::fill(bytes.begin(), bytes.end(), std::byte{}); };
-        auto const send = [&] {
-            if (place_.begin.in_block() != 0)
-                place_.send_back(bytes);
-        };
-        clear();
-        if (!is_within_block) {
-            attempt([&] { note_unsafe(0, whole_.head); });
-            send();
-            clear();
-        }
-        if (end.in_block() != 0)
-            place_.receive_back(bytes);
-        attempt([&] { note_unsafe(is_within_block ? 0 : tail, all_.length()); });
-        if (is_within_block)
-            send();
-    }
-    void note_unsafe(std::size_t begin, std::size_t end)
-    {
-        if (begin == end)
-            return;
-        for_each_sequence([&](offsets const& first, std::size_t sequence) {
-            auto const access = scan_.access(first, all_);
-            for (std::size_t i = begin; i < end; ++i) {
-                V const x = access.read(i, 0);
-                if (!op::is_safe(x, x))
-                    state_.is_unsafe(sequence) = 1;
-            }
         });
     }
 
