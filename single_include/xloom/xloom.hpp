@@ -5331,7 +5331,7 @@ template <class T>
     return lanes;
 }
 
-/// True if all bits of a vector are set.
+/// True if a comparison of lanes of at least 32 bits is true for all of them.
 template <class Mask>
 [[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
 {
@@ -5340,7 +5340,7 @@ template <class Mask>
 #elif defined(__AVX512F__)
     return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
 #elif defined(__AVX__)
-    return _mm256_testc_si256(reinterpret_cast<__m256i>(mask), _mm256_set1_epi64x(-1)) != 0;
+    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
 #elif defined(__SSE2__)
     return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
 #else
@@ -5713,16 +5713,6 @@ template <rounded_number V>
         reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));
 }
 
-/// Returns the larger one of two magnitudes, for each lane; NaN is larger than all numbers.
-template <class V>
-[[gnu::always_inline]] inline V larger_size(V const& x, V const& y)
-{
-    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
-    auto const a = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(x)),
-               b = reinterpret_cast<lanes_t<bits>>(kernel::magnitude(y));
-    return reinterpret_cast<V>(a > b ? a : b);
-}
-
 /// Returns a and b, for each lane.
 [[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
@@ -5784,7 +5774,6 @@ struct ordered_product {
     {
         return kernel::is_within<-e, e>(result);
     }
-    static constexpr bool reads_result = true;
 
     /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
     template <class V>
@@ -5796,6 +5785,13 @@ struct ordered_product {
     [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
     {
         return is_clear_start(result);
+    }
+
+    /// Returns the element that changes no other one.
+    template <class V>
+    static V neutral()
+    {
+        return V{} + scalar_of<V>{1};
     }
 
     /// Returns a total which says that results were not clear.
@@ -5843,18 +5839,17 @@ using element_of = typename detail::element_of<Op>::type;
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
 
-/// What is known of a scan of Vs by an operator: is_ordered, if it is computed in order where its rule says
-/// so, reads_result, if the rule is on results, one by one, and not on all elements of a block, and the type
-/// of the rule's conditions.
+/// The order of a scan of Vs by an operator: is_ordered, if it is computed in order where the operator's rule
+/// says so, and the type of the rule's conditions.
 template <class Op, class V>
 struct order_rule {
-    static constexpr bool is_ordered = false, reads_result = false;
+    static constexpr bool is_ordered = false;
     using condition = bool;
 };
 template <class Op, class V>
     requires requires(V const& x) { element_of<Op>::is_safe(x, x); }
 struct order_rule<Op, V> {
-    static constexpr bool is_ordered = true, reads_result = element_of<Op>::reads_result;
+    static constexpr bool is_ordered = true;
     using condition = decltype(element_of<Op>::is_safe(std::declval<V const&>(), std::declval<V const&>()));
 };
 
@@ -5912,9 +5907,8 @@ public:
             prefixes.scan();
             if constexpr (is_ordered) {
                 group results = prefixes;
-                if constexpr (reads_result)
-                    if (i != begin)
-                        results.append_to(sum);
+                if (i != begin)
+                    results.append_to(sum);
                 is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
                     return rule::is_clear(each, result);
                 });
@@ -5944,7 +5938,6 @@ private:
     using rule = element_of<Ops>;
 
     static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
-    static constexpr bool reads_result = order_rule<Ops, vector>::reads_result;
 
     static constexpr std::size_t lanes = Ops::lane_count;
     static constexpr std::size_t vectors = elements_per_group / lanes;
@@ -6040,24 +6033,6 @@ private:
         return safe == count;
     }
 
-    /// True if the rule permits all elements of a block, of which [last, end) is no whole group; a rule on
-    /// results is decided later.
-    bool are_elements_safe(std::size_t begin, std::size_t last, std::size_t end) const
-    {
-        if constexpr (!reads_result) {
-            vector worst{};
-            for (std::size_t i = begin; i < last; i += lanes)
-                worst = rule::worse_of(worst, access_.load(i));
-            if (!all_of(rule::is_safe(worst, worst)))
-                return false;
-            if (last != end) {
-                group const x = load(last, end - last);
-                return are_safe(x, x, end - last);
-            }
-        }
-        return true;
-    }
-
     /// Writes the results of a block, and returns what comes before the next one.
     template <output Output>
     value_type scan(std::size_t block, value_type const& before) const
@@ -6066,7 +6041,7 @@ private:
         std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
         std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
         if constexpr (is_ordered)
-            if (!rule::is_safe_start(before) || !are_elements_safe(begin, last, end))
+            if (!rule::is_safe_start(before))
                 return scan_in_order<Output>(begin, end, before, true);
         vector const carry = Ops::broadcast(before);
         vector sum = carry, base = carry;
@@ -6076,7 +6051,7 @@ private:
             g.scan();
             vector const total = g.total();
             g.append_to(base);
-            if constexpr (reads_result)
+            if constexpr (is_ordered)
                 if (!are_safe(x, g))
                     return scan_in_order<Output>(i, end, Ops::first_lane(base), false);
             if constexpr (Output == output::exclusive)
@@ -6092,7 +6067,7 @@ private:
         group g = x;
         g.scan();
         g.append_to(base);
-        if constexpr (reads_result)
+        if constexpr (is_ordered)
             if (!are_safe(x, g, end - last))
                 return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
         if constexpr (Output == output::exclusive)
@@ -6236,16 +6211,14 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
-/// before, of which a group has few, stay in the cache. Rows whose elements are read before the results are
-/// shorter, so that those of a block stay in the cache, too.
+/// before, of which a group has few, stay in the cache.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
     using value_type = V;
 
     static constexpr bool keeps_prefixes = false;
-    static constexpr std::size_t max_width =
-        order_rule<Op, V>::is_ordered && !order_rule<Op, V>::reads_result ? row_width<V> / 4 : row_width<V>;
+    static constexpr std::size_t max_width = row_width<V>;
 
     row_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
         : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
@@ -6272,9 +6245,9 @@ public:
         columns group;
         progress done;
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
-            if constexpr (reads_result) // of products
+            if constexpr (is_ordered)
                 for (std::size_t c = 0; c < width_; ++c)
-                    group[c].base = t == begin ? V{} + scalar_of<V>{1} : totals[c];
+                    group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
             append_group(group, t == begin, totals);
         }
@@ -6295,14 +6268,13 @@ public:
     }
 
 private:
-    /// What is written; `total` computes the total of a block only.
+    /// The results that are written; `total` computes the total of a block only.
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
 
     /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
@@ -6310,7 +6282,7 @@ private:
     struct column {
         V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
         V base;                                        // what comes before the group
-        V previous;                                    // the result of the row before, or the base
+        V previous;                                    // the result of the row before, see set_previous
         typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
 
         V const& total() const { return trees[4]; }
@@ -6335,24 +6307,8 @@ private:
             for (std::size_t c = 0; c < width_; ++c) {
                 group[c].is_safe = rule::is_safe_start(before[c]);
                 group[c].previous = before[c];
-            }
-        if constexpr (is_ordered && !reads_result) {
-            std::array<V, max_width> worst{};
-            auto const read = [&](auto width) {
-                for (std::size_t t = begin; t < end; ++t)
-                    for (std::size_t c = 0; c < width; ++c)
-                        worst[c] = rule::worse_of(worst[c], access_.read(t, c));
-            };
-            if (width_ == max_width)
-                read(std::integral_constant<std::size_t, max_width>()); // in registers
-            else
-                read(width_);
-            for (std::size_t c = 0; c < width_; ++c)
-                group[c].is_safe = both(group[c].is_safe, rule::is_safe(worst[c], worst[c]));
-        }
-        if constexpr (is_ordered)
-            for (std::size_t c = 0; c < width_; ++c)
                 done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
+            }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group[c], t == begin ? before[c] : op_(before[c], totals[c]), done);
@@ -6406,28 +6362,29 @@ private:
     template <results Results, std::size_t I>
     [[gnu::always_inline]] void run_row(columns& group, std::size_t t, progress& done) const
     {
+        constexpr bool is_total = Results == results::total;
         std::size_t c = 0;
-        if (!is_ordered || Results == results::total || !done.is_in_order)
+        if (!is_ordered || is_total || !done.is_in_order)
             for (; c < width_; ++c) {
                 column& at = group[c];
                 V const x = access_.read(t, c);
-                constexpr bool is_total = Results == results::total;
-                V const prefix = combine < !is_total || reads_result, I, 0 > (at, x);
-                if constexpr (is_ordered && is_total) {
-                    V result = x;
-                    if constexpr (reads_result)
-                        result = op_(at.base, prefix);
-                    done.is_in_order = done.is_in_order || !all_of(rule::is_clear(x, result));
-                } else if constexpr (!is_total) {
+                V const prefix = combine < !is_total || is_ordered, I, 0 > (at, x);
+                if constexpr (is_total) {
+                    if constexpr (is_ordered)
+                        done.is_in_order =
+                            done.is_in_order || !all_of(rule::is_clear(x, op_(at.base, prefix)));
+                } else {
                     V const result = op_(at.base, prefix);
-                    if constexpr (reads_result)
+                    if constexpr (is_ordered)
                         if (!all_of(rule::is_safe(x, result)))
                             break;
                     write<Results>(t, c, at, result);
                 }
             }
-        if constexpr (is_ordered && Results != results::total)
+        if constexpr (is_ordered && !is_total)
             if (c < width_) {
+                if (!done.is_in_order)
+                    set_previous(group, I, c);
                 done.is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
@@ -6436,12 +6393,31 @@ private:
     template <results Results>
     [[gnu::always_inline]] void write(std::size_t t, std::size_t c, column& at, V const& result) const
     {
-        if constexpr (Results == results::inclusive)
+        if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
-        else if constexpr (Results == results::exclusive)
+        } else if constexpr (Results == results::exclusive) {
             access_.write(t, c, at.previous);
-        if constexpr (reads_result || Results == results::exclusive)
             at.previous = result;
+        }
+    }
+
+    /// Sets the last result of every column, of which the first ones have that of row i of the group.
+    [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
+    {
+        for (std::size_t c = 0; c < width_; ++c)
+            group[c].previous = last_result(group[c], c < first ? i + 1 : i);
+    }
+    /// Returns the result of a column after `count` rows of the group, or the base.
+    V last_result(column const& at, std::size_t count) const
+    {
+        if (count == 0)
+            return at.base;
+        auto level = static_cast<std::size_t>(std::countr_zero(count));
+        V prefix = at.trees[level];
+        while ((count >> ++level) != 0)
+            if ((count >> level) % 2 != 0)
+                prefix = op_(at.trees[level], prefix);
+        return op_(at.base, prefix);
     }
 
     /// Runs a row from column `first` on: in order in the lanes where a result was not safe.
@@ -6453,8 +6429,7 @@ private:
             column& at = group[c];
             V const x = access_.read(t, c);
             V const result = op_(at.base, combine(at, i, x));
-            if constexpr (reads_result)
-                at.is_safe = both(at.is_safe, rule::is_safe(x, result));
+            at.is_safe = both(at.is_safe, rule::is_safe(x, result));
             V const chosen = choose(at.is_safe, result, op_(at.previous, x));
             write<Results>(t, c, at, chosen);
             at.previous = chosen;
@@ -6478,7 +6453,7 @@ private:
                 return x;
         }
     }
-    /// The same for any i.
+    /// Combines x likewise, for any i.
     V combine(column& at, std::size_t i, V x) const
     {
         for (std::size_t level = 0;; ++level)
@@ -6576,10 +6551,9 @@ private:
     enum source { from_inputs, only_totals, from_kept };
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = order_rule<Op, V>::reads_result;
     static_assert(!is_ordered || !KeepsPrefixes);
 
-    /// What a sequence has come to: its last result, from which it is continued in order once one was unsafe.
+    /// The last result of a sequence, from which it is continued in order once one was unsafe.
     struct progress {
         V last;
         bool is_in_order;
@@ -6595,12 +6569,6 @@ private:
         std::array<progress, strip_width<V>> done{};
         for (std::size_t c = 0; has_before && c < width_; ++c)
             done[c] = {before[c], !Op::is_safe_start(before[c])};
-        if constexpr (!reads_result)
-            for (std::size_t t = begin; t < end; ++t)
-                for (std::size_t c = 0; c < width_; ++c) {
-                    V const x = access_.read(t, c);
-                    done[c].is_in_order = done[c].is_in_order || !Op::is_safe(x, x);
-                }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
@@ -6631,8 +6599,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             V const x = access_.read(t + i, c);
             V result = has_base ? op_(base, group[i]) : group[i];
-            if constexpr (reads_result)
-                done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
+            done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
             if (done.is_in_order)
                 result = has_base || i != 0 ? op_(done.last, x) : x;
             if constexpr (Writes)
@@ -19297,8 +19264,8 @@ template <class T>
 
 /// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
 ///
-/// If |a| <= largest_decay in the whole block, no product of a overflows, and one that underflows does not
-/// become large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
+/// While |a| <= largest_decay in a block, no product of a overflows, and one that underflows does not become
+/// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
     [[gnu::always_inline]] affine_map<V> operator()(
@@ -19319,14 +19286,7 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// Returns an element that is safe if both are, lane by lane.
-    template <class V>
-    [[gnu::always_inline]] static affine_map<V> worse_of(affine_map<V> const& x, affine_map<V> const& y)
-    {
-        return {kernel::larger_size(x.a, y.a), kernel::larger_size(x.b, y.b)};
-    }
-
-    /// The same, because that depends on the elements alone.
+    /// The same: results are safe without a margin.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
     {
@@ -19337,7 +19297,14 @@ struct compose {
     {
         return is_safe(x, result);
     }
-    static constexpr bool reads_result = false;
+
+    /// Returns the map that changes nothing.
+    template <class Map>
+    static Map neutral()
+    {
+        using V = decltype(Map::a);
+        return {V{} + scalar_of<V>{1}, V{}};
+    }
 
     /// Returns a total which says that elements were not clear.
     template <rounded_number V>
@@ -19554,13 +19521,12 @@ public:
     /// The maximum number of values for each sequence.
     static constexpr std::size_t most_values = kernel::elements_per_group + 1;
     /// The memory that it takes for each sequence.
-    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 3;
+    static constexpr std::size_t bytes_per_sequence = most_values * (sizeof(V) + value_bytes<V>::size) + 2;
 
     explicit prefix_state(std::size_t sequences)
         : sequences_(sequences),
           values_(std::make_unique<V[]>(most_values * sequences)),
           is_in_order_(sequences),
-          is_unsafe_(sequences),
           bytes_((most_values * value_bytes<V>::size + 1) * sequences)
     {}
 
@@ -19571,14 +19537,7 @@ public:
     /// Not 0 if the rest of the block is computed in order, from the last result on, which is
     /// before(sequence).
     unsigned char& is_in_order(std::size_t sequence) { return is_in_order_[sequence]; }
-    /// Not 0 if elements of the block that this rank ends with permit no other order.
-    unsigned char& is_unsafe(std::size_t sequence) { return is_unsafe_[sequence]; }
 
-    /// The bytes in which is_unsafe of the first `count` sequences is sent.
-    std::span<std::byte> unsafe_bytes(std::size_t count)
-    {
-        return std::as_writable_bytes(std::span(is_unsafe_).first(count));
-    }
     /// The bytes of the state of the first `count` sequences before an element, in which they are sent.
     std::span<std::byte> bytes(scan_position const& at, std::size_t count)
     {
@@ -19622,7 +19581,7 @@ private:
 
     std::size_t sequences_;
     std::unique_ptr<V[]> values_;
-    std::vector<unsigned char> is_in_order_, is_unsafe_;
+    std::vector<unsigned char> is_in_order_;
     std::vector<std::byte> bytes_;
 };
 
@@ -19641,8 +19600,7 @@ public:
         if constexpr (is_ordered)
             if (at.in_block() == 0)
                 state_.is_in_order(sequence_) =
-                    (at.has_before() && !Op::is_safe_start(state_.before(sequence_))) ||
-                    state_.is_unsafe(sequence_) != 0;
+                    at.has_before() && !Op::is_safe_start(state_.before(sequence_));
         while (begin < end) {
             std::size_t const count = (std::min)(kernel::elements_per_group - at.in_group(), end - begin);
             if (is_ordered && state_.is_in_order(sequence_) != 0)
@@ -19656,7 +19614,6 @@ public:
 
 private:
     static constexpr bool is_ordered = kernel::order_rule<Op, V>::is_ordered;
-    static constexpr bool reads_result = kernel::order_rule<Op, V>::reads_result;
 
     void scan_in_group(scan_position const& at, std::size_t begin, std::size_t count) const
     {
@@ -19669,8 +19626,8 @@ private:
             if (last < kernel::elements_per_group)
                 state_.element(i, sequence_) = prefixes[i];
         }
-        if constexpr (reads_result) {
-            V elements[kernel::elements_per_group];
+        if constexpr (is_ordered) {
+            V elements[kernel::elements_per_group] = {}; // so that compilers see that all have values
             std::copy_n(prefixes, last, elements);
             kernel::scan_group(prefixes, last, op_);
             write_while_safe(at, begin, last, elements, prefixes);
@@ -20307,16 +20264,6 @@ struct scan_neighbours_of {
         if (!is_last)
             ranks.exchange(after, bytes, after, {});
     }
-    void receive_back(std::span<std::byte> bytes) const
-    {
-        if (!is_last)
-            ranks.exchange(after, {}, after, bytes);
-    }
-    void send_back(std::span<std::byte const> bytes) const
-    {
-        if (!is_first)
-            ranks.exchange(before, bytes, before, {});
-    }
 };
 
 /// This rank's part of the scans of one box.
@@ -20325,8 +20272,6 @@ class rank_scan_of_box {
     using V = typename Scan::value_type;
     using all_sequences = typename Scan::all_sequences;
     using offsets = typename Scan::offsets;
-    using op = decltype(std::declval<Scan const&>().op());
-    using rule = kernel::order_rule<op, V>;
 
 public:
     rank_scan_of_box(Scan const& scan, all_sequences const& all, scan_neighbours_of<C> const& place,
@@ -20362,8 +20307,6 @@ private:
             if (whole_.blocks != 0)
                 ((memory = blocks.reduce(memory, parts, policy)), ...);
         });
-        if constexpr (rule::is_ordered && !rule::reads_result)
-            exchange_unsafe(attempt, tail.element - place_.begin.element, end);
         place_.receive(state_.bytes(place_.begin, count));
         attempt([&] {
             if (place_.is_first)
@@ -20380,43 +20323,6 @@ private:
         attempt([&] {
             if (whole_.blocks != 0)
                 (blocks.finish(middle.has_before(), parts, policy), ...);
-        });
-    }
-
-    /// Finds out whether the block that this rank ends within has elements, on this rank or a later one, that
-    /// permit the serial order only, and tells the rank before.
-    void exchange_unsafe(rank_attempt& attempt, std::size_t tail, scan_position const& end)
-    {
-        std::span<std::byte> const bytes = state_.unsafe_bytes(all_.count());
-        bool const is_within_block = whole_.head == all_.length();
-        auto const clear = [&] { std::fill(bytes.begin(), bytes.end(), std::byte{}); };
-        auto const send = [&] {
-            if (place_.begin.in_block() != 0)
-                place_.send_back(bytes);
-        };
-        clear();
-        if (!is_within_block) {
-            attempt([&] { note_unsafe(0, whole_.head); });
-            send();
-            clear();
-        }
-        if (end.in_block() != 0)
-            place_.receive_back(bytes);
-        attempt([&] { note_unsafe(is_within_block ? 0 : tail, all_.length()); });
-        if (is_within_block)
-            send();
-    }
-    void note_unsafe(std::size_t begin, std::size_t end)
-    {
-        if (begin == end)
-            return;
-        for_each_sequence([&](offsets const& first, std::size_t sequence) {
-            auto const access = scan_.access(first, all_);
-            for (std::size_t i = begin; i < end; ++i) {
-                V const x = access.read(i, 0);
-                if (!op::is_safe(x, x))
-                    state_.is_unsafe(sequence) = 1;
-            }
         });
     }
 
@@ -22913,14 +22819,13 @@ void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const
 /// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
-///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
-///           the operations of their type.
-/// Cost      one pass over a, b and h; a and b of a block are read twice, from the cache. Several threads on
-///           few sequences read a and b once more.
+///           rounded, on any processor; complex products by the textbook's formula. From the first element on
+///           whose |a| exceeds 9/8 (float; else 2) or whose |b| exceeds 2^60 (double: 2^508), the rest of a
+///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60
+///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
+///           operations of their type, and no such rule.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
-///           A block of 256 elements is computed by the loop if one of its |a| exceeds 9/8 (float; else 2),
-///           or one of its |b| or the state before it 2^60 (double: 2^508); then no product of a overflows
-///           where the states do not. User-defined scalars have no such rule.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
@@ -32177,9 +32082,9 @@ consteval bool is_valid_loop_backward_into()
     else if constexpr (!call_of<Body,
                            joined_t<std::tuple<std::int64_t>, leaves_t<State>, const_leaves_t<Params>,
                                discarded_arguments_t<CtOutputs, true>>>::is_valid)
-        static_assert(
-            never<Body>, "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
-                         "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
+        static_assert(never<Body>,
+            "xloom::loop_backward_into: the body must be that of loop_forward_into, callable as "
+            "body(std::int64_t iteration, carried value&..., param const&..., output&...)");
     else if constexpr (!loop_backward_call<BodyVjp, State, Params, CtOutputs, CtStates, CtParams>::is_valid)
         static_assert(never<BodyVjp>,
             "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "
@@ -37544,9 +37449,9 @@ consteval bool is_valid_scan_backward_into()
                                           typename cursor_set<Inputs, LeadingAxis>::input_arguments,
                                           const_leaves_t<Params>,
                                           discarded_arguments_t<CtOutputs, LeadingAxis>>>::is_valid)
-        static_assert(
-            never<Body>, "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
-                         "body(state&..., element const&..., param const&..., output&...)");
+        static_assert(never<Body>,
+            "xloom::scan_backward_into: the body must be that of scan_forward_into, callable as "
+            "body(state&..., element const&..., param const&..., output&...)");
     else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
                            LeadingAxis>::is_valid)
         static_assert(never<BodyVjp>,
