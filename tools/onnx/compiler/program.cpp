@@ -174,6 +174,7 @@ bool program::tell_types()
 
 void program::require_types() const
 {
+    check_types(main_);
     for (variable const* const input : main_.inputs)
         if (!has_cpp_type(input->type))
             throw runner::runner_error(fmt::format(
@@ -182,7 +183,6 @@ void program::require_types() const
                 "with --shape {0}=DIMS or its value with --value {0}=ITEMS, or declare it in the model",
                 runner::in_quotes(input->onnx_name), input->type));
     require_types_in(main_);
-    check_types(main_);
 }
 
 /// Makes a value the constant true, in its rank.
