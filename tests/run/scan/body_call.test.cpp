@@ -58,8 +58,8 @@ TEST_CASE("references, whatever the other parameters are")
     CHECK(!has_copies([](vec& h, double x, auto&& y) { y = h(0) = x; }));
     CHECK(!has_copies([](auto&... all) { std::get<2>(std::tie(all...)) = 1; }));
     CHECK(!has_copies([](auto&&... all) { std::get<2>(std::tie(all...)) = 1; }));
-    CHECK(!has_copies([calls = 0](vec&, double, double&) mutable { ++calls; }));
-    CHECK(!has_copies([calls = 0](auto&, float, auto&) mutable { ++calls; }));
+    CHECK(!has_copies([calls = 0](vec&, double, double&) mutable { return ++calls; }));
+    CHECK(!has_copies([calls = 0](auto&, float, auto&) mutable { return ++calls; }));
     CHECK(!has_copies(const_body()));
     CHECK(!has_copies(final_body()));
     CHECK(!has_copies(overloaded_body()));
@@ -92,8 +92,8 @@ TEST_CASE("copies of numbers and containers")
     CHECK(has_copies([](vec& h, double x, auto y) { h(0) = y = x; }));
     CHECK(has_copies([](auto const& h, auto x, auto y) { x += y = h(0) + x; }));
     CHECK(has_copies([](auto...) {}));
-    CHECK(has_copies([calls = 0](vec&, double, double) mutable { ++calls; }));
-    CHECK(has_copies([calls = 0](auto, auto, auto&) mutable { ++calls; }));
+    CHECK(has_copies([calls = 0](vec&, double, double) mutable { return ++calls; }));
+    CHECK(has_copies([calls = 0](auto, auto, auto&) mutable { return ++calls; }));
     CHECK(has_copies(std::function<void(vec&, double, double)>()));
     CHECK(has_copies(&function_by_value));
     CHECK(detail::takes_copies<void(vec, double, double&), std::tuple<vec&, double const&, double&>>);
