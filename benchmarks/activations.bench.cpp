@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include <xloom/activations.hpp>
+#include <xloom/recurrent/activations.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include <xloom/associative_scan.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/parallel/associative_scan.hpp>
 
 #include "support.hpp"
 

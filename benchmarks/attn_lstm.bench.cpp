@@ -1,6 +1,6 @@
 // Compares attn_lstm_into and attn_lstm with ONNX Runtime.
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "attn_lstm_operands.hpp"
 

@@ -1,6 +1,6 @@
 // Compares attn_lstm_forward_into and attn_lstm_backward_into with attn_lstm_into. No peer has this gradient.
 
-#include <xloom/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 // AttnLSTM's operands in the benchmarks, its model for the peer, and xloom's call.
 
-#include <xloom/attn_lstm.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
 
 #include "recurrent_operands.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include <xloom/bincount.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/indexing/bincount.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "onnx_model.hpp"
 #include "support.hpp"

@@ -1,10 +1,10 @@
 // The operators with indices of bench_dispatch, in one build.
 
-#include <xloom/bincount.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/scatter_elements.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/segment_reduce.hpp>
+#include <xloom/indexing/bincount.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
 
 #include "dispatch_operands.hpp"
 

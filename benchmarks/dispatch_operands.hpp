@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 #include "dispatch_calls.hpp"
 

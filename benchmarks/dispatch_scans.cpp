@@ -1,8 +1,8 @@
 // The scans of bench_dispatch, in one build.
 
-#include <xloom/cumulative.hpp>
-#include <xloom/linear_recurrence.hpp>
-#include <xloom/selective_scan.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/recurrent/selective_scan.hpp>
 
 #include "dispatch_operands.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <deque>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 #include "onnx_model.hpp"
 #include "uniform.hpp"

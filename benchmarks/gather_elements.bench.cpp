@@ -1,6 +1,6 @@
 // Compares gather_elements_into with hand-written loops after a bounds check, and with ONNX Runtime.
 
-#include <xloom/gather_elements.hpp>
+#include <xloom/indexing/gather_elements.hpp>
 
 #include "nd_operands.hpp"
 

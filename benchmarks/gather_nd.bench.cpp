@@ -1,7 +1,7 @@
 // Compares gather_nd_into with hand-written loops after a bounds check, plain xtensor, and ONNX Runtime, and
 // gather_nd, which returns a new tensor, with a loop that checks nothing.
 
-#include <xloom/gather_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "nd_operands.hpp"

@@ -1,8 +1,8 @@
 // Compares gather_nd_vjp_into with hand-written loops after a bounds check, and with the scatter_nd_into that
 // it amounts to (impl:forward).
 
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
 

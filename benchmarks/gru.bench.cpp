@@ -1,6 +1,6 @@
 // Compares gru_into and gru with ONNX Runtime and straightforward loops.
 
-#include <xloom/gru.hpp>
+#include <xloom/recurrent/gru.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"

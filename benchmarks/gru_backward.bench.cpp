@@ -1,6 +1,6 @@
 // Compares gru_forward_into and gru_backward_into with gru_into and with oneDNN.
 
-#include <xloom/gru_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
 
 #include <algorithm>
 #include <memory>

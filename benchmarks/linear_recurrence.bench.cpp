@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include <xloom/linear_recurrence.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
 
 #include "support.hpp"
 

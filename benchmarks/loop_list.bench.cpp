@@ -2,8 +2,8 @@
 // loop on the same two of each, with hand-written loops, and with ONNX Runtime, which also knows them at run
 // time only.
 
-#include <xloom/loop.hpp>
-#include <xloom/loop_list.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_list.hpp>
 
 #include "list_operands.hpp"
 

@@ -1,6 +1,6 @@
 // Compares lstm_into and lstm with ONNX Runtime and straightforward loops.
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "lstm_operands.hpp"
 

@@ -1,6 +1,6 @@
 // Compares lstm_forward_into and lstm_backward_into with lstm_into and with oneDNN.
 
-#include <xloom/lstm_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
 
 #include <algorithm>
 #include <array>

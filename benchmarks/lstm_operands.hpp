@@ -1,7 +1,7 @@
 #pragma once
 // LSTM's operands in the benchmarks, its model for the peer, and xloom's call.
 
-#include <xloom/lstm.hpp>
+#include <xloom/recurrent/lstm.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"

@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <xloom/kernel/simd.hpp>
+#include <xloom/detail/kernel/simd.hpp>
 
 namespace bench {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include <xloom/core/aligned_vector.hpp>
+#include <xloom/detail/core/aligned_vector.hpp>
 
 namespace bench {
 

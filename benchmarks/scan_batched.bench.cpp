@@ -1,9 +1,9 @@
 // Compares scan_batched and scan_batched_into on rows of many lengths with hand-written loops, with one
 // scan_into per row, and with ONNX Runtime's Scan-8.
 
-#include <xloom/scan_batched.hpp>
-#include <xloom/scan_batched_into.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "support.hpp"

@@ -5,10 +5,10 @@
 
 #include <limits>
 
-#include <xloom/activations.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/recurrent/activations.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"

@@ -2,8 +2,8 @@
 // scan on the same two of each, with hand-written loops, and with ONNX Runtime, which also knows them at run
 // time only.
 
-#include <xloom/scan.hpp>
-#include <xloom/scan_list.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_list.hpp>
 
 #include "list_operands.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include <xloom/loop_vjp.hpp>
-#include <xloom/scan_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support.hpp"
 

@@ -1,8 +1,8 @@
 // Compares scatter_elements_into with hand-written loops after a bounds check, and with ONNX Runtime, which
 // copies the data first; and at.
 
-#include <xloom/at.hpp>
-#include <xloom/scatter_elements.hpp>
+#include <xloom/indexing/at.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
 
 #include "nd_operands.hpp"
 

@@ -1,7 +1,7 @@
 // Compares scatter_nd_into and scatter_nd with hand-written loops after a bounds check, plain xtensor, and
 // ONNX Runtime.
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "scatter_operands.hpp"

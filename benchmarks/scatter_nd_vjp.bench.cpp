@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // ScatterND's operands in the benchmarks, its model for the peer, and xloom's calls.
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
 #include "reusing_allocator.hpp"

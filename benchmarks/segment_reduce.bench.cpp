@@ -1,8 +1,8 @@
 // Compares segment_reduce_into with a loop over the segments (impl:hand).
 
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
 
 #include "support.hpp"
 

@@ -13,10 +13,10 @@
 #include <cmath>
 #include <limits>
 
-#include <xloom/kernel/simd.hpp>
-#include <xloom/scan_into.hpp>
-#include <xloom/selective_scan_vjp.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/detail/kernel/simd.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "loop_model.hpp"
 #include "uniform.hpp"

@@ -1,9 +1,9 @@
 // Compares a step of lstm_cell, gru_cell and rnn_cell of few units, and a call of lstm_into, gru_into and
 // rnn_into for one step, with a hand-written loop: one row, one number in.
 
-#include <xloom/gru_cell.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/rnn_cell.hpp>
+#include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/rnn_cell.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -16,8 +16,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <xloom/kernel/simd.hpp>
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/kernel/simd.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 #include "onnxruntime.hpp"
 

@@ -22,17 +22,21 @@ BEGIN {
     headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Special|" \
                "Aliasing|Threads|Differs|Source|Example)( |$)"
     belong("activations", "core/activation")
-    belong("attn_lstm", "run/recurrent/attention_score run/recurrent/attn_lstm_run")
-    belong("loop", "run/scan/loop_control")
-    belong("lstm", "run/recurrent/batch_run")
-    belong("scan", "run/scan/scan_body run/scan/step")
+    belong("attn_lstm", "recurrent/attention_score recurrent/attn_lstm_run")
+    belong("loop", "scan/loop_control")
+    belong("lstm", "recurrent/batch_run")
+    belong("scan", "scan/scan_body scan/step")
     belong("scatter_nd", "core/reduction")
     belong("storage_types", "core/cast core/element_type_of core/float_format core/float_rounding core/small_float core/small_int")
 }
 
-function is_there(file,    line, found) {
-    found = (getline line <file) > 0
-    close(file)
+function is_there(operator,    rooms, list, i, file, line, found) {
+    split("control_flow indexing parallel recurrent gradients ranks", list, " ")
+    for (i in list) {
+        file = "include/xloom/" list[i] "/" operator ".hpp"
+        found = found || (getline line <file) > 0
+        close(file)
+    }
     return found
 }
 
@@ -40,20 +44,22 @@ function is_there(file,    line, found) {
 FNR == 1 {
     path = FILENAME
     sub(/.*include\/xloom\//, "", path)
+    is_detail = sub(/^detail\//, "", path)
     folder = path ~ /\// ? substr(path, 1, index(path, "/") - 1) : ""
+    is_operator = !is_detail && folder != "" && folder != "infer"
     name = path
     sub(/.*\//, "", name)
     sub(/\.hpp$/, "", name)
     if (path in group_of)
         group = group_of[path]
-    else if (folder == "" || (folder ~ /^(check|infer)$/ && is_there("include/xloom/" name ".hpp")))
+    else if (is_operator || (folder ~ /^(check|infer)$/ && is_there(name)))
         group = name
     else
         group = folder == "check" ? "core" : folder
 }
 
 # The words at the top of a public header introduce its group.
-folder == "" && name != "xloom" && !introduced && /^\/\// {
+is_operator && !introduced && /^\/\// {
     if (!opened++)
         print "/// @defgroup " name " " name "\n/// @brief"
     print "/// " plain(substr($0, 4))
@@ -64,8 +70,8 @@ opened && !introduced {
     print "/// @code{.cpp}\n/// #include <xloom/" path ">\n/// @endcode"
 }
 
-/^namespace xloom \{/ { print; print "/// @addtogroup " group; print "/// @{"; next }
-/^} \/\/ namespace xloom$/ { print "/// @}"; print; next }
+/^namespace xloom::inline XLOOM_ABI \{/ { print "namespace xloom {"; print "/// @addtogroup " group; print "/// @{"; next }
+/^} \/\/ namespace xloom::inline XLOOM_ABI$/ { print "/// @}"; print; next }
 
 /^ *\/\/\// {
     match($0, /^ *\/\/\//)

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <xloom/core/weight_storage.hpp>
+#include <xloom/detail/core/weight_storage.hpp>
 
 /// Returns the storage that the option `name` gives.
 ///

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include <xloom/activations.hpp>
+#include <xloom/recurrent/activations.hpp>
 
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"

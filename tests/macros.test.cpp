@@ -41,7 +41,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 // <windows.h> and what it includes
 #define min(a, b) (((a) < (b)) ? (a) : (b))
@@ -114,8 +114,8 @@
 #define require(assertion, label) static_assert(false, "the macro of the test")
 #define verify(assertion) static_assert(false, "the macro of the test")
 
-#include <xloom/storage_types.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 #include <xloom/xloom.hpp>
 
 namespace macros_test {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 namespace moved_from_test {
 

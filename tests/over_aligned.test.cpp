@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include <xloom/loop.hpp>
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <vector>
 
-#include <xloom/activations.hpp>
+#include <xloom/recurrent/activations.hpp>
 
 int main()
 {

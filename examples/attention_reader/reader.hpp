@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
 
 struct reading {
     std::string letters;              ///< what was looked at, step by step

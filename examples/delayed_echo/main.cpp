@@ -8,7 +8,7 @@
 
 #include <xtensor/xbuilder.hpp>
 
-#include <xloom/lstm_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
 
 namespace {
 

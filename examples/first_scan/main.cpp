@@ -1,5 +1,5 @@
 #include <cstdio>
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 int main()
 {

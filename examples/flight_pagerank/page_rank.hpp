@@ -9,10 +9,10 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/associative_scan.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/loop.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/associative_scan.hpp>
 
 #include "flight_graph.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <tbb/global_control.h>
 
-#include <xloom/scatter_nd.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/interop/tbb.hpp>
 
 int main()
 {

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "adam.hpp"
 

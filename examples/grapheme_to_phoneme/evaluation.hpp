@@ -1,7 +1,7 @@
 #pragma once
 // The errors of a model on words that it has not learnt.
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "edit_distance.hpp"
 #include "pronouncer.hpp"

@@ -5,10 +5,10 @@
 //     states = attn_lstm(phonemes[symbols before], h, c, memory)  # where the attention looks, is learnt
 //     p = softmax(states output_W + output_B)
 
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "batches.hpp"
 #include "buffer.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // Which of the parameters are the weights of which network.
 
-#include <xloom/attn_lstm.hpp>
-#include <xloom/lstm.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/lstm.hpp>
 
 #include "parameters.hpp"
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <tuple>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/loop.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "networks.hpp"
 

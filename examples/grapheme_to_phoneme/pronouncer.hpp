@@ -5,9 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/lstm.hpp>
-#include <xloom/packed_matrix.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
 
 #include "batches.hpp"
 #include "parameters.hpp"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/core/policy.hpp>
+#include <xloom/detail/core/policy.hpp>
 
 #include "model.hpp"
 #include "pronouncer.hpp"

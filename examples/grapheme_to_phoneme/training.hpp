@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "dictionary.hpp"
 #include "parameters.hpp"

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <numbers>
 
-#include <xloom/if_vjp.hpp>
-#include <xloom/loop_vjp.hpp>
+#include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <string_view>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 /// Returns the normals of the faces, [F, 3]: each is twice as long as its face's area and points to the side
 /// from which the corners are counterclockwise. Throws xloom::index_error for a vertex that does not exist.

@@ -23,7 +23,7 @@
 #include <malloc.h>
 #endif
 
-#include <xloom/mpi.hpp>
+#include <xloom/ranks/mpi.hpp>
 
 #include "page_rank_on_ranks.hpp"
 

@@ -7,10 +7,10 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/all_reduce_gradients.hpp>
-#include <xloom/distributed_gather_nd.hpp>
-#include <xloom/distributed_scatter_nd.hpp>
-#include <xloom/loop.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/ranks/all_reduce_gradients.hpp>
+#include <xloom/ranks/distributed_gather_nd.hpp>
+#include <xloom/ranks/distributed_scatter_nd.hpp>
 
 #include "../flight_pagerank/page_rank.hpp"
 

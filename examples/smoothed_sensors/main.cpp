@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include <xloom/scan_batched.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 int main()
 {

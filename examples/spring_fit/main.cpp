@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <tuple>
 
-#include <xloom/check_vjp.hpp>
-#include <xloom/scan_vjp.hpp>
-#include <xloom/scan_vjp_into.hpp>
+#include <xloom/gradients/check_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
+#include <xloom/gradients/scan_vjp_into.hpp>
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xview.hpp>
 
-#include <xloom/activations.hpp>
+#include <xloom/recurrent/activations.hpp>
 
 #include "contrast.hpp"
 

@@ -9,8 +9,8 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/core/activation.hpp>
-#include <xloom/core/direction.hpp>
+#include <xloom/detail/core/activation.hpp>
+#include <xloom/detail/core/direction.hpp>
 
 #include "traineddata.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <xloom/packed_matrix.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xtensor.hpp>
 

@@ -11,7 +11,7 @@
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xview.hpp>
 
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/lstm_cell.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
 
 #include "encoder.hpp"
 #include "recording.hpp"

@@ -10,7 +10,7 @@
 
 #include "functions.hpp"
 
-namespace xloom::dispatch::detail {
+namespace xloom::inline XLOOM_ABI::dispatch::detail {
 namespace {
 
 constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512", "avx512_vnni"};
@@ -109,4 +109,4 @@ std::size_t first_level() noexcept
     return level_count;
 }
 
-} // namespace xloom::dispatch::detail
+} // namespace xloom::inline XLOOM_ABI::dispatch::detail

@@ -7,22 +7,22 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/activations.hpp>
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gru_backward.hpp>
-#include <xloom/gru_cell.hpp>
-#include <xloom/linear_recurrence.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn_backward.hpp>
-#include <xloom/rnn_cell.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/selective_scan_vjp.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
+#include <xloom/recurrent/activations.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn_cell.hpp>
 
-namespace xloom::dispatch::detail {
+namespace xloom::inline XLOOM_ABI::dispatch::detail {
 
 using namespace xloom::detail;
 
@@ -123,7 +123,7 @@ using integer_functions = decltype(std::tuple_cat(std::declval<scan_functions<st
     std::declval<scan_functions<std::uint32_t>>(), std::declval<scan_functions<std::int64_t>>(),
     std::declval<scan_functions<std::uint64_t>>()));
 
-} // namespace xloom::dispatch::detail
+} // namespace xloom::inline XLOOM_ABI::dispatch::detail
 
 // Not in the namespace: a C name is what scripts keep when they make the other names local.
 #pragma GCC visibility push(hidden)

@@ -2,7 +2,7 @@
 
 #include "functions.hpp"
 
-namespace xloom::dispatch::detail {
+namespace xloom::inline XLOOM_ABI::dispatch::detail {
 namespace {
 
 template <class... Functions>
@@ -12,7 +12,7 @@ constexpr std::tuple<Functions...> compiled(std::tuple<Functions...> const*)
 }
 
 } // namespace
-} // namespace xloom::dispatch::detail
+} // namespace xloom::inline XLOOM_ABI::dispatch::detail
 
 // Constant, so that nothing of this file runs before the level is chosen.
 constinit decltype(XLOOM_DISPATCH_TABLE) XLOOM_DISPATCH_TABLE =

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "counting_new.hpp"
 

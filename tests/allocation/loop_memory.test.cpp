@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include <xloom/loop.hpp>
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "../support/grid.hpp"
 #include "../support/xtensor_extras.hpp"

@@ -2,19 +2,19 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/associative_scan.hpp>
-#include <xloom/cumulative.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/linear_recurrence.hpp>
-#include <xloom/loop.hpp>
-#include <xloom/loop_list.hpp>
-#include <xloom/loop_vjp_into.hpp>
-#include <xloom/scan.hpp>
-#include <xloom/scan_list.hpp>
-#include <xloom/scan_vjp_into.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_list.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_list.hpp>
+#include <xloom/gradients/loop_vjp_into.hpp>
+#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/associative_scan.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
 
 #include "counting_new.hpp"
 

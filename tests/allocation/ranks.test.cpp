@@ -9,12 +9,12 @@
 #include <string>
 #include <tuple>
 
-#include <xloom/all_reduce_gradients.hpp>
-#include <xloom/distributed_associative_scan.hpp>
-#include <xloom/distributed_gather_nd.hpp>
-#include <xloom/distributed_linear_recurrence.hpp>
-#include <xloom/distributed_scatter_nd.hpp>
-#include <xloom/thread_ranks.hpp>
+#include <xloom/ranks/all_reduce_gradients.hpp>
+#include <xloom/ranks/distributed_associative_scan.hpp>
+#include <xloom/ranks/distributed_gather_nd.hpp>
+#include <xloom/ranks/distributed_linear_recurrence.hpp>
+#include <xloom/ranks/distributed_scatter_nd.hpp>
+#include <xloom/ranks/thread_ranks.hpp>
 
 #include "../support/on_ranks.hpp"
 #include "counting_new.hpp"

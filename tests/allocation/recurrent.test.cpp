@@ -2,14 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/core/aligned_vector.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
-#include <xloom/selective_scan_vjp.hpp>
+#include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "counting_new.hpp"
 

@@ -9,24 +9,24 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/attn_lstm.hpp>
-#include <xloom/cumulative.hpp>
-#include <xloom/gather_elements.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/gru_backward.hpp>
-#include <xloom/linear_recurrence_vjp.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/numpy.hpp>
-#include <xloom/rnn_backward.hpp>
-#include <xloom/scatter_elements.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/segment_softmax.hpp>
-#include <xloom/selective_scan_vjp.hpp>
-#include <xloom/storage_types.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/indexing.hpp>
+#include <xloom/indexing/gather_elements.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
+#include <xloom/parallel/segment_softmax.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 
 #include "../support/xtensor_extras.hpp"
 #include "counting_new.hpp"

@@ -18,7 +18,7 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/cumulative.hpp>
+#include <xloom/parallel/cumulative.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

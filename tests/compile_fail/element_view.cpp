@@ -6,7 +6,7 @@
 // 4: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
 // 5: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
 // clang-format on
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 int main()
 {

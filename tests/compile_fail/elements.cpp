@@ -33,9 +33,9 @@
 #include <string>
 #include <vector>
 
-#include <xloom/gather_elements.hpp>
-#include <xloom/numpy.hpp>
-#include <xloom/scatter_elements.hpp>
+#include <xloom/indexing.hpp>
+#include <xloom/indexing/gather_elements.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
 
 int main()
 {

@@ -24,7 +24,7 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/gather_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "../support/grid.hpp"
 #include "../support/xtensor_extras.hpp"

@@ -17,8 +17,8 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/storage_types.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 
 #include "../support/grid.hpp"
 #include "../support/xtensor_extras.hpp"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include <xloom/if.hpp>
+#include <xloom/control_flow/if.hpp>
 
 int main()
 {

@@ -25,7 +25,7 @@
 // clang-format on
 #include <memory>
 
-#include <xloom/loop.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 int main()
 {

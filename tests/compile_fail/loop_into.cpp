@@ -16,7 +16,7 @@
 // 13: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
 // 14: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
 // clang-format on
-#include <xloom/loop_into.hpp>
+#include <xloom/control_flow/loop_into.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -8,7 +8,7 @@
 // 6: xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}
 // 7: xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}
 // clang-format on
-#include <xloom/loop_list.hpp>
+#include <xloom/control_flow/loop_list.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

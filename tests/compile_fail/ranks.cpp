@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include <xloom/all_reduce_gradients.hpp>
-#include <xloom/distributed_associative_scan.hpp>
-#include <xloom/distributed_gather_nd.hpp>
-#include <xloom/distributed_linear_recurrence.hpp>
-#include <xloom/distributed_scatter_nd.hpp>
+#include <xloom/ranks/all_reduce_gradients.hpp>
+#include <xloom/ranks/distributed_associative_scan.hpp>
+#include <xloom/ranks/distributed_gather_nd.hpp>
+#include <xloom/ranks/distributed_linear_recurrence.hpp>
+#include <xloom/ranks/distributed_scatter_nd.hpp>
 
 /// A scalar with the operations of a number, which cannot be sent as bytes.
 struct counted {

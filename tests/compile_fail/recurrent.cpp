@@ -49,11 +49,11 @@
 // 54: xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])
 // 57: xloom::attn_lstm_into: the arguments are attn_lstm_into(X, weights, start, outputs, workspace[, score][, policy])
 // clang-format on
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 int main()
 {

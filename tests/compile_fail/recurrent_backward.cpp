@@ -10,10 +10,10 @@
 // 8: xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from the constants and options of attn_lstm_weights
 // 9: xloom: ct_W is written, so it must not be const
 // clang-format on
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/gru_backward.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/rnn_backward.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
 
 using namespace xloom;
 

@@ -28,7 +28,7 @@
 // clang-format on
 #include <memory>
 
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 int main()
 {

@@ -22,7 +22,7 @@
 // clang-format on
 #include <memory>
 
-#include <xloom/scan_batched.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 int main()
 {

@@ -17,7 +17,7 @@
 // 15: xloom::scan_batched_into: a scan input or output must be a tensor of xtensor
 // 16: xloom::scan_batched_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <xloom/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_batched_into.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -9,7 +9,7 @@
 // 7: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
 // 8: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
 // clang-format on
-#include <xloom/scan_list.hpp>
+#include <xloom/control_flow/scan_list.hpp>
 
 using array = xt::xarray<double>;
 using list = std::vector<array>;

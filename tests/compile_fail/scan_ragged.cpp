@@ -18,8 +18,8 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/scan_ragged.hpp>
-#include <xloom/scan_ragged_into.hpp>
+#include <xloom/control_flow/scan_ragged.hpp>
+#include <xloom/control_flow/scan_ragged_into.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -38,7 +38,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

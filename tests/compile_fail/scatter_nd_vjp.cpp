@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include <xloom/scatter_nd_vjp.hpp>
-#include <xloom/storage_types.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 
 int main()
 {

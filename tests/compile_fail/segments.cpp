@@ -24,9 +24,9 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/segment_softmax.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
+#include <xloom/parallel/segment_softmax.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -16,7 +16,7 @@
 // clang-format on
 #include <vector>
 
-#include <xloom/selective_scan_vjp.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
 
 int main()
 {

@@ -19,8 +19,8 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/loop.hpp>
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 int main()
 {

@@ -66,10 +66,10 @@
 #include <string>
 #include <vector>
 
-#include <xloom/check_vjp.hpp>
-#include <xloom/if_vjp.hpp>
-#include <xloom/loop_vjp.hpp>
-#include <xloom/scan_vjp.hpp>
+#include <xloom/gradients/check_vjp.hpp>
+#include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 /// A recording that records nothing.
 struct tape {

@@ -2,7 +2,7 @@
 
 #include <complex>
 
-#include <xloom/kernel/affine.hpp>
+#include <xloom/detail/kernel/affine.hpp>
 
 using namespace xloom::kernel;
 

@@ -6,13 +6,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include <xloom/activations.hpp>
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gru_cell.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn_cell.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/recurrent/activations.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn_cell.hpp>
 
 #include "levels.hpp"
 

@@ -1,10 +1,10 @@
 // The derivatives of the recurrent operators.
 
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/gru_backward.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/rnn_backward.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/interop/tbb.hpp>
 
 #include "levels.hpp"
 

@@ -1,11 +1,11 @@
 // The scans and the reductions of segments.
 
-#include <xloom/cumulative.hpp>
-#include <xloom/linear_recurrence_vjp.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/selective_scan_vjp.hpp>
-#include <xloom/tbb.hpp>
+#include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/interop/tbb.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
 
 #include "levels.hpp"
 

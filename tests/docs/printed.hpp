@@ -12,8 +12,8 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/core/error.hpp>
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace docs {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "support/placed_tensor.hpp"
 #include "support/xtensor_extras.hpp"

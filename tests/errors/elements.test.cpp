@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include <xloom/gather_elements.hpp>
-#include <xloom/scatter_elements.hpp>
+#include <xloom/indexing/gather_elements.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
 
 #include "support/xtensor_extras.hpp"
 

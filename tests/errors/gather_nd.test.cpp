@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include <xloom/gather_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include <xloom/gather_nd_vjp.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
 
 #include "support/xtensor_extras.hpp"
 

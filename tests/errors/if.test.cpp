@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/if.hpp>
+#include <xloom/control_flow/if.hpp>
 
 namespace errors_if_test {
 

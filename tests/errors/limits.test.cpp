@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/if.hpp>
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_list.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_list.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/scan.hpp>
-#include <xloom/loop.hpp>
-#include <xloom/loop_list.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
-#include <xloom/scan.hpp>
-#include <xloom/scan_list.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 namespace errors_limits_test {
 

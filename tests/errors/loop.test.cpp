@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-#include <xloom/loop.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_test {
 

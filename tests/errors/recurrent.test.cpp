@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <xloom/gru.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "support/placed_tensor.hpp"
 #include "support/xtensor_extras.hpp"

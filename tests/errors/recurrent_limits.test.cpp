@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <string>
 
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "support/placed_tensor.hpp"
 

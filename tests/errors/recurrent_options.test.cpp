@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <xloom/attn_lstm.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 namespace errors_recurrent_options_test {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <tuple>
 
-#include <xloom/loop_vjp.hpp>
-#include <xloom/scan_ragged.hpp>
-#include <xloom/scan_ragged_into.hpp>
-#include <xloom/scan_vjp.hpp>
+#include <xloom/control_flow/scan_ragged.hpp>
+#include <xloom/control_flow/scan_ragged_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 namespace errors_scan_test {
 

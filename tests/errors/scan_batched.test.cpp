@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/scan_batched.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 namespace errors_scan_batched_test {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_batched_into.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

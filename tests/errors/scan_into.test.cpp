@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/scan.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_scan_into_test {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -5,7 +5,7 @@
 #include <complex>
 #include <string>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 namespace errors_scatter_nd_reduction_test {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
 
 #include "support/xtensor_extras.hpp"
 

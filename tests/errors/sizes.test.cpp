@@ -5,16 +5,16 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/cumulative.hpp>
-#include <xloom/linear_recurrence_vjp.hpp>
-#include <xloom/numpy.hpp>
-#include <xloom/row_splits.hpp>
-#include <xloom/scatter_elements.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
-#include <xloom/segment_softmax.hpp>
+#include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/indexing.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/row_splits.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
+#include <xloom/parallel/segment_softmax.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <xloom/if.hpp>
-#include <xloom/loop.hpp>
-#include <xloom/scan.hpp>
-#include <xloom/scan_batched.hpp>
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <new>
 
-#include <xloom/loop_into.hpp>
-#include <xloom/scan_batched_into.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_throwing_item_test {
 

@@ -7,15 +7,15 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/attn_lstm_backward.hpp>
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/gru_backward.hpp>
-#include <xloom/loop_vjp_into.hpp>
-#include <xloom/lstm_backward.hpp>
-#include <xloom/rnn_backward.hpp>
-#include <xloom/scan_vjp_into.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
-#include <xloom/selective_scan_vjp.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/loop_vjp_into.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/gradients/selective_scan_vjp.hpp>
 
 namespace errors_vjp_overlap_test {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 #include "decoder.hpp"
 #include "judge.hpp"

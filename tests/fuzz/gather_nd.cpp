@@ -1,6 +1,6 @@
 // GatherND: data, indices, batch axes, bounds; to a result, or into the caller's.
 
-#include <xloom/gather_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
 
 #include "judge.hpp"
 #include "nd_choices.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace fuzz {
 

@@ -1,8 +1,8 @@
 // Loop: trip count, condition and stop token, each there or not, carried values of changing shape, outputs;
 // loop, loop_list, loop_into.
 
-#include <xloom/loop.hpp>
-#include <xloom/loop_list.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_list.hpp>
 
 #include "bodies.hpp"
 #include "operators.hpp"

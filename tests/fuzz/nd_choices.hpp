@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include <xloom/core/bounds.hpp>
+#include <xloom/detail/core/bounds.hpp>
 
 #include "decoder.hpp"
 #include "support/nd_operands.hpp"

@@ -1,9 +1,9 @@
 // Parallel scans: associative_scan along an axis, segment_scan and segment_reduce by row_splits; in place, or
 // into another tensor.
 
-#include <xloom/associative_scan.hpp>
-#include <xloom/segment_reduce.hpp>
-#include <xloom/segment_scan.hpp>
+#include <xloom/parallel/associative_scan.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
 
 #include "judge.hpp"
 #include "nd_choices.hpp"

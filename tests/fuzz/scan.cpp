@@ -1,8 +1,8 @@
 // Scan: numbers of states, inputs and outputs, axes, directions, a length, and a body that may break its
 // word; over lists, and with one of each as scan and scan_into.
 
-#include <xloom/scan.hpp>
-#include <xloom/scan_list.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_list.hpp>
 
 #include "bodies.hpp"
 #include "operators.hpp"

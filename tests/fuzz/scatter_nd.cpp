@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "judge.hpp"
 #include "nd_choices.hpp"

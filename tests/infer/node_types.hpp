@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 
 namespace node_types {
 

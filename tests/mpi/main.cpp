@@ -2,7 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include <xloom/mpi.hpp>
+#include <xloom/ranks/mpi.hpp>
 
 int main(int argc, char** argv)
 {

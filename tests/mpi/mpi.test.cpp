@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/mpi.hpp>
+#include <xloom/ranks/mpi.hpp>
 
 namespace mpi_test {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include <xloom/mpi.hpp>
+#include <xloom/ranks/mpi.hpp>
 
 int main(int, char** argv)
 {

@@ -1,7 +1,7 @@
 #pragma once
 // A call that is wrong: two scan inputs of different lengths.
 
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 struct sum_of_products {
     xloom::scan_step<double> operator()(double sum, double a, double b) const { return {sum + a * b, {}}; }

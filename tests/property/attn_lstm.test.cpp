@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include <xloom/attn_lstm_cell.hpp>
-#include <xloom/lstm.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
 
 #include "support/attn_lstm_calls.hpp"
 

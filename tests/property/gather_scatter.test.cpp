@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "support/nd_operands.hpp"
 

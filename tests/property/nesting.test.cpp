@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/if.hpp>
-#include <xloom/loop.hpp>
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/xtensor_extras.hpp"
 

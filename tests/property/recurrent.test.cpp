@@ -6,8 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include <xloom/lstm_cell.hpp>
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include <xloom/attn_lstm.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
 
 #include "recurrent_calls.hpp"
 

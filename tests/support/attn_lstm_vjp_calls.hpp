@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of AttnLSTM, in the form that recurrent_gradients.hpp compares with derivatives.
 
-#include <xloom/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_backward.hpp>
 
 #include "attn_lstm_calls.hpp"
 #include "random_recurrent.hpp"

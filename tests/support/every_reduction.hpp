@@ -6,7 +6,7 @@
 #include <complex>
 #include <string>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
 

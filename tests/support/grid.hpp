@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace user {
 

@@ -1,7 +1,7 @@
 #pragma once
 // GRU for tests that are written once for all recurrent operators.
 
-#include <xloom/gru.hpp>
+#include <xloom/recurrent/gru.hpp>
 
 #include "recurrent_calls.hpp"
 

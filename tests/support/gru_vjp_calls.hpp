@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of GRU for tests that are written once for all recurrent operators.
 
-#include <xloom/gru_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
 
 #include "gru_calls.hpp"
 #include "recurrent_gradients.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/scan_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
 
 #include "recurrent_cases.hpp"
 #include "xtensor_extras.hpp"

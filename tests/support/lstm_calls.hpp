@@ -1,7 +1,7 @@
 #pragma once
 // LSTM for tests that are written once for all recurrent operators.
 
-#include <xloom/lstm.hpp>
+#include <xloom/recurrent/lstm.hpp>
 
 #include "recurrent_calls.hpp"
 

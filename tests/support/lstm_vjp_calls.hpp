@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of LSTM for tests that are written once for all recurrent operators.
 
-#include <xloom/lstm_backward.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
 
 #include "lstm_calls.hpp"
 #include "recurrent_gradients.hpp"

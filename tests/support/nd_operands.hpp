@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 #include "textbook_nd.hpp"
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #ifdef XLOOM_TEST_ON_MPI
-#include <xloom/mpi.hpp>
+#include <xloom/ranks/mpi.hpp>
 #else
-#include <xloom/thread_ranks.hpp>
+#include <xloom/ranks/thread_ranks.hpp>
 #endif
 
 #include "xtensor_extras.hpp"

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 /// `old`, reduced with the updates in turn.
 template <class T>

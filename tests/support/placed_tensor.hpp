@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/tensor/tensor_ref.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
 
 #include "textbook_nd.hpp"
 

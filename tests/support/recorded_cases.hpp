@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/if_vjp.hpp>
-#include <xloom/loop_vjp.hpp>
-#include <xloom/scan_vjp.hpp>
+#include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/recurrence.hpp"
 

@@ -17,7 +17,7 @@
 #define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
 #include <boost/math/differentiation/autodiff.hpp>
 
-#include <xloom/scan.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 namespace recurrence {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <xloom/run/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/batch_run.hpp>
 
 #include "nd_operands.hpp"
 #include "placed_tensor.hpp"

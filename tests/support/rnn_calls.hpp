@@ -1,7 +1,7 @@
 #pragma once
 // RNN for tests that are written once for all recurrent operators.
 
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "recurrent_calls.hpp"
 

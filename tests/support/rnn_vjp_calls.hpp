@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of RNN for tests that are written once for all recurrent operators.
 
-#include <xloom/rnn_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
 
 #include "recurrent_gradients.hpp"
 #include "rnn_calls.hpp"

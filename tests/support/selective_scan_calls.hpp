@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/selective_scan.hpp>
+#include <xloom/recurrent/selective_scan.hpp>
 
 #include "placed_tensor.hpp"
 #include "random_recurrent.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Between the textbook's tensors and the containers under test.
 
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 #include "textbook_tensor.hpp"
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/core/reduction.hpp>
+#include <xloom/detail/core/reduction.hpp>
 
 namespace textbook {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/core/activation.hpp>
+#include <xloom/detail/core/activation.hpp>
 
 #include "textbook_nd.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include <xloom/scatter_nd_vjp_options.hpp>
+#include <xloom/gradients/scatter_nd_vjp_options.hpp>
 
 #include "textbook_nd.hpp"
 

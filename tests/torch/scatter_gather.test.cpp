@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/gather_nd.hpp>
-#include <xloom/gather_nd_vjp.hpp>
-#include <xloom/scatter_nd.hpp>
-#include <xloom/scatter_nd_vjp.hpp>
+#include <xloom/gradients/gather_nd_vjp.hpp>
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 #include "differences.hpp"
 #include "oracle.hpp"

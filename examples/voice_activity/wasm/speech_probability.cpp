@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 #include "silero_vad_16k_op15.hpp"
 

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 
-#include <xloom/core/direction.hpp>
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/direction.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/recurrent_outputs.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The types of AttnLSTM's inputs, in the operator's order; untyped for an input that is omitted or unknown.
 struct attn_lstm_input_types {
@@ -83,4 +83,4 @@ constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
             {"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
 /// element type where it must be known.
@@ -31,4 +31,4 @@ struct subject {
 };
 
 } // namespace detail
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

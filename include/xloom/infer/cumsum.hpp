@@ -4,13 +4,13 @@
 #include <array>
 #include <cstdint>
 
-#include <xloom/core/element_types.hpp>
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/element_types.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/versions.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The operators that combine the elements of an axis up to each of them.
 enum class accumulation { cumsum };
@@ -82,4 +82,4 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
     return detail::merge_type({"infer_cumsum", "output"}, x, declared);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/merge.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of GatherElements that the inference reads.
 struct gather_elements_attributes {
@@ -45,4 +45,4 @@ constexpr partial_type infer_gather_elements(partial_type const& data, partial_t
         {"infer_gather_elements", "output"}, data.with_shape(indices.shape()), declared);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/merge.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of GatherND that the inference reads.
 struct gather_nd_attributes {
@@ -102,4 +102,4 @@ constexpr partial_type infer_gather_nd(partial_type const& data, partial_type co
     return detail::merge_type({"infer_gather_nd", "output"}, inferred, declared);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -1,12 +1,12 @@
 #pragma once
 // ONNX's type and shape inference of GRU.
 
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/recurrent_outputs.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The types of GRU's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct gru_input_types {
@@ -46,4 +46,4 @@ constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& de
         detail::merge_type({"infer_gru", "Y_h"}, inferred.state, declared.Y_h)};
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/infer/union.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of If that the inference reads, and its strictness.
 struct if_attributes {
@@ -169,4 +169,4 @@ XLOOM_LIST_CONSTEXPR type_list infer_if(
     return result;
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

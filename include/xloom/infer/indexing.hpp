@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <string_view>
 
-#include <xloom/core/element_types.hpp>
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
-#include <xloom/core/reduction.hpp>
-#include <xloom/core/shape.hpp>
+#include <xloom/detail/core/element_types.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/detail/core/reduction.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/infer/versions.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The operators that index slices or items.
 enum class indexing { scatter_nd, gather_nd, scatter_elements, gather_elements };
@@ -97,4 +97,4 @@ constexpr void require_reduction(std::string_view function, indexing op, std::in
 }
 
 } // namespace detail
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

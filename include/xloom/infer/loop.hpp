@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
-#include <xloom/core/shape.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/propagate.hpp>
 #include <xloom/infer/type_lists.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of Loop that the inference reads.
 struct loop_attributes {
@@ -179,4 +179,4 @@ XLOOM_LIST_CONSTEXPR type_list infer_loop(
         {"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

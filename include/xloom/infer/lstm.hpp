@@ -1,12 +1,12 @@
 #pragma once
 // ONNX's type and shape inference of LSTM.
 
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/recurrent_outputs.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The types of LSTM's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct lstm_input_types {
@@ -53,4 +53,4 @@ constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const
         detail::merge_type({"infer_lstm", "Y_c"}, inferred.state, declared.Y_c)};
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/conflict.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
@@ -169,4 +169,4 @@ XLOOM_LIST_CONSTEXPR type_list bind_body_inputs(type_list const& given, type_lis
 
 } // namespace detail
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

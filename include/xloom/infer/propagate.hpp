@@ -1,11 +1,11 @@
 #pragma once
 // Propagation of an element type from one value to another, without the tensor's shape.
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/conflict.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
@@ -86,4 +86,4 @@ constexpr partial_type propagate_element_type(partial_type const& source, partia
     }
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

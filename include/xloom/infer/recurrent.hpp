@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdint>
 
-#include <xloom/core/element_types.hpp>
+#include <xloom/detail/core/element_types.hpp>
 #include <xloom/infer/versions.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
@@ -44,4 +44,4 @@ constexpr bool is_allowed(recurrent op, std::int64_t opset, element_type element
     }
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string_view>
 
-#include <xloom/core/direction.hpp>
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/direction.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/versions.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
@@ -93,4 +93,4 @@ constexpr recurrent_outputs infer_recurrent(
 }
 
 } // namespace detail
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

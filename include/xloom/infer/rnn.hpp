@@ -1,12 +1,12 @@
 #pragma once
 // ONNX's type and shape inference of RNN.
 
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/recurrent_outputs.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The types of RNN's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct rnn_input_types {
@@ -45,4 +45,4 @@ constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& de
         detail::merge_type({"infer_rnn", "Y_h"}, inferred.state, declared.Y_h)};
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
-#include <xloom/core/shape.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/propagate.hpp>
 #include <xloom/infer/type_lists.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of Scan that the inference reads; std::nullopt is an absent attribute. Directions are not
 /// checked.
@@ -333,4 +333,4 @@ XLOOM_LIST_CONSTEXPR type_list infer_scan(
     return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
-#include <xloom/core/reduction.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/merge.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of ScatterElements that the inference reads.
 struct scatter_elements_attributes {
@@ -52,4 +52,4 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

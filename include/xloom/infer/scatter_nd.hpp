@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
-#include <xloom/core/reduction.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/merge.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The attributes of ScatterND that the inference reads.
 struct scatter_nd_attributes {
@@ -59,4 +59,4 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

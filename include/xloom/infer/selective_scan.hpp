@@ -6,11 +6,11 @@
 #include <span>
 #include <string_view>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/merge.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The types of selective_scan's inputs; untyped for an input that is omitted or unknown.
 struct selective_scan_input_types {
@@ -148,4 +148,4 @@ constexpr selective_scan_types infer_selective_scan(
             {"infer_selective_scan", "final_state"}, inputs.u.with_shape(final_state), declared.final_state)};
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

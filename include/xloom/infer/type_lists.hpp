@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 
-#include <xloom/core/element_types.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/element_types.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/versions.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The operators with bodies.
 enum class control_flow { if_, loop, scan };
@@ -96,4 +96,4 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
            detail::is_element_at(detail::optionals_since, content.element());
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/partial_type.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/partial_type.hpp>
 #include <xloom/infer/conflict.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// Returns the union of two shapes: a dimension is kept if both have the same value or the same symbol, the
 /// rank if both have the same.
@@ -66,4 +66,4 @@ constexpr partial_type union_type(partial_type const& a, partial_type const& b)
     }
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

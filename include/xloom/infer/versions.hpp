@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
-namespace xloom {
+namespace xloom::inline XLOOM_ABI {
 
 /// The newest known opset, that of ONNX 1.23, which is not released; ONNX 1.22 released 27. Both, and later
 /// ones, have the same versions.
@@ -68,4 +68,4 @@ constexpr std::int64_t operator_version(Op op, std::int64_t opset)
     return version;
 }
 
-} // namespace xloom
+} // namespace xloom::inline XLOOM_ABI

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <vector>
 
-#include <xloom/distributed_associative_scan.hpp>
-#include <xloom/distributed_linear_recurrence.hpp>
 #include <xloom/infer/if.hpp>
+#include <xloom/ranks/distributed_associative_scan.hpp>
+#include <xloom/ranks/distributed_linear_recurrence.hpp>
 
 int main()
 {

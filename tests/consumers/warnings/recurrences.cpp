@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <vector>
 
-#include <xloom/activations.hpp>
-#include <xloom/attn_lstm.hpp>
-#include <xloom/gru.hpp>
-#include <xloom/lstm_cell.hpp>
-#include <xloom/packed_matrix.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/activations.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include <xloom/lstm_cell.hpp>
+#include <xloom/recurrent/lstm_cell.hpp>
 
 int main()
 {

@@ -1,6 +1,6 @@
 // Gather and Scatter of all kinds.
 
-#include <xloom/core/reduction.hpp>
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/infer/scatter_nd.hpp>
 
 #include "call.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Tensors of another element type.
 
-#include <xloom/core/cast.hpp>
+#include <xloom/detail/core/cast.hpp>
 
 #include "value.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom_onnx/concat.hpp>
 #include <xloom_onnx/transpose.hpp>
 

@@ -1,8 +1,8 @@
 // Operators that go along one axis and keep the shape: CumSum and CumProd, which are xloom's, Softmax,
 // LogSoftmax.
 
-#include <xloom/cumulative.hpp>
 #include <xloom/infer/cumsum.hpp>
+#include <xloom/parallel/cumulative.hpp>
 #include <xloom_onnx/softmax.hpp>
 
 #include "axis.hpp"

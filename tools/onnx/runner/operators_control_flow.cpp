@@ -4,12 +4,12 @@
 #include "operators.hpp"
 #include "text.hpp"
 
-#include <xloom/if.hpp>
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop_list.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/union.hpp>
-#include <xloom/loop_list.hpp>
 
 namespace runner {
 

@@ -1,13 +1,13 @@
 // ScatterND, GatherND, ScatterElements and GatherElements: xloom's. Gather beside them.
 
-#include <xloom/gather_elements.hpp>
-#include <xloom/gather_nd.hpp>
+#include <xloom/indexing/gather_elements.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/infer/gather_elements.hpp>
 #include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/scatter_elements.hpp>
 #include <xloom/infer/scatter_nd.hpp>
-#include <xloom/scatter_elements.hpp>
-#include <xloom/scatter_nd.hpp>
 #include <xloom_onnx/gather.hpp>
 
 #include "axis.hpp"

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include <xloom/attn_lstm.hpp>
-#include <xloom/gru.hpp>
 #include <xloom/infer/attn_lstm.hpp>
 #include <xloom/infer/gru.hpp>
 #include <xloom/infer/lstm.hpp>
 #include <xloom/infer/rnn.hpp>
-#include <xloom/lstm.hpp>
-#include <xloom/rnn.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm.hpp>
+#include <xloom/recurrent/rnn.hpp>
 
 #include "operators.hpp"
 #include "recurrent_cost.hpp"

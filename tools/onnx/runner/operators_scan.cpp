@@ -5,8 +5,8 @@
 #include "operators.hpp"
 #include "text.hpp"
 
+#include <xloom/control_flow/scan_list.hpp>
 #include <xloom/infer/scan.hpp>
-#include <xloom/scan_list.hpp>
 
 namespace runner {
 

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include <xloom/core/element_type_of.hpp>
-#include <xloom/storage_types.hpp>
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/core/element_type_of.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 
 #include "budget.hpp"
 #include "sequence.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom_onnx/batch.hpp>
 #include <xloom_onnx/cast.hpp>
 

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/core/cast.hpp>
-#include <xloom/kernel/activations.hpp>
-#include <xloom/kernel/simd.hpp>
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/kernel/activations.hpp>
+#include <xloom/detail/kernel/simd.hpp>
 
 namespace xloom_onnx::detail {
 

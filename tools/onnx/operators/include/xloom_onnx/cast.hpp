@@ -11,8 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/core/cast.hpp>
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom_onnx/batch.hpp>
 
 namespace xloom_onnx {

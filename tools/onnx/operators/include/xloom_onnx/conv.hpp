@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/kernel/transposed_copy.hpp>
-#include <xloom/packed_matrix.hpp>
+#include <xloom/detail/kernel/transposed_copy.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/product.hpp>
 #include <xloom_onnx/view.hpp>

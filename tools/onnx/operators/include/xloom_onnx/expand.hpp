@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/broadcast.hpp>
 #include <xloom_onnx/view.hpp>

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/kernel/transposed_copy.hpp>
-#include <xloom/packed_matrix.hpp>
+#include <xloom/detail/kernel/transposed_copy.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom_onnx/arithmetic.hpp>
 #include <xloom_onnx/broadcast.hpp>
 #include <xloom_onnx/map.hpp>

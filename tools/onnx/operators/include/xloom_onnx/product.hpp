@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/kernel/row_blocks.hpp>
-#include <xloom/kernel/simd.hpp>
+#include <xloom/detail/kernel/row_blocks.hpp>
+#include <xloom/detail/kernel/simd.hpp>
 #include <xloom_onnx/workspace.hpp>
 
 namespace xloom_onnx::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
 

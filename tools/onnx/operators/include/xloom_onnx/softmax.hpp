@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/kernel/softmax.hpp>
+#include <xloom/detail/kernel/softmax.hpp>
 #include <xloom_onnx/arithmetic.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/functions.hpp>

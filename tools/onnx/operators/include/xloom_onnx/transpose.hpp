@@ -1,7 +1,7 @@
 #pragma once
 // Transpose.
 
-#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
 

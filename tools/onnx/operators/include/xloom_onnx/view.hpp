@@ -10,10 +10,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/core/cast.hpp>
-#include <xloom/core/error.hpp>
-#include <xloom/core/shape.hpp>
-#include <xloom/tensor/tensor.hpp>
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom_onnx {
 

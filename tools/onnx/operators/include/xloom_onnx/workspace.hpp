@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/core/aligned_vector.hpp>
+#include <xloom/detail/core/aligned_vector.hpp>
 
 namespace xloom_onnx {
 

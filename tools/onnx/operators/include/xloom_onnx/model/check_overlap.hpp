@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace xloom_onnx {
 

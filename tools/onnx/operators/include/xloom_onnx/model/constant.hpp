@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 
 namespace xloom_onnx {
 

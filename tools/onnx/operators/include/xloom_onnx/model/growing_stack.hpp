@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/core/layout.hpp>
-#include <xloom/kernel/strided_copy.hpp>
-#include <xloom/tensor/element_view.hpp>
+#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/element_view.hpp>
 #include <xloom_onnx/view.hpp>
 
 namespace xloom_onnx {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace xloom_onnx {
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <utility>
 
-#include <xloom/cumulative.hpp>
-#include <xloom/gather_elements.hpp>
-#include <xloom/gather_nd.hpp>
-#include <xloom/scatter_elements.hpp>
-#include <xloom/scatter_nd.hpp>
+#include <xloom/indexing/gather_elements.hpp>
+#include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/parallel/cumulative.hpp>
 
 #include <xloom_onnx/view.hpp>
 

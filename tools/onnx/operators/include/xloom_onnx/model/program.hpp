@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/tensor/xtensor.hpp>
+#include <xloom/detail/tensor/xtensor.hpp>
 #include <xloom_onnx/model/npy.hpp>
 #include <xloom_onnx/view.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <xloom/core/error.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace xloom_onnx {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/tensor/element_view.hpp>
+#include <xloom/detail/tensor/element_view.hpp>
 #include <xloom_onnx/reshape.hpp>
 #include <xloom_onnx/slice.hpp>
 #include <xloom_onnx/view.hpp>

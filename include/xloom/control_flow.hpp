@@ -1,0 +1,14 @@
+#pragma once
+// If, Loop and Scan: bodies of the caller's, called once, until a condition ends it, or along an axis.
+
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop_list.hpp>
+#include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan_list.hpp>
+#include <xloom/control_flow/scan_ragged.hpp>
+#include <xloom/control_flow/scan_ragged_into.hpp>

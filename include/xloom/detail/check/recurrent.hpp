@@ -1,0 +1,270 @@
+#pragma once
+// Requirements of the recurrent operators on shapes, lengths and options.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <xloom/detail/check/lengths.hpp>
+#include <xloom/detail/check/overlap.hpp>
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/activation.hpp>
+#include <xloom/detail/core/direction.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/option_list.hpp>
+#include <xloom/detail/core/shape.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The sizes of the weights: D directions, I input, H hidden.
+struct recurrent_widths {
+    std::size_t D = 1, I = 0, H = 0;
+};
+
+/// The sizes of a batch: T time steps, N rows.
+struct batch_sizes {
+    std::size_t T = 0, N = 0;
+};
+
+/// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
+constexpr void check_not_transposed(std::string_view op, std::size_t gates, shape_ref W, shape_ref R)
+{
+    if (!W || !R || W->size() != 3 || R->size() != 3)
+        return;
+    auto const is_transposed = [&](shape const& dims, std::size_t H) {
+        return dims[1] != gates * H && dims[2] == gates * H;
+    };
+    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
+    bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
+    if (is_W_transposed || is_R_transposed)
+        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
+            *W, " and R is ", *R, ". Exchange the last two axes of ",
+            is_W_transposed && is_R_transposed ? "both"
+            : is_W_transposed                  ? "W"
+                                               : "R",
+            " by xt::transpose and a copy.");
+}
+
+/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
+template <class Options>
+constexpr recurrent_widths check_weights(
+    std::string_view op, Options const& options, shape_ref W, shape_ref R, std::size_t attention_columns = 0)
+{
+    check_given(op, "W", W, 3);
+    check_given(op, "R", R, 3);
+    std::size_t const H = (*R)[2], width = (*W)[2];
+    if (options.hidden_size &&
+        (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
+            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
+    if (H == 0)
+        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
+        fail<shape_error>(
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
+    if (width < attention_columns)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
+            ", but W is ", *W, ". Give W [D, 4H, I + C].");
+    return {direction_count(options.direction), width - attention_columns, H};
+}
+
+inline std::string describe(recurrent_widths const& sizes)
+{
+    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+}
+
+/// Returns the option layout; 0 for AttnLSTM, which does not have it.
+template <class Options>
+constexpr std::int64_t layout_of_options(Options const& options)
+{
+    if constexpr (requires { options.layout; })
+        return options.layout;
+    else
+        return 0;
+}
+
+/// Checks clip, layout and direction, which all recurrent operators have.
+template <class Options>
+constexpr void check_options(std::string_view op, Options const& options)
+{
+    if (options.clip && !(*options.clip > 0))
+        fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
+            ". Leave it out for no limit.");
+    if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
+            ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse &&
+        options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ",
+            static_cast<int>(options.direction), ". Choose one of them.");
+}
+
+/// Requires that a list has at most as many numbers as its capacity.
+template <class List>
+constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
+{
+    if (list.given() > list.capacity())
+        fail<option_error>(op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ",
+            list.given(), ". Give fewer.");
+}
+
+/// Returns the activations of all directions: those of the options, or the defaults.
+template <class Options>
+constexpr activation_list check_activations(std::string_view op, Options const& options,
+    std::span<std::string_view const> defaults, activation_dialect dialect)
+{
+    std::size_t const D = direction_count(options.direction);
+    std::size_t const count = options.activations.given();
+    if (count != 0 && count != D * defaults.size())
+        fail<option_error>(op, ": there must be ", defaults.size(),
+            " activations for each direction, but direction is ", name_of(options.direction),
+            " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+    check_list(op, "activation_alpha", options.activation_alpha);
+    check_list(op, "activation_beta", options.activation_beta);
+    activation_list const own = parse_activations(
+        op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    if (count != 0)
+        return own;
+    activation_list all;
+    for (std::size_t d = 0; d < D; ++d)
+        for (activation_function const& function : parse_activations(op, defaults))
+            all.push_back(function);
+    return all;
+}
+
+inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+}
+
+/// Requires that the size of N rows of inputs and states does not overflow, nor that of the lists with the
+/// lengths and the operands of each row.
+constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
+{
+    constexpr std::size_t in_lists = 16;
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H + in_lists}, sizeof(double)))
+        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
+            ". Choose fewer rows.");
+}
+
+/// True if the size of Y in bytes does not overflow.
+constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
+}
+
+/// Requires that the sizes of Y and of the states do not overflow.
+constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    if (!has_output(sizes, batch))
+        fail<shape_error>(
+            op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
+    check_rows(op, sizes, batch.N);
+}
+
+/// Checks X [T, N, I], in layout 1 [N, T, I], and returns T and N.
+constexpr batch_sizes check_X(
+    std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+{
+    if (X.size() != 3 || X[2] != sizes.I)
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
+            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
+    batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
+    if (!has_output(sizes, batch))
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
+            ". Reduce its dimensions.");
+    check_rows(op, sizes, batch.N);
+    return batch;
+}
+
+constexpr std::string_view state_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
+}
+constexpr std::string_view output_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
+}
+
+/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
+constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
+}
+
+/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
+                       : shape{batch.N, batch.T, sizes.D, sizes.H};
+}
+
+/// The name of an operand and its shape, if it is given.
+struct named_shape {
+    std::string_view operand;
+    shape_ref dims;
+};
+
+/// Checks states [D, N, H], in layout 1 [N, D, H].
+template <class Weights, std::size_t Count>
+constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    std::array<named_shape, Count> const& states)
+{
+    recurrent_widths const& sizes = weights.sizes();
+    shape const expected = state_shape(sizes, batch, weights.layout());
+    if (std::all_of(states.begin(), states.end(),
+            [&](named_shape const& state) { return !state.dims || *state.dims == expected; })) [[likely]]
+        return;
+    std::array<shape_requirement, Count> requirements{};
+    for (std::size_t i = 0; i < Count; ++i)
+        requirements[i] = {states[i].operand, state_letters(weights.layout()), expected, states[i].dims};
+    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
+}
+
+/// The name and memory of an operand; null: it is omitted. An output may be the same tensor as the input that
+/// `may_alias` names.
+struct named_block {
+    std::string_view operand;
+    memory_block const* block;
+    std::string_view may_alias{};
+    byte_range bytes = block == nullptr ? byte_range() : bytes_of(*block);
+};
+
+constexpr bool overlap(named_block const& a, named_block const& b)
+{
+    return intersect(a.bytes, b.bytes) && overlap(*a.block, *b.block);
+}
+
+/// True if the output `a` is the same tensor as the input that it may alias.
+constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
+{
+    return b.operand == a.may_alias && is_same_memory(*a.block, *b.block);
+}
+
+/// Requires that no two items of an output share memory, and that no output shares memory with another
+/// operand.
+inline void check_apart(
+    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+{
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        named_block const& output = outputs[k];
+        if (output.block == nullptr)
+            continue;
+        check_unique(op, output.operand, output.block->layout, "Copy it first.");
+        for (named_block const& input : inputs)
+            if (intersect(output.bytes, input.bytes) && !is_allowed_alias(output, input) &&
+                overlap(*output.block, *input.block))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
+                    " overlaps ", input.operand, ". Copy one of the two.");
+        for (std::size_t j = 0; j < k; ++j)
+            if (overlap(output, outputs[j]))
+                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
+                    " overlaps ", outputs[j].operand, ". Separate them.");
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

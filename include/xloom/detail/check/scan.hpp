@@ -1,0 +1,271 @@
+#pragma once
+// Shape requirements of Scan.
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <xloom/control_flow/scan_options.hpp>
+#include <xloom/detail/core/shape.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
+
+constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == scan_direction::reverse;
+}
+
+template <class List>
+constexpr void check_entries(
+    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+{
+    if (!list.empty() && list.given() != operands)
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
+            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
+}
+
+constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
+{
+    if (operands > max_operands)
+        fail<option_error>(op, ": there may be at most ", max_operands,
+            " operands of one kind (max_operands), but there are ", operands, " ", of,
+            ". Stack some of them into one tensor.");
+}
+
+constexpr bool is_direction(scan_direction direction)
+{
+    return direction == scan_direction::forward || direction == scan_direction::reverse;
+}
+
+inline fact_list describe_directions(std::string_view option, scan_directions const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (!is_direction(list[i]))
+            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    return wrong;
+}
+
+constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
+{
+    if (!std::all_of(list.begin(), list.end(), is_direction))
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
+            describe_directions(option, list), ". Name one of scan_direction's two.");
+}
+
+inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
+{
+    fact_list scalars;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].empty())
+            scalars.add(name, "[", i, "] has rank 0");
+    return scalars;
+}
+
+inline fact_list describe_axes(
+    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!is_axis(axis_option(list, i), operands[i].size()))
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
+    return wrong;
+}
+
+/// Requires that every operand has its time axis.
+constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
+    std::string_view option, axes const& list)
+{
+    bool has_axis = true;
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        has_axis = has_axis && !operands[i].empty();
+        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
+    }
+    if (!has_axis)
+        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
+            describe_scalars(name, operands), ". Give it an axis for the iterations.");
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
+}
+
+/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
+/// that differ from it.
+constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
+
+/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
+inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
+    std::optional<std::size_t> length = {})
+{
+    auto const length_of = [&](std::size_t i) {
+        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
+    };
+    fact_list lengths;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        bool const is_listed =
+            length ? length_of(i) != *length
+                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        if (is_listed)
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
+                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
+    }
+    return lengths;
+}
+
+/// Checks the operands and options of Scan and returns its number of iterations T.
+///
+/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
+///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
+///           unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
+///           of their entries.
+[[gnu::noinline]] constexpr std::size_t check_scan(
+    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+{
+    check_count(op, inputs.size(), "scan inputs");
+    check_count(op, outputs, "scan outputs");
+    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
+    check_directions(op, "scan_output_directions", options.scan_output_directions);
+    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
+
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::size_t const own =
+            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
+        agree = agree && own == length.value_or(own);
+        length = own;
+    }
+    if (!agree)
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Cut them to one length, or name other axes.");
+    if (!length && !options.length)
+        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                               "options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Leave it empty.");
+    return length ? *length : *options.length;
+}
+
+/// Requires that outputs that are written in place have exactly T elements.
+///
+/// Errors    shape_error: rank 0, an axis out of range, another length.
+[[gnu::noinline]] constexpr void check_scan_outputs(
+    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+{
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
+                " iterations, but ",
+                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
+                ". Give it an element for each iteration.");
+}
+
+inline fact_list describe_fixed_axes(
+    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
+            wrong.add(
+                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
+    return wrong;
+}
+
+/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
+/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
+///
+/// Errors    option_error: another axis.
+[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
+{
+    bool is_leading = true;
+    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
+        is_leading =
+            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
+    if (!is_leading)
+        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+}
+
+/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
+constexpr std::size_t stacked_rank(std::size_t element_rank)
+{
+    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
+}
+
+inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
+    return wrong;
+}
+
+/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
+/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
+/// is known.
+///
+/// Errors    shape_error: an axis out of range.
+[[gnu::noinline]] constexpr void check_output_axes(
+    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
+{
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        is_in_range =
+            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_output_axes(element_ranks, options.scan_output_axes),
+            ". Name an axis that the tensor has.");
+}
+
+/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
+///
+/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
+constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
+    std::size_t item_bytes, scan_options const& options)
+{
+    std::int64_t const axis = axis_option(options.scan_output_axes, i);
+    std::size_t const rank = element.size() + 1;
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
+            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+    if (!is_axis(axis, rank))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
+            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
+            element, ". Name an axis that the tensor has.");
+    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+            "] would have the shape ", dims, ". Run fewer iterations.");
+    return dims;
+}
+
+/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
+/// batched operator passes the row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
+{
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
+        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
+        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

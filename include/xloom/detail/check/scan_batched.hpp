@@ -1,0 +1,155 @@
+#pragma once
+// Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
+
+#include <xloom/detail/check/overlap.hpp>
+#include <xloom/detail/check/scan.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The batch size N and the sequence length T of a batched scan.
+struct batch_extent {
+    std::size_t batch = 0;
+    std::size_t length = 0;
+};
+
+inline fact_list describe_low_ranks(
+    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty())
+            wrong.add(state_name, "[", i, "] has the shape ", states[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].size() < 2)
+            wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
+    return wrong;
+}
+
+/// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
+constexpr void check_batch_ranks(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs)
+{
+    bool agree = true;
+    for (shape const& state : states)
+        agree = agree && !state.empty();
+    for (shape const& input : inputs)
+        agree = agree && input.size() >= 2;
+    if (!agree)
+        fail<shape_error>(op,
+            ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
+            describe_low_ranks(state_name, states, inputs), ". Give it the axes, of size 1 if need be.");
+}
+
+inline fact_list describe_batches(
+    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
+    bool const is_each_listed = are_all_listed(states.size() + inputs.size());
+    fact_list batches;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (is_each_listed || i == 0 || states[i][0] != first)
+            batches.add(state_name, "[", i, "] has ", states[i][0]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
+            batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
+    return batches;
+}
+
+/// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
+constexpr std::optional<std::size_t> check_batch(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::optional<std::size_t> batch;
+    bool agree = true;
+    for (std::span<shape const> const operands : {states, inputs})
+        for (shape const& dims : operands) {
+            agree = agree && dims[0] == batch.value_or(dims[0]);
+            batch = dims[0];
+        }
+    if (!agree)
+        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
+            describe_batches(state_name, states, inputs), ". Cut them to the same rows.");
+    return batch;
+}
+
+/// Checks the operands and options of Scan-8 and returns N and T. `state_name` is the states' name in errors.
+///
+/// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
+///           no length or another one than that of the inputs. shape_error: ranks, unequal batch sizes or
+///           sequence lengths.
+/// Source    ONNX Scan-8.
+constexpr batch_extent check_scan_batched(std::string_view op, std::string_view state_name,
+    std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
+{
+    check_count(op, inputs.size(), "scan inputs");
+    check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
+    check_directions(op, "directions", options.directions);
+    check_batch_ranks(op, state_name, states, inputs);
+    std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
+    if (!batch)
+        fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
+                               "and no scan inputs. Give one of them.");
+
+    axes const time(inputs.size(), 1);
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (shape const& input : inputs) {
+        agree = agree && input[1] == length.value_or(input[1]);
+        length = input[1];
+    }
+    if (!agree)
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, time),
+            ". Pad them, and say in sequence_lens how long each row is.");
+    if (!length && !options.length)
+        fail<option_error>(op,
+            ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
+    return {*batch, length ? *length : *options.length};
+}
+
+constexpr bool has_extent(shape const& dims, batch_extent extent)
+{
+    return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
+}
+
+inline fact_list describe_other_extents(std::span<shape const> outputs, batch_extent extent)
+{
+    fact_list wrong;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        if (!has_extent(outputs[k], extent))
+            wrong.add("scan_outputs[", k, "] has the shape ", outputs[k]);
+    return wrong;
+}
+
+/// Requires that outputs that are written in place are [N, T, ...].
+///
+/// Errors    option_error: more than max_operands. shape_error: another batch size or length.
+constexpr void check_batch_outputs(std::string_view op, std::span<shape const> outputs, batch_extent extent)
+{
+    check_count(op, outputs.size(), "scan outputs");
+    if (!std::all_of(outputs.begin(), outputs.end(), [&](auto& dims) { return has_extent(dims, extent); }))
+        fail<shape_error>(op,
+            ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
+            extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
+            ". Give it an element for each iteration of each row.");
+}
+
+/// Requires that operands that are written share no memory with sequence_lens, which is read row by row.
+///
+/// Errors    overlap_error: one of them shares a byte with it.
+template <class Lengths>
+constexpr void check_lengths_overlap(std::string_view op, Lengths const& lengths, std::string_view name,
+    std::span<placed_operand const> written)
+{
+    if (!lengths.is_given())
+        return;
+    for (std::size_t i = 0; i < written.size(); ++i)
+        if (overlap(written[i].memory, lengths.block()))
+            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
+                "] overlaps sequence_lens. Copy one of the two.");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

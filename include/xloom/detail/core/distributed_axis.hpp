@@ -1,0 +1,89 @@
+#pragma once
+// An axis that is divided among ranks.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <xloom/detail/core/communicator.hpp>
+#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/rank_attempt.hpp>
+#include <xloom/detail/core/tuning.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements
+/// begin(r) .. end(r) - 1. Parts have any lengths, also 0. The axis knows the communicator, which must
+/// outlive it, and the size of the buffers by which the operators exchange elements; copies are equal.
+///
+/// The constructor is called by all ranks, each with the length of its own part and all with one buffer size.
+/// It allocates one integer per rank.
+///
+/// Errors    on all ranks: option_error (buffer sizes that are not equal), shape_error (a length that
+///           overflows), std::bad_alloc of one of them as a rank_error of the others.
+/// Example
+/// ```cpp
+/// xloom::single_rank const alone;
+/// xloom::distributed_axis const rows(alone, 5);
+/// rows.length(); // = 5
+/// ```
+template <communicator C>
+class distributed_axis {
+public:
+    distributed_axis(C const& ranks, std::size_t length, std::size_t buffer_bytes = tuning::exchange_bytes)
+        : ranks_(&ranks), buffer_bytes_(buffer_bytes)
+    {
+        detail::rank_attempt attempt;
+        attempt([&] { begins_.resize(ranks.size() + 1); });
+        attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
+        ranks.all_gather(std::as_bytes(std::span(&length, 1)),
+            std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+            if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
+                begins_[rank + 1] > most)
+                detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
+                                          "not overflow, but that of the first ",
+                    rank + 1, " does. Give them their own lengths.");
+    }
+    distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
+
+    C const& ranks() const noexcept { return *ranks_; }
+    std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
+
+    /// Returns the length of the whole axis.
+    std::size_t length() const noexcept { return begins_.back(); }
+    /// Returns the range of a rank.
+    std::size_t begin(std::size_t rank) const { return begins_[rank]; }
+    std::size_t end(std::size_t rank) const { return begins_[rank + 1]; }
+    /// Returns the range of this rank.
+    std::size_t begin() const { return begin(ranks_->rank()); }
+    std::size_t end() const { return end(ranks_->rank()); }
+
+    /// Returns the rank that has an element. Requires element < length().
+    std::size_t owner(std::size_t element) const
+    {
+        auto const after = std::upper_bound(begins_.begin(), begins_.end(), element);
+        return static_cast<std::size_t>(after - begins_.begin()) - 1;
+    }
+
+private:
+    static constexpr auto most = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+
+    C const* ranks_;
+    std::vector<std::size_t> begins_{};
+    std::size_t buffer_bytes_;
+};
+
+namespace detail {
+
+template <class C>
+inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>&> = true;
+template <class C>
+inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const&> = true;
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,156 @@
+#pragma once
+// Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/option_list.hpp>
+#include <xloom/detail/core/static_vector.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The largest rank; a call with a tensor of a larger rank throws shape_error.
+inline constexpr std::size_t max_rank = 16;
+
+/// The largest number of operands of one kind; a call with more throws option_error.
+inline constexpr std::size_t max_operands = 32;
+
+/// The rank of a container whose rank is known at run time only.
+inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
+
+using shape = static_vector<std::size_t, max_rank>;
+using strides = static_vector<std::ptrdiff_t, max_rank>;
+using axes = option_list<std::int64_t, max_operands>;
+
+namespace detail {
+
+/// Requires rank <= max_rank. `i` is the operand's index if there are several of that name.
+///
+/// Errors    shape_error: over max_rank.
+constexpr void check_rank(
+    std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+{
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has ", rank, ". Merge some of them.");
+}
+
+} // namespace detail
+
+/// True if `axis` is in [-rank, rank - 1]; negative axes count from the back.
+constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    auto const r = static_cast<std::int64_t>(rank);
+    return -r <= axis && axis < r;
+}
+
+/// Returns the axis counted from the front. Requires is_axis(axis, rank).
+constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// Returns `dims` without `axis`: the shape of a slice.
+template <class Dims>
+constexpr Dims drop_axis(Dims dims, std::size_t axis)
+{
+    dims.erase(axis);
+    return dims;
+}
+/// Why not erase from a copy here: the copy would be read in wide pieces right after erase wrote single
+/// items, which stalls the processor for longer than all else takes.
+template <class T, std::size_t Capacity>
+constexpr static_vector<T, Capacity> drop_axis(static_vector<T, Capacity> const& dims, std::size_t axis)
+{
+    static_vector<T, Capacity> rest;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (i != axis)
+            rest.push_back(dims[i]);
+    return rest;
+}
+
+/// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
+template <class Dims>
+constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
+{
+    dims.insert(axis, dim);
+    return dims;
+}
+
+/// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
+constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return true;
+    std::size_t bytes = bytes_per_element;
+    for (std::size_t const dim : dims)
+        if (__builtin_mul_overflow(
+                bytes, dim, &bytes)) // a division for each axis takes longer than a small call
+            return false;
+    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+}
+
+/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
+/// length 1.
+constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t& dim : dims)
+        dim = dim == 0 ? 1 : dim;
+    return is_countable(dims, bytes_per_element);
+}
+
+/// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
+constexpr std::size_t element_count(shape const& dims) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return 0;
+    std::size_t count = 1;
+    for (std::size_t const dim : dims)
+        count *= dim;
+    return count;
+}
+
+/// Returns the index tuple of element `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// element_count(dims).
+constexpr shape unravel(std::size_t flat, shape const& dims)
+{
+    shape position(dims.size(), 0);
+    for (std::size_t axis = dims.size(); axis-- > 0; flat /= dims[axis])
+        position[axis] = flat % dims[axis];
+    return position;
+}
+
+/// Returns the strides of a contiguous row-major tensor. Requires has_strides(dims).
+constexpr strides row_major_strides(shape const& dims)
+{
+    strides result(dims.size(), 0);
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        result[axis] = step;
+        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+    }
+    return result;
+}
+
+namespace detail {
+
+/// Requires that the size in bytes of a result, and its strides, are representable.
+///
+/// Errors    shape_error
+constexpr void check_result_size(std::string_view op, std::string_view result, shape const& dims,
+    std::size_t item_bytes, std::string_view remedy)
+{
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but ", result,
+            " would have the shape ", dims, ". ", remedy);
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,122 @@
+#pragma once
+// A vector of fixed capacity with in-place storage, so that shapes and option lists are constexpr and do not
+// allocate.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/print.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The subset of std::vector that shapes and lists need, with in-place storage for Capacity items.
+///
+/// Errors    option_error: more than Capacity items.
+template <class T, std::size_t Capacity>
+class static_vector {
+public:
+    using value_type = T;
+
+    constexpr static_vector() = default;
+
+    /// Constructs a vector of `count` copies of `value`.
+    constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
+
+    constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr static_vector(Iterator first, Iterator last)
+    {
+        assign(first, last);
+    }
+
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    static constexpr std::size_t capacity() noexcept { return Capacity; }
+
+    constexpr T& operator[](std::size_t i) noexcept { return items_[i]; }
+    constexpr T const& operator[](std::size_t i) const noexcept { return items_[i]; }
+    constexpr T& back() noexcept { return items_[size_ - 1]; }
+    constexpr T const& back() const noexcept { return items_[size_ - 1]; }
+
+    constexpr T* data() noexcept { return items_; }
+    constexpr T const* data() const noexcept { return items_; }
+    constexpr T* begin() noexcept { return items_; }
+    constexpr T* end() noexcept { return items_ + size_; }
+    constexpr T const* begin() const noexcept { return items_; }
+    constexpr T const* end() const noexcept { return items_ + size_; }
+
+    constexpr void push_back(T const& item)
+    {
+        require_room_for(size_ + 1);
+        items_[size_++] = item;
+    }
+
+    /// Inserts `item` before position `where`.
+    constexpr void insert(std::size_t where, T const& item)
+    {
+        push_back(item);
+        std::rotate(begin() + where, end() - 1, end());
+    }
+
+    /// Removes the item at position `where`.
+    constexpr void erase(std::size_t where)
+    {
+        for (std::size_t i = where + 1; i < size_; ++i)
+            items_[i - 1] = items_[i];
+        items_[--size_] = T{};
+    }
+
+    /// Replaces the contents by the items from `first` up to `last`.
+    template <std::input_iterator Iterator>
+    constexpr void assign(Iterator first, Iterator last)
+    {
+        if constexpr (std::forward_iterator<Iterator>)
+            require_room_for(static_cast<std::size_t>(std::distance(first, last)));
+        for (size_ = 0; first != last; ++first)
+            if constexpr (std::forward_iterator<Iterator>)
+                items_[size_++] = static_cast<T>(*first);
+            else
+                push_back(static_cast<T>(*first));
+    }
+
+    constexpr void resize(std::size_t size, T const& value = T{})
+    {
+        require_room_for(size);
+        for (std::size_t i = size_; i < size; ++i)
+            items_[i] = value;
+        size_ = size;
+    }
+
+    friend constexpr bool operator==(static_vector const& a, static_vector const& b)
+    {
+        if (a.size_ != b.size_)
+            return false;
+        for (std::size_t i = 0; i < a.size_;
+             ++i) // std::equal calls memcmp, which takes longer for a few items
+            if (!(a.items_[i] == b.items_[i]))
+                return false;
+        return true;
+    }
+
+private:
+    static constexpr void require_room_for(std::size_t size)
+    {
+        if (size > Capacity)
+            detail::fail<option_error>("xloom: a list holds at most ", Capacity,
+                " items (max_rank, max_operands), but was given ", size, ".");
+    }
+
+    T items_[Capacity]{};
+    std::size_t size_ = 0;
+};
+
+/// True for shapes and axes: they are printed.
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
+
+} // namespace xloom::inline XLOOM_ABI

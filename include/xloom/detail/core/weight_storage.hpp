@@ -1,0 +1,51 @@
+#pragma once
+// The types in which packed weights are stored.
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <xloom/detail/core/abi.hpp>
+
+// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
+///
+/// full          the type that computes: float, or double for weights of double
+/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
+/// bfloat16      half the memory, 8 significant bits, the range of float
+/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
+///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
+///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
+///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+///
+/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
+/// core's cache, where the time of a row is the time to read them.
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 5> weight_storage_names{
+    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
+
+} // namespace detail
+
+/// Returns the name of an enumerator, such as "float16".
+constexpr std::string_view name_of(weight_storage storage) noexcept
+{
+    auto const number = static_cast<std::size_t>(storage);
+    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,137 @@
+#pragma once
+// The execution of a GatherND call over ranks: requests for slices, and replies.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <xloom/detail/indexed/checked_indices.hpp>
+#include <xloom/detail/indexed/gather_run.hpp>
+#include <xloom/detail/indexed/owned_tuples.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// A rank's gather: requests for the slices that its index tuples name, round by round, and replies to the
+/// requests of others.
+template <class T>
+class rank_gather {
+public:
+    template <communicator C>
+    rank_gather(kernel::offset_reader const& read, divided_data const& whole, strided_layout const& layout,
+        T const* data, distributed_axis<C> const& part)
+        : read_(read),
+          slices_(whole, part),
+          width_(whole.width),
+          slice_size_(element_count(whole.slice())),
+          layout_(layout),
+          data_(data),
+          here_(shape(layout.dims.begin(), layout.dims.begin() + width_))
+    {}
+
+    /// Allocates buffers for a round, where no rank has more than `most` index tuples.
+    void allocate(std::size_t most, std::size_t buffer_bytes)
+    {
+        most_ = slice_size_ == 0 ? 0 : most;
+        std::size_t const bytes = (3 + here_.integers()) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
+        at_once_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
+        std::size_t const mine = (std::min)(read_.count(), at_once_), theirs = (std::min)(most_, at_once_);
+        firsts_.resize(slices_.ranks() + 1);
+        next_.resize(slices_.ranks());
+        requested_.resize(mine);
+        positions_.resize(mine);
+        received_.resize({mine * slice_size_});
+        named_.resize(theirs);
+        here_.reserve(theirs);
+        replied_.resize({theirs * slice_size_});
+    }
+
+    /// Writes the slices to `output`, in the order of the tuples.
+    template <communicator C, class Policy>
+    void run(T* output, C const& ranks, rank_attempt& attempt, Policy const& policy)
+    {
+        for (std::size_t begin = 0; begin < most_; begin += at_once_) {
+            group((std::min)(begin, read_.count()), (std::min)(begin + at_once_, read_.count()));
+            for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+                std::size_t const first = firsts_[destination], count = firsts_[destination + 1] - first;
+                auto const mine = std::span<std::size_t const>(requested_).subspan(first, count);
+                if (destination == ranks.rank()) {
+                    attempt([&] { copy_slices(mine, received_.data(), policy); });
+                } else {
+                    std::size_t theirs = 0;
+                    exchange_values<std::size_t>(
+                        ranks, destination, std::span(&count, 1), source, std::span(&theirs, 1));
+                    auto const named = std::span(named_).first(theirs);
+                    exchange_values<std::size_t>(ranks, destination, mine, source, named);
+                    attempt([&] { copy_slices(named, replied_.data(), policy); });
+                    exchange_values<T>(ranks, source, std::span(replied_.data(), theirs * slice_size_),
+                        destination, std::span(received_.data(), count * slice_size_));
+                }
+                kernel::copy_contiguous_slices{slice_size_}(
+                    slices_at{std::span(positions_).subspan(first, count), slice_size_}, received_.data(),
+                    output);
+            });
+        }
+    }
+
+private:
+    /// Contiguous slices and their positions in the output.
+    struct slices_at {
+        std::span<std::size_t const> positions;
+        std::size_t size;
+
+        template <class F>
+        void for_each(F const& f) const
+        {
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                f(static_cast<std::ptrdiff_t>(i * size), positions[i]);
+        }
+    };
+
+    /// Groups tuples begin .. end - 1 by owner, those of each owner in their order. Dropped ones are omitted.
+    void group(std::size_t begin, std::size_t end)
+    {
+        std::fill(firsts_.begin(), firsts_.end(), 0);
+        if (slices_.count() == 0)
+            return; // no slice exists, so that all tuples are dropped
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t) {
+            ++firsts_[slices_.owner(static_cast<std::size_t>(slice)) + 1];
+        });
+        for (std::size_t rank = 0; rank < next_.size(); ++rank) {
+            next_[rank] = firsts_[rank];
+            firsts_[rank + 1] += firsts_[rank];
+        }
+        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t position) {
+            std::size_t const owner = slices_.owner(static_cast<std::size_t>(slice));
+            std::size_t const to = next_[owner]++;
+            requested_[to] = static_cast<std::size_t>(slice) - slices_.begin(owner);
+            positions_[to] = position;
+        });
+    }
+
+    /// Copies slices of this rank's data, in this order.
+    template <class Policy>
+    void copy_slices(std::span<std::size_t const> slices, T* to, Policy const& policy)
+    {
+        if (slices.empty())
+            return;
+        here_.assign(slices);
+        auto const tuples = here_.tuples(layout_.strides);
+        strided_layout const slice{shape(layout_.dims.begin() + width_, layout_.dims.end()),
+            strides(layout_.strides.begin() + width_, layout_.strides.end())};
+        detail::run_gather(kernel::offset_reader(tuples, bounds::assume), slice, data_, to, policy);
+    }
+
+    kernel::offset_reader read_;
+    divided_slices slices_;
+    std::size_t width_, slice_size_;
+    strided_layout layout_;
+    T const* data_;
+    named_here here_;
+    std::size_t most_ = 0;
+    std::size_t at_once_ = 1; ///< the number of tuples of a round
+    std::vector<std::size_t> firsts_{}, next_{}, requested_{}, positions_{}, named_{};
+    xt::xtensor<T, 1> received_{}, replied_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,108 @@
+#pragma once
+// The reduction argument of a ScatterND call: a callable, a built-in function object, or an enumerator.
+
+#include <string_view>
+#include <type_traits>
+
+#include <xloom/detail/check/scatter_nd.hpp>
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/element_type_of.hpp>
+#include <xloom/detail/kernel/with_reduction.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class T>
+constexpr std::string_view element_name()
+{
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know"
+                                                         : name_of(element_type_of<T>);
+}
+
+template <class Reduce, class... Reductions>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
+
+/// True if the reduction is an enumerator, known at run time only.
+template <class Reduce>
+inline constexpr bool is_named = is_one_of<Reduce, reduction>;
+
+/// True if the reduction is built in, so that the order of its calls and their argument type are not
+/// observable.
+template <class Reduce>
+inline constexpr bool is_built_in =
+    is_named<Reduce> ||
+    is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+
+/// True if updates replace the existing values.
+template <class Reduce>
+constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
+{
+    if constexpr (is_named<Reduce>)
+        return reduce == reduction::none;
+    else
+        return is_one_of<Reduce, reduce_none_t>;
+}
+
+/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
+template <class T>
+constexpr bool has_reduction(reduction kind)
+{
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+        return kernel::can_reduce<reduce_add_t, T>;
+    case reduction::mul:
+        return kernel::can_reduce<reduce_mul_t, T>;
+    case reduction::max:
+        return kernel::can_reduce<reduce_max_t, T>;
+    case reduction::min:
+        return kernel::can_reduce<reduce_min_t, T>;
+    case reduction::mean:
+        return kernel::can_reduce<reduce_add_t, T> &&
+               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+    }
+    return false;
+}
+
+/// Returns the options with the reduction that the argument names.
+template <class Reduce>
+scatter_nd_options options_with(
+    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+{
+    if constexpr (is_named<Reduce>) {
+        if (options.reduction != reduction::none && options.reduction != reduce)
+            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
+                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
+        options.reduction = reduce;
+    }
+    return options;
+}
+
+/// Requires that the options are valid for the element type and for a callable reduction.
+template <class T, class Reduce>
+void check_reduction(indexed_names const& op, scatter_nd_options const& options)
+{
+    if constexpr (is_named<Reduce>) {
+        if (options.reduction > reduction::mean)
+            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
+                static_cast<int>(options.reduction), ". Choose one.");
+        if (!has_reduction<T>(options.reduction))
+            fail<option_error>(op, ": a reduction must be defined for ", op.data,
+                "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
+                element_name<T>(), ". Choose another.");
+    } else {
+        if (options.reduction != reduction::none)
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
+                name_of(options.reduction), ". Omit it.");
+        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
+            fail<option_error>(op,
+                ": accumulate_in_float requires a reduction of xloom, but a callable "
+                "reduces. Omit it, or convert ",
+                op.data, " and ", op.updates, " to float.");
+        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
+            fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
+                                   "Choose duplicates::last, with which every update counts.");
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,86 @@
+#pragma once
+// The derivatives of activation functions, softmax included, over a row.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/detail/kernel/slopes.hpp>
+#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/detail/kernel/units.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
+template <class T>
+void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
+{
+    T sum(0);
+    for (std::size_t i = 0; i < count; ++i)
+        sum = multiply_add(value[i], ct[i], sum);
+    for (std::size_t i = 0; i < count; ++i)
+        ct[i] = value[i] * (ct[i] - sum);
+}
+
+/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
+template <class T, class F>
+[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+{
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
+    if constexpr (has_simd<T>)
+        if (i < count)
+            store_first(
+                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
+                ct_x + i, count - i);
+}
+
+/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
+/// may be x. The derivatives of softmax, which is not elementwise, are 1.
+template <class T>
+void differentiate_units(
+    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax) {
+        softmax(x, value, units);
+        std::fill_n(slope, units, T(1));
+        return;
+    }
+    with_activation<T>(function, [=](auto const& f) {
+        for_each_batch<T>(units, [=](std::size_t j) {
+            auto const at = differentiate(f, load_batch(x + j));
+            store_batch(value + j, at.value);
+            store_batch(slope + j, at.slope);
+        });
+    });
+}
+
+/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
+/// not. NaN stays NaN.
+template <class T>
+void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
+{
+    if (!f.is_clipped)
+        return differentiate_units(f.function, sums, value, slope, units);
+    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
+    clip_units(f.clip, value, units);
+    differentiate_units(f.function, value, value, slope, units);
+    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
+        using V = batch_t<T>;
+        V const x = load_batch(sums + j), zero(T(0));
+        store_batch(
+            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
+    });
+}
+
+/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
+template <class T>
+void gate_vjp(
+    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax_vjp(value, ct, units);
+    set_products(slope, ct, ct, units);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,178 @@
+#pragma once
+// The activation functions as function objects for a scalar or a SIMD batch. NaN stays NaN in all of them.
+
+#include <xloom/detail/core/activation.hpp>
+#include <xloom/detail/kernel/elementary.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// max(x, 0). -0 stays -0.
+struct relu {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return select(x < V(0), V(0), x);
+    }
+};
+
+struct tanh {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return detail::tanh_of(x);
+    }
+};
+
+/// 1 / (1 + exp(-x)).
+struct sigmoid {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return divide(V(1), V(1) + detail::exp_of(-x));
+    }
+};
+
+/// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
+/// sigmoid is below 1e-29.
+template <class V>
+V sigmoid_times_tanh(V const& x, V const& y)
+{
+    if constexpr (detail::is_float_batch<V>) {
+        using detail::abs;
+        V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
+        V const e = detail::exp_parts<V>(size + size).exp_less_1();
+        return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
+    } else
+        return sigmoid{}(x)*tanh{}(y);
+}
+
+/// x / (1 + |x|), with its limit at infinity.
+struct softsign {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs;
+        V const size = abs(x);
+        V const sign = select(x < V(0), V(-1), V(1));
+        return select(V(1) + size == size, sign, divide(x, V(1) + size));
+    }
+};
+
+/// log(1 + exp(x)), without overflow.
+struct softplus {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs;
+        return select(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
+    }
+};
+
+/// alpha * x + beta.
+template <class T>
+struct affine {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return multiply_add(V(alpha), x, V(beta));
+    }
+};
+
+/// alpha * x for x < 0, else x.
+template <class T>
+struct leaky_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return select(x < V(0), V(alpha) * x, x);
+    }
+};
+
+/// 0 for x < alpha, else x.
+template <class T>
+struct thresholded_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return select(x < V(alpha), V(0), x);
+    }
+};
+
+/// alpha * tanh(beta * x).
+template <class T>
+struct scaled_tanh {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(alpha) * tanh{}(V(beta) * x);
+    }
+};
+
+/// alpha * x + beta, clamped to [0, 1].
+template <class T>
+struct hard_sigmoid {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        V const y = multiply_add(V(alpha), x, V(beta));
+        return select(y < V(0), V(0), select(y > V(1), V(1), y));
+    }
+};
+
+/// alpha * (exp(x) - 1) for x < 0, else x.
+template <class T>
+struct elu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return select(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+    }
+};
+
+/// Calls f with the activation's function object, its parameters converted to T. Does nothing for softmax,
+/// which is not elementwise.
+template <class T, class F>
+void with_activation(activation_function const& function, F const& f)
+{
+    T const alpha = static_cast<T>(function.alpha), beta = static_cast<T>(function.beta);
+    switch (function.kind) {
+    case activation::relu:
+        return f(relu{});
+    case activation::tanh:
+        return f(tanh{});
+    case activation::sigmoid:
+        return f(sigmoid{});
+    case activation::affine:
+        return f(affine<T>{alpha, beta});
+    case activation::leaky_relu:
+        return f(leaky_relu<T>{alpha});
+    case activation::thresholded_relu:
+        return f(thresholded_relu<T>{alpha});
+    case activation::scaled_tanh:
+        return f(scaled_tanh<T>{alpha, beta});
+    case activation::hard_sigmoid:
+        return f(hard_sigmoid<T>{alpha, beta});
+    case activation::elu:
+        return f(elu<T>{alpha});
+    case activation::softsign:
+        return f(softsign{});
+    case activation::softplus:
+        return f(softplus{});
+    case activation::softmax:
+        return;
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,164 @@
+#pragma once
+// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
+
+#include <complex>
+#include <type_traits>
+
+#include <xloom/detail/kernel/lanes.hpp>
+#include <xloom/detail/kernel/product.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
+/// without the rules of C for infinities.
+template <class V>
+[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+{
+    if constexpr (std::is_class_v<V>)
+        return static_cast<V>(a * b + c);
+    else
+        return kernel::rounded_product(a, b) + c;
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product_plus(
+    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
+{
+    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
+    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
+    return {real + c.real(), imag + c.imag()};
+}
+
+/// The map h -> a h + b. V is a number, or a vector of lanes.
+template <class V>
+struct affine_map {
+    V a, b;
+};
+
+/// The largest |a| of which the product of a block does not overflow: its 256th power is at most 2^44 for
+/// float, else 2^256.
+template <class T>
+inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
+
+/// True, for each lane, if |a| <= largest_decay.
+template <class V>
+[[gnu::always_inline]] inline auto is_decay(V const& a)
+{
+    return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+{
+    return kernel::rounded_product(a.real(), a.real()) + kernel::rounded_product(a.imag(), a.imag()) <=
+           largest_decay<T> * largest_decay<T>;
+}
+
+/// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
+///
+/// While |a| <= largest_decay in a block, no product of a overflows, and one that underflows does not become
+/// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
+struct compose {
+    template <class V>
+    [[gnu::always_inline]] affine_map<V> operator()(
+        affine_map<V> const& first, affine_map<V> const& second) const
+    {
+        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+    }
+
+    /// True if a scan may begin with a value, and may have an element.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    {
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
+    }
+
+    /// The same: results are safe without a margin.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    {
+        return is_safe_start(before);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    {
+        return is_safe(x, result);
+    }
+
+    /// Returns the map that changes nothing.
+    template <class Map>
+    static Map neutral()
+    {
+        using V = decltype(Map::a);
+        return {V{} + scalar_of<V>{1}, V{}};
+    }
+
+    /// Returns a total which says that elements were not clear.
+    template <rounded_number V>
+    static affine_map<V> unclear(affine_map<V> const&)
+    {
+        return {V{} + limit_of<scalar_of<V>, safe_exponent<scalar_of<V>> + 1>, V{}};
+    }
+    template <rounded_number V>
+    static auto is_clear_total(affine_map<V> const& total)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(total.a);
+    }
+};
+
+/// Returns a where the comparison is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline affine_map<V> choose(
+    Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
+{
+    return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
+}
+
+/// The composition of affine maps, lane by lane.
+template <class T>
+    requires has_lanes<T>
+struct lane_compose {
+    using value_type = affine_map<T>;
+    using lanes = affine_map<lanes_t<T>>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The operator on elements, and its rule on lanes.
+    using element = compose;
+
+    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    {
+        return compose{}(first, second);
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    {
+        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
+    }
+    [[gnu::always_inline]] static lanes last(lanes const& x)
+    {
+        return {last_lane<T>(x.a), last_lane<T>(x.b)};
+    }
+    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
+    static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
+    {
+        x.a[lane] = value.a;
+        x.b[lane] = value.b;
+    }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        lanes const combined = (*this)(
+            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
+        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel

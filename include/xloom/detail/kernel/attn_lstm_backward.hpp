@@ -1,0 +1,309 @@
+#pragma once
+// AttnLSTM's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are those of the LSTM, the sums of the gates and c, and of the attention its state, the context,
+// the query and the alignment. The keys are kept once.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <xloom/detail/kernel/attention_vjp.hpp>
+#include <xloom/detail/kernel/attn_lstm.hpp>
+#include <xloom/detail/kernel/lstm_backward.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct attn_lstm_attributes {
+    lstm_attributes<T> lstm;
+    bool attends, has_layer;
+
+    friend bool operator==(attn_lstm_attributes const&, attn_lstm_attributes const&) = default;
+};
+
+template <class T>
+attn_lstm_attributes<T> attributes_of(attn_lstm_parameters<T> const& p)
+{
+    return {attributes_of(p.lstm), p.attends, p.has_layer};
+}
+
+/// The residuals of a row and a step for S steps of memory: where each part begins, behind the sums of the
+/// gates and c.
+template <class T>
+struct attention_residuals {
+    std::size_t attention, context, query, alignment, size;
+
+    /// Parameters are those of the forward or of the backward pass.
+    template <class Parameters>
+    attention_residuals(Parameters const& p, std::size_t gate_step, std::size_t S) noexcept
+        : attention(5 * gate_step),
+          context(p.has_layer ? attention + whole_batches<T>(p.C) : attention),
+          query(context + whole_batches<T>(p.E)),
+          alignment(query + whole_batches<T>(p.A)),
+          size(alignment + whole_batches<T>(S))
+    {}
+};
+
+/// Returns the number of residuals of a row's initial states: h, c, the attention.
+template <class T>
+std::size_t initial_size(attn_lstm_parameters<T> const& p) noexcept
+{
+    return initial_size(p.lstm) + whole_batches<T>(p.C);
+}
+
+/// The rows of attn_lstm_rows, whose steps keep residuals. The states have the same bits.
+template <class T, class Item, class Score>
+class recorded_attn_lstm_rows : public attn_lstm_rows<T, Item, Score, recorded_lstm_rows<T>> {
+    using base = attn_lstm_rows<T, Item, Score, recorded_lstm_rows<T>>;
+
+public:
+    recorded_attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
+        Score const& score, arena<T>& memory, residual_rows<T> const& residuals,
+        attention_residuals<T> const& parts)
+        : base(p, rows, longest_memory, score, memory, residuals), p_(p), residuals_(residuals), parts_(parts)
+    {}
+
+    /// Sets the rows' memories. The attention of each row's last step is kept too.
+    void attend_to(attending_row<T, Item> const* rows, bool) noexcept
+    {
+        rows_ = rows;
+        base::attend_to(rows, true);
+    }
+    void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
+    {
+        base::step(rows, continuing, t, sums);
+        if (!p_.attends)
+            return;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T* const kept = residuals_(t, r);
+            std::copy_n(this->attention(r), whole_batches<T>(p_.C), kept + parts_.attention);
+            if (p_.has_layer)
+                std::copy_n(this->context(r), whole_batches<T>(p_.E), kept + parts_.context);
+            std::copy_n(this->query(r), whole_batches<T>(p_.A), kept + parts_.query);
+            std::copy_n(this->alignment(r), rows_[r].memory.keys.length, kept + parts_.alignment);
+        }
+    }
+
+private:
+    attn_lstm_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+    attention_residuals<T> parts_;
+    attending_row<T, Item> const* rows_ = nullptr;
+};
+
+/// The constants of one direction of a backward pass. A, E and C are as in attn_lstm_parameters.
+template <class T>
+struct attn_lstm_backward_parameters : lstm_backward_parameters<T> {
+    std::size_t A = 0, E = 0, C = 0;
+    panels<T> W_attention{}; ///< [4 gate_step, C]
+    panels<T> QW{};          ///< [A, H]
+    panels<T> MW{};          ///< [A, E]
+    panels<T> AW_h{};        ///< [C, H]
+    panels<T> AW_context{};  ///< [C, E]
+    T const* V = nullptr;    ///< padded to whole batches
+    bool attends = false, has_layer = false;
+
+    /// Returns the multiply-adds of a row and a step, without the scores.
+    std::size_t products() const noexcept
+    {
+        return lstm_backward_parameters<T>::products() +
+               2 * (4 * this->gate_step * C + A * this->H + (has_layer ? C * (this->H + E) : 0));
+    }
+};
+
+template <class T>
+attn_lstm_attributes<T> attributes_of(attn_lstm_backward_parameters<T> const& p)
+{
+    return {p.how, p.attends, p.has_layer};
+}
+
+/// A row of the batch: its keys and values, the cotangents of its alignments, and those that it adds to.
+template <class T, class Item>
+struct attending_backward_row {
+    key_rows<T const> keys;
+    panels<T> values;                   ///< [E, length]: the memory, transposed
+    strided_row<Item const> alignments; ///< the cotangents of the first step; null: zeros
+    std::ptrdiff_t alignments_step;
+    strided_row<Item const> last_alignment; ///< added to those of the last step; null: zeros
+    std::size_t last_step;
+    rows_of<T> ct_keys;   ///< first may be null: omitted
+    rows_of<T> ct_memory; ///< of the contexts; first may be null: omitted
+    T* ct_V;
+};
+
+/// The cotangents of the states of a batch's rows, and their backward step. row(r) returns the
+/// attending_backward_row of row r.
+template <class T, class Row>
+class attn_lstm_backward_rows {
+public:
+    using parameters = attn_lstm_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 4;
+    /// The gradients of W for x, R, W for the attention, QW, AW; x, h and the attention before the step, the
+    /// cotangents of the query and of the attention after it. h and the context after it are left factors.
+    static constexpr std::size_t gradients = 5, factors = 5;
+    static constexpr std::size_t gradient_of_W_attention = 2, gradient_of_QW = 3, gradient_of_AW = 4;
+    static constexpr std::size_t factor_attention = 2, factor_query = 3, factor_ct_attention = 4;
+    static constexpr bool has_peepholes = true;
+
+    attn_lstm_backward_rows(
+        parameters const& p, std::size_t rows, std::size_t S, Row const& row, arena<T>& memory)
+        : p_(p),
+          lstm_(p, rows, memory),
+          row_(row),
+          S_(S),
+          parts_(p, p.gate_step, S),
+          ct_attention_{memory.take(rows, whole_batches<T>(p.C)), whole_batches<T>(p.C)},
+          ct_context_{memory.take(rows, whole_batches<T>(p.E)), whole_batches<T>(p.E)},
+          ct_query_{memory.take(rows, whole_batches<T>(p.A)), whole_batches<T>(p.A)},
+          ct_alignment_(memory.take(whole_batches<T>(S))),
+          zeros_{memory.take(widest(p, S)), 0}
+    {}
+
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.H, p.C, p.A, p.C};
+    }
+    static gradient_columns columns(parameters const& p)
+    {
+        gradient_columns all = lstm_backward_rows<T>::columns(p);
+        if (!p.attends)
+            return all;
+        for (std::size_t gate = 0; gate < gates; ++gate)
+            all[gate].products.push_back({gradient_of_W_attention, gate * p.H, factor_attention});
+        all.push_back({sums_size(p), p.H, {{gradient_of_QW, 0, factor_query}}});
+        if (p.has_layer) {
+            all.back().products.push_back({gradient_of_AW, 0, factor_ct_attention});
+            all.push_back({sums_size(p) + p.gate_step, p.E, {{gradient_of_AW, p.H, factor_ct_attention}}});
+        }
+        return all;
+    }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return lstm_backward_rows<T>::sums_size(p); }
+    static std::size_t row_size(parameters const& p) noexcept
+    {
+        if (!p.attends)
+            return sums_size(p);
+        return sums_size(p) + p.gate_step + (p.has_layer ? whole_batches<T>(p.E) : 0);
+    }
+    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        return lstm_backward_rows<T>::peephole_input(p, gate, t, r, residuals, initial);
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return lstm_.ct_h(row); }
+    T* ct_c(std::size_t row) const noexcept { return lstm_.ct_c(row); }
+    T* ct_attention(std::size_t row) const noexcept { return ct_attention_.from(row).first; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept
+    {
+        lstm_.start();
+        std::fill_n(zeros_.first, widest(p_, S_), T(0));
+    }
+
+    /// Performs the backward step t of the first `rows` rows: writes their left factors, and replaces the
+    /// cotangents of the states after the step by those before it. Calls keep(t, r, factor, right factor).
+    template <class Keep>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> left, Keep const& keep) const noexcept
+    {
+        if (!p_.attends)
+            return lstm_.step(rows, t, residuals, initial, left, keep);
+        attend(rows, t, residuals, keep);
+        lstm_.step(rows, t, residuals, initial, left,
+            [&](std::size_t next, std::size_t r, std::size_t factor, T const* h) {
+                keep(next, r, factor, h);
+                std::copy_n(h, p_.gate_step, left.from(r).first + sums_size(p_));
+            });
+        for (std::size_t r = 0; r < rows; ++r) {
+            if (p_.has_layer)
+                std::copy_n(residuals(t, r) + parts_.context, whole_batches<T>(p_.E),
+                    left.from(r).first + sums_size(p_) + p_.gate_step);
+            keep(t, r, factor_attention,
+                t == 0 ? initial.from(r).first + 2 * p_.gate_step : residuals(t - 1, r) + parts_.attention);
+        }
+        multiply<T>(
+            rows, rows_of<T const>{left.first, left.step}, p_.W_attention, as_const(zeros_), ct_attention_);
+    }
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
+    {
+        lstm_.keep_first(rows, t, residuals, initial, keep);
+    }
+
+private:
+    /// Adds to the cotangents of h those that come through the attention of step t.
+    template <class Keep>
+    void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        Keep const& keep) const noexcept
+    {
+        rows_of<T> const ct_h{lstm_.ct_h(0), p_.gate_step};
+        rows_of<T const> const ct_attention = as_const(ct_attention_);
+        if (p_.has_layer) {
+            multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
+            multiply<T>(rows, ct_attention, p_.AW_context, as_const(zeros_), ct_context_);
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            attend_row(t, r, residuals(t, r));
+            keep(t, r, factor_ct_attention, ct_attention.from(r).first);
+            keep(t, r, factor_query, ct_query_.from(r).first);
+        }
+        multiply<T>(rows, as_const(ct_query_), p_.QW, as_const(ct_h), ct_h);
+    }
+
+    /// Computes the cotangents of a row's query, and adds to those of its memory, keys and V.
+    void attend_row(std::size_t t, std::size_t r, T const* kept) const noexcept
+    {
+        auto const at = row_(r);
+        std::size_t const length = at.keys.length;
+        T const *const ct_context = (p_.has_layer ? ct_context_ : ct_attention_).from(r).first,
+                       *const alignment = kept + parts_.alignment;
+        if (length == 0) {
+            std::fill_n(ct_query_.from(r).first, whole_batches<T>(p_.A), T(0));
+            return;
+        }
+        multiply<T>(1, rows_of<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
+        if (at.alignments.first != nullptr)
+            add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_step,
+                at.alignments.step, length);
+        if (at.last_alignment.first != nullptr && t == at.last_step)
+            add_row(at.last_alignment.first, at.last_alignment.step, length);
+        softmax_vjp(alignment, ct_alignment_, length);
+        for (std::size_t m = 0; m < length && at.ct_memory.first != nullptr; ++m)
+            for_each_batch<T>(
+                p_.E, [=, share = batch_t<T>(alignment[m]), to = at.ct_memory.from(m).first](std::size_t e) {
+                    store_batch(to + e, multiply_add(share, load_batch(ct_context + e), load_batch(to + e)));
+                });
+        bahdanau_scores_vjp<T>(at.keys, kept + parts_.query, p_.V, p_.A, ct_alignment_,
+            {ct_query_.from(r).first, at.ct_keys, at.ct_V});
+    }
+
+    template <class Item>
+    void add_row(Item const* from, std::ptrdiff_t step, std::size_t length) const noexcept
+    {
+        for (std::size_t m = 0; m < length; ++m)
+            ct_alignment_[m] = ct_alignment_[m] + static_cast<T>(from[static_cast<std::ptrdiff_t>(m) * step]);
+    }
+
+    static std::size_t widest(parameters const& p, std::size_t S) noexcept
+    {
+        return whole_batches<T>((std::max)({S, p.C, p.E}));
+    }
+    static rows_of<T const> as_const(rows_of<T> rows) noexcept { return {rows.first, rows.step}; }
+
+    parameters const& p_;
+    lstm_backward_rows<T> lstm_;
+    Row row_;
+    std::size_t S_;
+    attention_residuals<T> parts_;
+    rows_of<T> ct_attention_, ct_context_, ct_query_;
+    T* ct_alignment_;
+    rows_of<T> zeros_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,117 @@
+#pragma once
+// Updates of a scatter that are broadcast: items that several updates, or several items of one, share.
+
+#include <xloom/detail/core/layout.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A map from the number of an element, in row-major order, to its offset. Axes of length 1 are dropped, and
+/// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
+class offset_map {
+public:
+    constexpr explicit offset_map(xloom::detail::strided_layout const& layout)
+    {
+        for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
+            std::size_t const dim = layout.dims[axis];
+            std::ptrdiff_t const stride = layout.strides[axis];
+            if (dim == 1)
+                continue;
+            if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+                dims_.back() *= dim;
+                strides_.back() = stride;
+            } else {
+                dims_.push_back(dim);
+                strides_.push_back(stride);
+            }
+        }
+    }
+
+    /// Requires that there is an element of this number.
+    constexpr std::ptrdiff_t operator()(std::size_t number) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = dims_.size(); axis-- > 1; number /= dims_[axis])
+            offset += static_cast<std::ptrdiff_t>(number % dims_[axis]) * strides_[axis];
+        return dims_.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * strides_[0];
+    }
+
+    /// True if each offset is `stride` more than the one before.
+    constexpr bool has_stride(std::ptrdiff_t stride) const
+    {
+        return dims_.empty() || (dims_.size() == 1 && strides_[0] == stride);
+    }
+
+private:
+    shape dims_{};
+    strides strides_{};
+};
+
+/// One update, whose items have any strides.
+template <class T>
+struct broadcast_update {
+    T const* first;
+    offset_map const& offset_of;
+
+    T const& operator[](std::size_t i) const { return first[offset_of(i)]; }
+};
+
+/// Updates that are broadcast.
+template <class T>
+class broadcast_updates {
+public:
+    /// The layouts are those of the updates' first items and of the items of one update.
+    constexpr broadcast_updates(T const* items, xloom::detail::strided_layout const& updates,
+        xloom::detail::strided_layout const& items_of_one)
+        : items_(items), update_(updates), item_(items_of_one)
+    {}
+
+    /// Returns the first item of an update.
+    T const* first(std::size_t number) const { return items_ + update_(number); }
+
+    broadcast_update<T> operator[](std::size_t number) const { return {first(number), item_}; }
+
+    /// True if all items of an update are the same one.
+    bool has_one_item() const { return item_.has_stride(0); }
+    bool has_contiguous_items() const { return item_.has_stride(1); }
+    /// True if all updates are the same one.
+    bool has_one_update() const { return update_.has_stride(0); }
+
+    /// Returns the updates without their first `count` items. Requires one item or contiguous items.
+    broadcast_updates from_item(std::size_t count) const
+    {
+        broadcast_updates rest = *this;
+        rest.items_ += item_(count);
+        return rest;
+    }
+
+private:
+    T const* items_;
+    offset_map update_;
+    offset_map item_;
+};
+
+/// Returns the items of an update; contiguous updates have `size` items each.
+template <class T>
+T const* items_of(T const* updates, std::size_t number, std::size_t size)
+{
+    return updates + number * size;
+}
+template <class T>
+broadcast_update<T> items_of(broadcast_updates<T> const& updates, std::size_t number, std::size_t)
+{
+    return updates[number];
+}
+
+/// Returns the updates without the first `count` items of each.
+template <class T>
+T const* from_item(T const* updates, std::size_t count)
+{
+    return updates + count;
+}
+template <class T>
+broadcast_updates<T> from_item(broadcast_updates<T> const& updates, std::size_t count)
+{
+    return updates.from_item(count);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,91 @@
+#pragma once
+// The derivative of a scatter that replaces slices: which updates take effect, and the cotangents of those.
+
+#include <algorithm>
+
+#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/slice_set.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A function object that writes the cotangents of updates in the order in which they are visited: that of
+/// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,
+/// otherwise zeros. Inserts the slices into `visited`.
+template <class T>
+struct effective_updates {
+    slice_set& visited;
+    T const* ct;
+    T* gradients;
+    std::size_t size; ///< items of a slice
+
+    /// Writes the cotangents. `updates.for_each(f)` calls f(position of the slice, position of the update).
+    template <class Updates>
+    void operator()(Updates const& updates) const
+    {
+        if (size == 1)
+            updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
+                T const zero{};
+                T const* const choice[] = {&zero, ct + slice}; // no branch, which could not be predicted
+                gradients[number] = *choice[visited.insert(static_cast<std::size_t>(slice))];
+            });
+        else
+            updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
+                T* const gradient = gradients + number * size;
+                if (visited.insert(static_cast<std::size_t>(slice)))
+                    std::copy_n(ct + static_cast<std::size_t>(slice) * size, size, gradient);
+                else
+                    std::fill_n(gradient, size, T{});
+            });
+    }
+};
+
+/// The updates that a reader of slice positions names, with their numbers if it reads backward.
+struct named_updates {
+    offset_reader const& read;
+    std::size_t from;
+    std::size_t to;
+    bool is_backward;
+
+    /// Calls f(position of the slice, position of the update) for each update that is not dropped, in order.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        std::size_t const last = read.count() - 1;
+        for_each_named(read, from, to, [&](std::ptrdiff_t slice, std::size_t number) {
+            f(slice, is_backward ? last - number : number);
+        });
+    }
+};
+
+/// Inserts the slices of updates `from` .. `to` - 1 that are not dropped. Allocates nothing.
+inline void insert_slices(offset_reader const& read, std::size_t from, std::size_t to, slice_set& set)
+{
+    for_each_named(read, from, to,
+        [&](std::ptrdiff_t slice, std::size_t) { set.insert(static_cast<std::size_t>(slice)); });
+}
+
+/// Copies slices `from` .. `to` - 1, of `size` contiguous items, of `ct` to `output`, with zeros for those in
+/// the set. `output` may be `ct`. Allocates nothing.
+template <class T>
+void copy_except(
+    slice_set const& set, std::size_t from, std::size_t to, T const* ct, T* output, std::size_t size)
+{
+    if (size != 1) {
+        for (std::size_t slice = from; slice < to; ++slice)
+            if (set.contains(slice))
+                std::fill_n(output + slice * size, size, T{});
+            else if (output != ct)
+                std::copy_n(ct + slice * size, size, output + slice * size);
+        return;
+    }
+    for (std::size_t begin = from; begin < to;) {
+        constexpr std::size_t step = slice_set::slices_per_word;
+        std::size_t const first = begin % step, count = (std::min)(step - first, to - begin);
+        slice_set::word const bits = set.at(begin / step) >> first;
+        for (std::size_t i = 0; i < count; ++i)
+            output[begin + i] = (bits >> i & 1) != 0 ? T{} : ct[begin + i];
+        begin += count;
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,262 @@
+#pragma once
+// A parallel scan along contiguous elements: a group of elements is one or more vectors, whose lanes are
+// combined in registers.
+
+#include <cstddef>
+
+#include <xloom/detail/kernel/lanes.hpp>
+#include <xloom/detail/kernel/prefix_group.hpp>
+#include <xloom/detail/kernel/product.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
+///
+///     load(i)               elements i, i + 1, ..., one for each lane
+///     load_first(i, count)  the same, if the sequence has only `count` elements from there; other lanes are
+///                           unspecified
+///     store(i, lanes), store_first(i, lanes, count)
+///
+/// scan(b, before) writes the results of block b and combines `before` with the total of the block.
+/// reduce(b, total) computes the total of a block that is not the last one, and append(b, before, total)
+/// replaces it by what comes after the block.
+template <class Ops, class Access>
+class lane_prefix {
+public:
+    using value_type = typename Ops::value_type;
+
+    static constexpr bool keeps_prefixes = false;
+    static constexpr std::size_t max_width = 1;
+
+    lane_prefix(Access const& access, std::size_t length, bool exclusive)
+        : access_(access), length_(length), exclusive_(exclusive)
+    {}
+
+    static constexpr std::size_t width() noexcept { return 1; }
+    std::size_t length() const noexcept { return length_; }
+    static constexpr bool has_initial() noexcept { return true; }
+    value_type initial(std::size_t) const { return access_.initial(0); }
+
+    void scan(std::size_t block, value_type* before, bool = true) const
+    {
+        if constexpr (requires { Ops::neutral(); }) {
+            if (exclusive_) {
+                *before = scan<output::exclusive>(block, *before);
+                return;
+            }
+        }
+        *before = scan<output::inclusive>(block, *before);
+    }
+    void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
+
+    void reduce(std::size_t block, value_type* total) const
+    {
+        std::size_t const begin = block * elements_per_block, end = begin + elements_per_block;
+        bool is_clear = true;
+        vector sum{};
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            group const x = load(i);
+            group prefixes = x;
+            prefixes.scan();
+            if constexpr (is_ordered) {
+                group results = prefixes;
+                if (i != begin)
+                    results.append_to(sum);
+                is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
+                    return rule::is_clear(each, result);
+                });
+            }
+            sum = i == begin ? prefixes.total() : Ops{}(sum, prefixes.total());
+        }
+        *total = Ops::first_lane(sum);
+        if constexpr (is_ordered)
+            if (!is_clear)
+                *total = rule::unclear(*total);
+    }
+
+    void append(std::size_t block, value_type const* before, value_type* total, bool = true) const
+    {
+        if constexpr (is_ordered)
+            if (!rule::is_clear_total(*total) || !rule::is_clear_start(*before)) {
+                *total = scan<output::none>(block, *before);
+                return;
+            }
+        *total = Ops::first_lane(Ops{}(Ops::broadcast(*before), Ops::broadcast(*total)));
+    }
+
+private:
+    enum class output { none, inclusive, exclusive };
+
+    using vector = typename Ops::lanes;
+    using rule = element_of<Ops>;
+
+    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
+
+    static constexpr std::size_t lanes = Ops::lane_count;
+    static constexpr std::size_t vectors = elements_per_group / lanes;
+
+    /// The elements of a group, or their prefixes, in one or more vectors.
+    struct group {
+        vector v[vectors];
+
+        vector total() const { return Ops::last(v[vectors - 1]); }
+
+        [[gnu::always_inline]] void append_to(vector const& base)
+        {
+            for (vector& x : v)
+                x = Ops{}(base, x);
+        }
+        /// Moves every lane one further, after `base`.
+        [[gnu::always_inline]] void shift_in(vector const& base)
+        {
+            for (std::size_t i = vectors; i-- > 1;)
+                v[i] = Ops::shift(v[i - 1], v[i]);
+            v[0] = Ops::shift(base, v[0]);
+        }
+
+        value_type get(std::size_t i) const { return Ops::get(v[i / lanes], i % lanes); }
+        void set(std::size_t i, value_type const& x) { Ops::set(v[i / lanes], i % lanes, x); }
+
+        [[gnu::always_inline]] void scan()
+        {
+            for (vector& x : v)
+                x = combine_from<1>(x);
+            for (std::size_t half = 1; half < vectors; half *= 2)
+                for (std::size_t i = half; i < vectors; ++i)
+                    if ((i & half) != 0)
+                        v[i] = Ops{}(Ops::last(v[i / half * half - 1]), v[i]);
+        }
+
+        template <std::size_t Half>
+        [[gnu::always_inline]] static vector combine_from(vector const& x)
+        {
+            if constexpr (Half < lanes)
+                return combine_from<2 * Half>(Ops{}.template combine_halves<Half>(x));
+            else
+                return x;
+        }
+    };
+
+    [[gnu::always_inline]] group load(std::size_t begin) const
+    {
+        group g;
+        for (std::size_t i = 0; i < vectors; ++i)
+            g.v[i] = access_.load(begin + i * lanes);
+        return g;
+    }
+    /// Loads a group of which the sequence has only `count` elements.
+    group load(std::size_t begin, std::size_t count) const
+    {
+        group g;
+        for (std::size_t i = 0; i < vectors; ++i)
+            g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
+        return g;
+    }
+    [[gnu::always_inline]] void store(std::size_t begin, group const& g) const
+    {
+        for (std::size_t i = 0; i < vectors; ++i)
+            access_.store(begin + i * lanes, g.v[i]);
+    }
+    void store(std::size_t begin, group const& g, std::size_t count) const
+    {
+        for (std::size_t i = 0; i < vectors && i * lanes < count; ++i)
+            access_.store_first(begin + i * lanes, g.v[i], count - i * lanes);
+    }
+
+    /// True if a condition on elements and their results is true for all of a group.
+    template <class Condition>
+    [[gnu::always_inline]] static bool are_all(
+        group const& x, group const& results, Condition const& condition)
+    {
+        auto are_true = condition(x.v[0], results.v[0]);
+        for (std::size_t i = 1; i < vectors; ++i)
+            are_true = both(are_true, condition(x.v[i], results.v[i]));
+        return all_of(are_true);
+    }
+    [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
+    {
+        return are_all(
+            x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
+    }
+    static bool are_safe(group const& x, group const& results, std::size_t count)
+    {
+        std::size_t safe = 0;
+        while (safe < count && rule::is_safe(x.get(safe), results.get(safe)))
+            ++safe;
+        return safe == count;
+    }
+
+    /// Writes the results of a block, and returns what comes before the next one.
+    template <output Output>
+    value_type scan(std::size_t block, value_type const& before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
+        std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
+        if constexpr (is_ordered)
+            if (!rule::is_safe_start(before))
+                return scan_in_order<Output>(begin, end, before, true);
+        vector const carry = Ops::broadcast(before);
+        vector sum = carry, base = carry;
+        for (std::size_t i = begin; i < last; i += elements_per_group) {
+            group const x = load(i);
+            group g = x;
+            g.scan();
+            vector const total = g.total();
+            g.append_to(base);
+            if constexpr (is_ordered)
+                if (!are_safe(x, g))
+                    return scan_in_order<Output>(i, end, Ops::first_lane(base), false);
+            if constexpr (Output == output::exclusive)
+                g.shift_in(base);
+            if constexpr (Output != output::none)
+                store(i, g);
+            sum = i == begin ? total : Ops{}(sum, total);
+            base = Ops{}(carry, sum);
+        }
+        if (last == end)
+            return Ops::first_lane(base);
+        group const x = load(last, end - last);
+        group g = x;
+        g.scan();
+        g.append_to(base);
+        if constexpr (is_ordered)
+            if (!are_safe(x, g, end - last))
+                return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
+        if constexpr (Output == output::exclusive)
+            g.shift_in(base);
+        if constexpr (Output != output::none)
+            store(last, g, end - last);
+        return before; // nobody reads it
+    }
+
+    /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
+    /// the last one.
+    template <output Output>
+    [[gnu::noinline]] value_type scan_in_order(
+        std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
+    {
+        for (std::size_t i = begin; i < end; i += elements_per_group) {
+            std::size_t const count = end - i < elements_per_group ? end - i : elements_per_group;
+            group const x = load(i, count);
+            group g = x;
+            g.scan();
+            g.append_to(Ops::broadcast(last));
+            for (std::size_t k = 0; k < count; ++k) {
+                is_in_order = is_in_order || !rule::is_safe(x.get(k), g.get(k));
+                value_type const result = is_in_order ? rule{}(last, x.get(k)) : g.get(k);
+                g.set(k, Output == output::exclusive ? last : result);
+                last = result;
+            }
+            if constexpr (Output != output::none)
+                store(i, g, count);
+        }
+        return last;
+    }
+
+    Access access_;
+    std::size_t length_;
+    bool exclusive_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,130 @@
+#pragma once
+// A constant matrix packed for products, in panels as wide as the registers allow.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/kernel/simd.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
+template <class T>
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
+
+template <class T>
+inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
+
+/// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
+/// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
+template <class T, class Stored = T>
+struct panels {
+    Stored const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+    T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
+    }
+};
+
+/// Returns the width of the panel that begins with column `first` of `columns`.
+template <class T>
+constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
+{
+    return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
+}
+
+/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
+constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
+{
+    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
+/// Returns the number of items of panels [depth, columns].
+template <class T>
+constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * whole_batches<T>(columns);
+}
+
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
+enum class panel_order : bool { forwards, backwards };
+
+/// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
+/// rows to the same cache sets.
+template <class T>
+constexpr std::size_t row_step(std::size_t columns) noexcept
+{
+    return whole_batches<T>(columns) + elements_per_cache_line<T>;
+}
+
+/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_step + j * column_step].
+template <class Item>
+struct strided_matrix {
+    Item const* items;
+    std::ptrdiff_t depth_step;
+    std::ptrdiff_t column_step;
+};
+
+/// Mutable panels, the destination of pack_panels.
+template <class T, class Stored = T>
+struct unpacked_panels {
+    Stored* items;
+    std::size_t depth;
+    std::size_t columns;
+
+    panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
+};
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
+/// item becomes convert(item, its column of the matrix).
+///
+/// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
+/// read completely while it is in cache.
+template <class T, class Stored, class Item, class Convert>
+void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
+    Convert const& convert) noexcept
+{
+    constexpr std::size_t block = 16;
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t begin = 0, end; begin < columns; begin = end) {
+        std::size_t const offset = (first_column + begin) % panel_width<T>,
+                          panel = first_column + begin - offset;
+        std::size_t const width = columns_of_panel<T>(panel, to.columns);
+        end = (std::min)(columns, begin + width - offset);
+        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
+        Item const* const source = from.items + at(begin) * from.column_step;
+        if (from.column_step == 1) {
+            for (std::size_t k = 0; k < rows; ++k)
+                for (std::size_t j = 0; j < end - begin; ++j)
+                    target[k * width + j] = convert(source[at(k) * from.depth_step + at(j)], begin + j);
+        } else {
+            for (std::size_t k0 = 0; k0 < rows; k0 += block)
+                for (std::size_t j = 0; j < end - begin; ++j) {
+                    Stored* const to_column = target + k0 * width + j;
+                    Item const* const from_column =
+                        source + at(k0) * from.depth_step + at(j) * from.column_step;
+                    for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
+                        to_column[k * width] = convert(from_column[at(k) * from.depth_step], begin + j);
+                }
+        }
+    }
+}
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+{
+    pack_converted(from, rows, columns, to, first_row, first_column,
+        [](Item const& item, std::size_t) { return static_cast<T>(item); });
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,209 @@
+#pragma once
+// The derivatives of scatters that reduce: function objects that visit the updates, and loops over all items.
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/reduction.hpp>
+#include <xloom/detail/kernel/product.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A function object that calls visit(offset of the slice, position of the update) for each update, where
+/// kernel::scatter_nd expects one that applies updates.
+template <class Visit>
+struct visited_updates {
+    Visit visit;
+
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T*, T const*, Reduce&) const
+    {
+        updates.for_each(visit);
+    }
+};
+
+/// Calls f with the size of a slice, which for single items is a compile-time constant.
+template <class F>
+void with_slice_size(std::size_t size, F const& f)
+{
+    if (size == 1)
+        f(std::integral_constant<std::size_t, 1>());
+    else
+        f(size);
+}
+
+/// True if two values tie; NaN ties with NaN, and -0 with 0.
+template <class T>
+constexpr bool is_tied(T const& a, T const& b)
+{
+    bool const are_equal = !static_cast<bool>(a != b), is_nan_a = static_cast<bool>(a != a),
+               is_nan_b = static_cast<bool>(b != b);
+    return (are_equal | (is_nan_a & is_nan_b)) != 0; // no branch, which could not be predicted
+}
+
+/// The type in which products of T are computed: float for storage floats.
+template <class T>
+using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
+
+/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to
+/// the count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
+template <class T, class Count>
+void divide_slices(Count const* counts, std::size_t more, std::size_t from, std::size_t to, T const* ct,
+    T* output, std::size_t size)
+{
+    constexpr xloom::detail::divide_by_count divide;
+    with_slice_size(size, [&](auto length) {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            std::size_t const count = (std::max<std::size_t>)(counts[slice] + more, 1);
+            for (std::size_t i = slice * length; i < (slice + 1) * length; ++i)
+                output[i] = divide(ct[i], count);
+        }
+    });
+}
+
+/// Writes zeros to those of slices `from` .. `to` - 1 whose count is not 0. Allocates nothing.
+template <class T, class Count>
+void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* output, std::size_t size)
+{
+    for (std::size_t slice = from; slice < to; ++slice)
+        if (counts[slice] != 0)
+            std::fill_n(output + slice * size, size, T{});
+}
+
+/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has
+/// overflowed, is 0.
+template <class P>
+constexpr P zero_or_product(P const& a, P const& b)
+{
+    P const product = static_cast<P>(a * b);
+    if constexpr (rounded_number<P>)
+        if (product != product && a == a && b == b && (a == P{} || b == P{}))
+            return P{};
+    return product;
+}
+
+/// Writes the products of the values before an update of `length` items, and multiplies them by the update.
+template <class Length, class Product, class T>
+void multiply_before(
+    Length length, Product* __restrict running, Product* __restrict before, T const* __restrict update)
+{
+    for (std::size_t i = 0; i < length; ++i) {
+        before[i] = running[i];
+        running[i] = zero_or_product(running[i], static_cast<Product>(update[i]));
+    }
+}
+
+/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is
+/// T, `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by
+/// the update.
+template <class Length, class Product, class T>
+void multiply_after(Length length, Product* __restrict after, T const* ct,
+    [[maybe_unused]] Product const* before, T const* __restrict update, T* gradient)
+{
+    T* __restrict const to = gradient;
+    for (std::size_t i = 0; i < length; ++i) {
+        if constexpr (std::is_same_v<T, Product>) // gradient is before
+            to[i] = static_cast<T>(ct[i] * zero_or_product(to[i], after[i]));
+        else
+            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * zero_or_product(before[i], after[i]));
+        after[i] = zero_or_product(static_cast<Product>(update[i]), after[i]);
+    }
+}
+
+/// Adds 1 to the count of each item of an update that ties with the result, and writes T(1) to `tied` for it,
+/// otherwise zero. Nothing is written to a null pointer.
+template <class Length, class Count, class T>
+void count_ties(Length length, Count* __restrict counts, T const* __restrict results,
+    T const* __restrict update, T* __restrict tied)
+{
+    T const choice[] = {T{}, T(1)}; // no branch, which could not be predicted
+    if (tied != nullptr)
+        for (std::size_t i = 0; i < length; ++i)
+            tied[i] = choice[is_tied(update[i], results[i])];
+    for (std::size_t i = 0; i < length; ++i)
+        counts[i] += is_tied(update[i], results[i]) ? 1u : 0u;
+}
+
+/// Writes, for items `from` .. `to` - 1, a count of 1 where the old value ties with the result, otherwise 0.
+template <class T, class Count>
+void count_old(T const* __restrict old, T const* __restrict results, std::size_t from, std::size_t to,
+    Count* __restrict counts)
+{
+    for (std::size_t i = from; i < to; ++i)
+        counts[i] = is_tied(old[i], results[i]) ? 1 : 0;
+}
+
+/// Writes ct / count for items `from` .. `to` - 1; a count of 0 is taken as 1.
+template <class T, class Count>
+void divide_items(T const* __restrict ct, Count const* __restrict counts, std::size_t from, std::size_t to,
+    T* __restrict parts)
+{
+    constexpr xloom::detail::divide_by_count divide;
+    for (std::size_t i = from; i < to; ++i)
+        parts[i] = divide(ct[i], (std::max<std::size_t>)(counts[i], 1));
+}
+
+/// Writes, for items `from` .. `to` - 1, the part where the old value ties with the result, otherwise zero.
+/// `output` may be `parts`.
+template <class T>
+void take_tied(T const* old, T const* results, T const* parts, std::size_t from, std::size_t to, T* output)
+{
+    for (std::size_t i = from; i < to; ++i) {
+        T const part = parts[i]; // read in any case, so that the loop can be vectorised
+        output[i] = is_tied(old[i], results[i]) ? part : T{};
+    }
+}
+
+/// Writes, for items `from` .. `to` - 1, zero where `named` is not 0, otherwise ct. `output` may be `ct`.
+template <class T, class Named>
+void take_unnamed(Named const* named, T const* ct, std::size_t from, std::size_t to, T* output)
+{
+    for (std::size_t i = from; i < to; ++i) {
+        T const value = ct[i];
+        output[i] = named[i] != 0 ? T{} : value;
+    }
+}
+
+/// Writes the gradient of an update of `length` items where it is the first value to tie with the result, and
+/// notes that in `given`. Nothing is written to a null pointer.
+template <class Length, class T>
+void give_tied(
+    Length length, unsigned char* given, T const* ct, T const* results, T const* update, T* gradient)
+{
+    for (std::size_t i = 0; i < length; ++i) {
+        bool const gets = given[i] == 0 && is_tied(update[i], results[i]);
+        if (gradient != nullptr)
+            gradient[i] = gets ? ct[i] : T{};
+        given[i] = static_cast<unsigned char>(given[i] | static_cast<unsigned char>(gets));
+    }
+}
+
+/// A function object that gathers the parts of updates, where the output holds what count_ties wrote, and
+/// zeros for updates that do not tie; the `copy` of kernel::gather_nd with the parts as data.
+struct tied_parts {
+    std::size_t size;
+
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* parts, T* output) const
+    {
+        if (size == 1)
+            slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
+                T const zero{};
+                T const* const choice[] = {&zero, parts + offset}; // no branch, as above
+                output[number] = *choice[static_cast<bool>(output[number] != zero)];
+            });
+        else
+            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T const* __restrict const part = parts + offset;
+                T* __restrict const gradient = output + number * count;
+                for (std::size_t i = 0; i < count; ++i) {
+                    T const value = part[i]; // read in any case, so that the loop can be vectorised
+                    gradient[i] = static_cast<bool>(gradient[i] != T{}) ? value : T{};
+                }
+            });
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,0 +1,172 @@
+#pragma once
+// How the kernels of parallel scans read and write sequences: items, tuples of items, vectors of neighbours,
+// and vectors of consecutive items.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/kernel/lanes.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// An operand of a strip: element t of its sequence c.
+template <class T>
+struct strip_items {
+    T* first;
+    std::ptrdiff_t time;
+    std::ptrdiff_t beside;
+
+    T& operator()(std::size_t t, std::size_t c) const
+    {
+        return first[static_cast<std::ptrdiff_t>(t) * time + static_cast<std::ptrdiff_t>(c) * beside];
+    }
+    T* lanes(std::size_t t, std::size_t c) const
+    {
+        return first + static_cast<std::ptrdiff_t>(t) * time +
+               static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
+    }
+};
+
+/// Sequences of items.
+template <class T>
+struct item_access {
+    strip_items<T const> x;
+    strip_items<T> y;
+    T const* start; ///< the value before the first element, or null
+
+    bool has_initial() const { return start != nullptr; }
+    T const& initial(std::size_t) const { return *start; }
+    T const& read(std::size_t t, std::size_t c) const { return x(t, c); }
+    void write(std::size_t t, std::size_t c, T const& value) const { y(t, c) = value; }
+    T const& kept(std::size_t t, std::size_t c) const { return y(t, c); }
+    void keep(std::size_t t, std::size_t c, T const& value) const { y(t, c) = value; }
+};
+
+/// Sequences of tuples, of which each operand holds one member.
+template <class... Ts>
+struct tuple_access {
+    using tuple = std::tuple<Ts...>;
+
+    std::tuple<strip_items<Ts const>...> x;
+    std::tuple<strip_items<Ts>...> y;
+    tuple const* start;
+
+    bool has_initial() const { return start != nullptr; }
+    tuple const& initial(std::size_t) const { return *start; }
+    tuple read(std::size_t t, std::size_t c) const { return members(x, t, c); }
+    tuple kept(std::size_t t, std::size_t c) const { return members(y, t, c); }
+    void keep(std::size_t t, std::size_t c, tuple const& value) const { write(t, c, value); }
+    void write(std::size_t t, std::size_t c, tuple const& value) const
+    {
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+            ((std::get<K>(y)(t, c) = std::get<K>(value)), ...);
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+private:
+    template <class Items>
+    static tuple members(Items const& items, std::size_t t, std::size_t c)
+    {
+        return std::apply([&](auto const&... each) { return tuple(each(t, c)...); }, items);
+    }
+};
+
+/// Sequences of vectors, whose lanes are neighbours.
+template <class T>
+struct lane_access {
+    strip_items<T const> x;
+    strip_items<T> y;
+    T start;
+
+    using lanes = kernel::lanes_t<T>;
+
+    lanes initial(std::size_t) const { return kernel::broadcast(start); }
+    lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    /// Prefetches what is read some rows later; rows are often contiguous.
+    void prefetch(std::size_t t, std::size_t c) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
+        __builtin_prefetch(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
+    }
+    void write(std::size_t t, std::size_t c, lanes const& value) const
+    {
+        kernel::store_lanes(y.lanes(t, c), value);
+    }
+};
+
+/// Consecutive items as vectors. In a reverse sequence the items are behind each other: item i is first[-i].
+template <class T, bool Reverse>
+struct consecutive_items {
+    T* first;
+
+    using item = std::remove_const_t<T>;
+    using lanes = kernel::lanes_t<item>;
+    static constexpr std::size_t count = kernel::lane_count<item>;
+
+    lanes load(std::size_t i) const
+    {
+        if constexpr (Reverse)
+            return kernel::reverse_lanes<item>(
+                kernel::load_lanes<item>(first - static_cast<std::ptrdiff_t>(i + count - 1)));
+        else
+            return kernel::load_lanes<item>(first + i);
+    }
+    void store(std::size_t i, lanes const& value) const
+    {
+        if constexpr (Reverse)
+            kernel::store_lanes<item>(
+                first - static_cast<std::ptrdiff_t>(i + count - 1), kernel::reverse_lanes<item>(value));
+        else
+            kernel::store_lanes<item>(first + i, value);
+    }
+    /// Loads the first items of a vector, as many as there are; other lanes are 0.
+    lanes load_first(std::size_t i, std::size_t items) const
+    {
+        if constexpr (!Reverse)
+            return kernel::load_first_lanes<item>(first + i, items, lanes{});
+        lanes value{};
+        for (std::size_t k = 0; k < count && k < items; ++k)
+            value[k] = at(i + k);
+        return value;
+    }
+    void store_first(std::size_t i, lanes const& value, std::size_t items) const
+    {
+        if constexpr (!Reverse)
+            return kernel::store_first_lanes<item>(first + i, value, items);
+        for (std::size_t k = 0; k < count && k < items; ++k)
+            at(i + k) = value[k];
+    }
+
+private:
+    T& at(std::size_t i) const
+    {
+        auto const step = static_cast<std::ptrdiff_t>(i);
+        return first[Reverse ? -step : step];
+    }
+};
+
+/// A sequence of consecutive items.
+template <class T, bool Reverse>
+struct consecutive_access {
+    consecutive_items<T const, Reverse> x;
+    consecutive_items<T, Reverse> y;
+    T start;
+
+    using lanes = kernel::lanes_t<T>;
+
+    T initial(std::size_t) const { return start; }
+    lanes load(std::size_t i) const { return x.load(i); }
+    lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
+    void store(std::size_t i, lanes const& value) const { y.store(i, value); }
+    void store_first(std::size_t i, lanes const& value, std::size_t items) const
+    {
+        y.store_first(i, value, items);
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail

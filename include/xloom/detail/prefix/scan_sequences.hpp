@@ -1,0 +1,277 @@
+#pragma once
+// The choice of a kernel for a parallel scan, by layout, element type and operator.
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/number.hpp>
+#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/core/vector_level.hpp>
+#include <xloom/detail/kernel/lane_prefix.hpp>
+#include <xloom/detail/kernel/lane_reduction.hpp>
+#include <xloom/detail/kernel/row_prefix.hpp>
+#include <xloom/detail/kernel/strip_prefix.hpp>
+#include <xloom/detail/prefix/access.hpp>
+#include <xloom/detail/prefix/run_strips.hpp>
+#include <xloom/detail/prefix/sequences.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// An operator on elements of type V, by reference: it is called by several threads.
+template <class V, class Op>
+struct operator_ref {
+    Op* op;
+
+    V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
+};
+
+/// The operator by which a kernel combines elements of type V.
+template <class V, class Op>
+using element_operator = std::conditional_t<
+    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
+    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
+
+template <class V, class Op>
+element_operator<V, Op> element_operator_of(Op& op)
+{
+    if constexpr (std::is_empty_v<element_operator<V, Op>>)
+        return {};
+    else
+        return {&op};
+}
+
+/// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
+template <class V, class Op>
+inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
+                                 (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
+
+/// Returns the number of parts for a scan: at least 1.
+template <class V, class Op, class Policy>
+std::size_t scan_parts(std::size_t elements, Policy const& policy)
+{
+    constexpr std::size_t least =
+        is_cheap<V, Op> ? tuning::elements_per_thread : tuning::scanned_elements_per_thread;
+    return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
+}
+
+/// The strips of at most `width` neighbours into which `neighbours` of them are divided.
+struct strip_grid {
+    std::size_t neighbours;
+    std::size_t width;
+
+    std::size_t per_row() const { return (neighbours + width - 1) / width; }
+    std::size_t begin(std::size_t strip) const { return strip % per_row() * width; }
+    std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
+};
+
+/// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours. While `memory` only
+/// counts, nothing is written.
+template <class Sequences, class Policy>
+struct whole_axis {
+    Sequences const& all;
+    std::size_t parts;
+    Policy const& policy;
+    totals_memory& memory;
+
+    bool is_long() const { return all.length() >= kernel::elements_per_group; }
+
+    template <class Make>
+    void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
+    {
+        if (begin == end)
+            return;
+        strip_grid const grid{end - begin, width};
+        std::size_t const rows = all.count() / all.neighbours();
+        detail::run_strips(
+            rows * grid.per_row(), parts,
+            [&](std::size_t i) {
+                std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
+                return make(all(first), all.length(), grid.size(i));
+            },
+            policy, memory);
+    }
+};
+
+/// Calls scan(whole_axis), which runs strips along the axis: first without writing, so that all memory is
+/// allocated before the first write.
+template <class Scan, class Sequences>
+void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, policy_ref const& policy)
+{
+    totals_memory memory;
+    whole_axis<Sequences, policy_ref> const run{all, parts, policy, memory};
+    if (parts > 1)
+        scan(run);
+    memory.allocate();
+    scan(run);
+}
+
+/// True if the elements of all operands follow each other with this step.
+template <std::size_t K>
+bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t step)
+{
+    return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
+}
+
+/// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
+/// each row that are done.
+template <class Scan, class... Arguments>
+struct lane_functions {
+    using item = typename Scan::item;
+
+    static constexpr bool has_integers = true;
+
+    std::size_t (*scan)(Scan const&, Arguments const&...);
+
+    static constexpr lane_functions compiled() noexcept
+    {
+        return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
+    }
+};
+
+template <class Scan, class... Arguments>
+std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments const&... arguments)
+{
+    return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+}
+
+/// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
+template <class T, class Reduce>
+struct lane_scan {
+    using item = T;
+    using offsets = sequences<2>::offsets;
+    using ops = kernel::lane_reduction<Reduce, T>;
+
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+
+    /// Runs what is done in vectors. Returns the number of neighbours of each row that are done.
+    template <class Run>
+    std::size_t operator()(Run const& run) const
+    {
+        if (kernel::has_masked_lanes || run.is_long()) {
+            if (detail::are_consecutive(all.time(), 1))
+                return run_consecutive<false>(run);
+            if (detail::are_consecutive(all.time(), -1))
+                return run_consecutive<true>(run);
+        }
+        return detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
+    }
+
+private:
+    T first() const { return start != nullptr ? *start : ops::neutral(); }
+
+    /// Scans sequences whose items are consecutive.
+    template <bool Reverse, class Run>
+    std::size_t run_consecutive(Run const& run) const
+    {
+        using access = consecutive_access<T, Reverse>;
+        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
+            return kernel::lane_prefix<ops, access>(
+                access{{x + at[0]}, {y + at[1]}, first()}, length, exclusive);
+        });
+        return all.neighbours();
+    }
+
+    /// Scans sequences whose neighbours are consecutive, in vectors of neighbours.
+    template <class Run>
+    std::size_t run_neighbours(Run const& run) const
+    {
+        using lanes = kernel::lanes_t<T>;
+        using strip = kernel::row_prefix<lanes, ops, lane_access<T>>;
+        constexpr std::size_t count = kernel::lane_count<T>;
+        std::size_t const whole = all.neighbours() / count * count;
+        run(0, whole, count * kernel::row_width<lanes>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first()},
+                    length, width / count, exclusive);
+            });
+        return whole;
+    }
+};
+
+/// A scan of one operand x into y.
+template <class T, class Op>
+struct item_scan {
+    using offsets = sequences<2>::offsets;
+
+    T const* x;
+    T* y;
+    sequences<2> const& all;
+    T const* start; ///< the value before the first element, or null
+    bool exclusive;
+    Op& op;
+
+    /// Chooses kernels and runs them.
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using reduce = std::remove_const_t<Op>;
+        std::size_t done = 0;
+        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(vector_level(), lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+        run_items(done, run);
+    }
+
+private:
+    /// Scans the neighbours from `begin` on item by item.
+    template <class Run>
+    void run_items(std::size_t begin, Run const& run) const
+    {
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        run(begin, all.neighbours(), kernel::strip_width<T>,
+            [this](offsets const& at, std::size_t length, std::size_t width) {
+                return strip(detail::element_operator_of<T>(op),
+                    {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]},
+                        start},
+                    length, width, exclusive);
+            });
+    }
+};
+
+/// A scan of tuples, of which each operand holds one member.
+template <class Op, class... Ts>
+struct tuple_scan {
+    using V = std::tuple<Ts...>;
+    static constexpr std::size_t count = 2 * sizeof...(Ts);
+
+    std::tuple<Ts const*...> const& x;
+    std::tuple<Ts*...> const& y;
+    sequences<count> const& all;
+    V const* start;
+    bool exclusive;
+    Op& op;
+
+    /// Returns the access to the tuples of a sequence and its neighbours.
+    tuple_access<Ts...> access(typename sequences<count>::offsets const& at) const
+    {
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+            constexpr std::size_t results = sizeof...(Ts);
+            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], time[K], beside[K]}...},
+                {{std::get<K>(y) + at[results + K], time[results + K], beside[results + K]}...}, start};
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+    template <class Run>
+    void operator()(Run const& run) const
+    {
+        using ref = operator_ref<V, Op>;
+        run(0, all.neighbours(), kernel::strip_width<V>,
+            [this](auto const& at, std::size_t length, std::size_t width) {
+                return kernel::strip_prefix<V, ref, tuple_access<Ts...>, true>(
+                    ref{&op}, access(at), length, width, exclusive);
+            });
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,135 @@
+#pragma once
+// The runs of segment_softmax and of its derivative.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/detail/prefix/access.hpp>
+#include <xloom/detail/prefix/scanned_operands.hpp>
+#include <xloom/detail/prefix/sequences.hpp>
+#include <xloom/detail/tensor/row_split_list.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
+template <class T>
+void softmax_sequence(
+    strip_items<T const> const& x, strip_items<T> const& y, std::size_t count, compute_t<T>* buffer)
+{
+    if constexpr (std::same_as<T, compute_t<T>>)
+        if (buffer == nullptr)
+            return kernel::softmax(x.first, y.first, count);
+    for (std::size_t t = 0; t < count; ++t)
+        buffer[t] = static_cast<compute_t<T>>(x(t, 0));
+    kernel::softmax(buffer, buffer, count);
+    for (std::size_t t = 0; t < count; ++t)
+        y(t, 0) = static_cast<T>(buffer[t]);
+}
+
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; d_x may be ct or y.
+template <class T>
+void softmax_cotangents(strip_items<T const> const& ct, strip_items<T const> const& y,
+    strip_items<T> const& d_x, std::size_t count)
+{
+    using V = compute_t<T>;
+    using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
+    auto const at = [](strip_items<T const> const& items, std::size_t t) {
+        return static_cast<V>(items(t, 0));
+    };
+    sum_type sum = 0;
+    for (std::size_t t = 0; t < count; ++t)
+        sum += static_cast<sum_type>(at(ct, t)) * static_cast<sum_type>(at(y, t));
+    for (std::size_t t = 0; t < count; ++t)
+        d_x(t, 0) = static_cast<T>(at(y, t) * (at(ct, t) - static_cast<V>(sum)));
+}
+
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
+/// have about the same number of rows.
+template <class Sequences, class F, class Policy>
+void for_each_segment_sequence(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const end = splits.begin_of_part(part + 1, parts);
+        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
+                auto at = all(i);
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    at[k] += static_cast<std::ptrdiff_t>(splits.begin(s)) * all.time()[k];
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    f(part, at, splits.length(s));
+                    for (std::size_t k = 0; k < at.size(); ++k)
+                        at[k] += all.beside()[k];
+                }
+            }
+    });
+}
+
+/// Checks the operands and computes the softmax of each segment. Requires valid types.
+template <class X, class Splits, class Y, class Policy>
+void run_segment_softmax(
+    std::string_view name, X const& x, Splits const& row_splits, Y& y, Policy const& policy)
+{
+    using T = item_t<X>;
+    auto const xs = std::tie(x);
+    auto const ys = std::tie(y);
+    detail::check_ranks(name, "x", xs);
+    detail::check_ranks(name, "y", ys);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys);
+    std::size_t const rows = check_segmented_rows(name, call.operands());
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, call.inputs(), call.results());
+    check_splits_memory(name, detail::memory_of(row_splits), call.results());
+    sequences<2> const all(call.layouts(), 0, false);
+    std::size_t const parts = detail::parts_for(policy, rows * all.count());
+    auto const& time = all.time();
+    bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
+    std::size_t const longest = is_contiguous ? 0 : splits.longest();
+    aligned_vector<compute_t<T>> buffers(parts * longest);
+    detail::for_each_segment_sequence(
+        splits, all, parts,
+        [&](std::size_t part, sequences<2>::offsets const& at, std::size_t length) {
+            detail::softmax_sequence<T>({std::get<0>(call.x) + at[0], time[0], 0},
+                {std::get<0>(call.y) + at[1], time[1], 0}, length,
+                longest == 0 ? nullptr : buffers.data() + part * longest);
+        },
+        policy);
+}
+
+/// Checks the operands and computes the cotangents of each segment. Requires valid types.
+template <class Ct, class Y, class Splits, class DX, class Policy>
+void run_segment_softmax_vjp(
+    std::string_view name, Ct const& ct, Y const& y, Splits const& row_splits, DX& d_x, Policy const& policy)
+{
+    using T = item_t<Y>;
+    detail::check_named_ranks(name, {"ct", "y", "d_x"}, std::tie(ct, y, d_x));
+    std::array<scan_operand, 3> const operands{
+        {{"ct", detail::memory_of(ct)}, {"y", detail::memory_of(y)}, {"d_x", detail::memory_of(d_x)}}};
+    std::span<scan_operand const> const all_operands = operands;
+    std::size_t const rows = check_segmented_rows(name, all_operands);
+    row_split_list const splits(name, row_splits, rows);
+    check_scan_memory(name, all_operands.first(2), all_operands.last(1));
+    check_splits_memory(name, detail::memory_of(row_splits), all_operands.last(1));
+    sequences<3> const all(
+        {operands[0].memory.layout, operands[1].memory.layout, operands[2].memory.layout}, 0, false);
+    auto const& time = all.time();
+    T const *const ct_items = enable_tensor<bare<Ct>>::data(ct), *const y_items =
+                                                                     enable_tensor<bare<Y>>::data(y);
+    T* const d_x_items = enable_tensor<bare<DX>>::data(d_x);
+    detail::for_each_segment_sequence(
+        splits, all, detail::parts_for(policy, rows * all.count()),
+        [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
+            detail::softmax_cotangents<T>({ct_items + at[0], time[0], 0}, {y_items + at[1], time[1], 0},
+                {d_x_items + at[2], time[2], 0}, length);
+        },
+        policy);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

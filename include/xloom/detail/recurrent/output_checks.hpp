@@ -1,0 +1,56 @@
+#pragma once
+// The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include <xloom/detail/check/recurrent.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the memory block of each input.
+template <class... Refs, class... Names>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
+{
+    return {named_block{inputs.name, block_if_given(inputs)}...};
+}
+
+/// An output, its required shape, and the name of the input that may be the same tensor.
+template <class Item>
+struct output_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape;
+    shape const& expected;
+    tensor_ref<Item> const& ref;
+    std::string_view may_alias{};
+};
+
+/// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
+/// allows. `describe` returns the sizes that an error cites.
+template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, Describe const& describe,
+    std::array<output_requirement<Item>, Outputs> const& outputs,
+    std::array<named_block, Inputs> const& inputs)
+{
+    bool are_right = true;
+    for (output_requirement<Item> const& output : outputs) {
+        check_rank(op, output.operand, output.ref.rank());
+        are_right &= !output.ref.is_given() || output.ref.shape() == output.expected;
+    }
+    std::apply(
+        [&](auto const&... output) {
+            if (!are_right)
+                check_shapes(op,
+                    std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
+                        shape_if_given(output.ref)}...},
+                    describe);
+            check_apart(op,
+                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
+                inputs);
+        },
+        outputs);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

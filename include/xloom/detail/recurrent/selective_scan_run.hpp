@@ -1,0 +1,139 @@
+#pragma once
+// The run of a selective scan: batches of channels of each sequence, divided among threads.
+
+#include <cstddef>
+
+#include <xloom/detail/check/selective_scan.hpp>
+#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/vector_level.hpp>
+#include <xloom/detail/kernel/selective_scan.hpp>
+#include <xloom/detail/recurrent/workspace.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct selective_scan_inputs;
+
+namespace detail {
+
+/// The operand u of a selective scan.
+template <class Item>
+using selective_ref = named_ref<tensor_ref<Item const>, names::u>;
+
+/// Returns the rows of sequence n of an operand; omitted if the operand is.
+template <class Item>
+kernel::item_rows<Item> rows_of_sequence(
+    tensor_ref<Item> const& from, selective_sizes const& sizes, std::size_t n)
+{
+    if (!from.is_given())
+        return {};
+    std::size_t const rows = sizes.has_batch ? 1 : 0;
+    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.step(0) : 0;
+    return {from.data() + begin, from.step(rows), from.step(rows + 1)};
+}
+
+template <class Item>
+kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.step(0), from.step(1)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// Returns a vector as the only row.
+template <class Item>
+kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.step(0)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item>
+selective_sizes check_selective_inputs(
+    std::string_view op, selective_ref<Item> const& u, selective_scan_inputs<Item> const& in)
+{
+    check_ranks(op, u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state);
+    return check_selective_scan(op,
+        {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
+            shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z), shape_if_given(in.delta_bias),
+            shape_if_given(in.initial_state)},
+        sizeof(Item));
+}
+
+/// A selective scan whose operands are checked.
+template <class Item>
+struct selective_call {
+    selective_ref<Item> const& u;
+    selective_scan_inputs<Item> const& in;
+    selective_sizes sizes;
+    bool delta_softplus;
+
+    kernel::selective_inputs<Item> sequence(std::size_t n) const
+    {
+        auto const rows = [&](auto const& from) { return rows_of_sequence<Item const>(from, sizes, n); };
+        return {sizes.T, sizes.S, delta_softplus, rows(u), rows(in.delta), matrix_rows<Item const>(in.A),
+            rows(in.B), rows(in.C), vector_row<Item const>(in.D), rows(in.z),
+            vector_row<Item const>(in.delta_bias)};
+    }
+
+    /// Returns the number of threads' parts of `units`, which do all work together.
+    template <class Policy>
+    std::size_t parts(std::size_t units, Policy const& policy) const
+    {
+        return (std::min)(
+            detail::parts_for(policy, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S)),
+            std::max<std::size_t>(units, 1));
+    }
+};
+
+/// The function that runs a selective scan. It computes y and the final state; each is omitted if its
+/// reference is.
+template <class Item>
+struct selective_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, tensor_ref<Item> const& y, tensor_ref<Item> const& final_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_functions compiled() noexcept { return {&scan}; }
+
+private:
+    static void scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+        tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        using T = compute_t<Item>;
+        using channels = kernel::selective_channels<Item>;
+        selective_sizes const& sizes = call.sizes;
+        std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width,
+                          units = sizes.N * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        channels(call.sequence(0), 0, 0, size);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+                auto const in = call.sequence(n);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::selective_scan(
+                    channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                    {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                        rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
+            }
+        });
+    }
+};
+
+template <class Item, class Policy>
+void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+    tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    vector_level().functions<selective_functions<Item>>().run(
+        call, y, final_state, workspace, policy_ref(policy));
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,189 @@
+#pragma once
+// The run of a selective scan's vector-Jacobian product: groups of channels of each sequence, divided among
+// threads, and then the sums over the groups.
+
+#include <cstddef>
+
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/kernel/selective_scan_vjp.hpp>
+#include <xloom/detail/recurrent/selective_scan_run.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct selective_scan_cotangents;
+template <class Item>
+struct selective_scan_gradients;
+
+namespace detail {
+
+/// The backward pass of all sequences and groups of channels. A unit is a group of one sequence.
+template <class Item>
+class selective_vjp_run {
+    using T = compute_t<Item>;
+    using channels = kernel::selective_channels<Item>;
+
+    static constexpr std::size_t group_width = tuning::channels_per_gradient;
+    static_assert(group_width % channels::width == 0);
+
+public:
+    selective_vjp_run(selective_call<Item> const& call, selective_scan_cotangents<Item> const& cotangents,
+        selective_scan_gradients<Item> const& gradients)
+        : call_(call),
+          sizes_(call.sizes),
+          cotangents_(cotangents),
+          gradients_(gradients),
+          groups_((sizes_.K + group_width - 1) / group_width)
+    {}
+
+    template <class Policy>
+    void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
+    {
+        std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
+        kernel::arena<T> sums_size, scratch_size, size;
+        take_sums(sums_size);
+        take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
+        sums_items_ = sums_size.used();
+        size.take(units, sums_items_);
+        size.take(parts, scratch_size.used());
+        sums_ = numbers_of(workspace, size.used());
+        policy.for_each(parts, [&](std::size_t part) {
+            T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit)
+                run_group(unit / groups_, unit % groups_, scratch);
+        });
+        add_groups();
+        add_sequences();
+    }
+
+private:
+    kernel::selective_sums<T> take_sums(kernel::arena<T>& memory) const
+    {
+        return {sizes_.T, sizes_.S, (std::min)(group_width, sizes_.K), memory};
+    }
+    kernel::selective_sums<T> sums_of(std::size_t n, std::size_t group) const
+    {
+        kernel::arena<T> memory(sums_ + (n * groups_ + group) * sums_items_);
+        return take_sums(memory);
+    }
+
+    auto take_scratch(kernel::selective_inputs<Item> const& in, std::size_t first, std::size_t count,
+        kernel::arena<T>& memory) const
+    {
+        channels const block(in, first, count, memory);
+        return std::pair(block, kernel::selective_record<T>(sizes_.T, sizes_.S, memory));
+    }
+
+    void run_group(std::size_t n, std::size_t group, T* scratch) const
+    {
+        auto const rows = [&](auto const& from) { return rows_of_sequence(from, sizes_, n); };
+        kernel::selective_inputs<Item> const in = call_.sequence(n);
+        kernel::selective_cotangents<Item> const of{rows(call_.in.initial_state), rows(cotangents_.y),
+            rows(cotangents_.final_state), rows(gradients_.u), rows(gradients_.delta), rows(gradients_.z),
+            rows(gradients_.initial_state)};
+        kernel::selective_sums<T> const sums = sums_of(n, group);
+        std::fill_n(sums.d_B, sizes_.T * sizes_.S, T(0));
+        std::fill_n(sums.d_C, sizes_.T * sizes_.S, T(0));
+        std::size_t const begin = group * group_width, end = (std::min)(begin + group_width, sizes_.K);
+        for (std::size_t first = begin; first < end; first += channels::width) {
+            std::size_t const count = (std::min)(channels::width, end - first);
+            kernel::arena<T> memory(scratch);
+            auto const [block, record] = take_scratch(in, first, count, memory);
+            kernel::selective_backward<Item>(block, count, of, record)(sums, first - begin);
+        }
+    }
+
+    static void add(T const* from, T* to, std::size_t count)
+    {
+        std::transform(from, from + count, to, to, [](T const& x, T const& sum) { return sum + x; });
+    }
+
+    /// Writes a matrix, unless its gradient is omitted; zeros if there are no sums.
+    static void write(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
+        std::size_t columns)
+    {
+        if (to.first != nullptr)
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < columns; ++j)
+                    *to.at(i, j) = static_cast<Item>(from == nullptr ? T(0) : from[i * row + j]);
+    }
+
+    /// Writes d_B and d_C: of each sequence the sums over its groups in order.
+    void add_groups() const
+    {
+        std::size_t const steps = sizes_.T, S = sizes_.S;
+        for (std::size_t n = 0; n < sizes_.N; ++n) {
+            auto const d_B = rows_of_sequence<Item>(gradients_.B, sizes_, n);
+            auto const d_C = rows_of_sequence<Item>(gradients_.C, sizes_, n);
+            if (groups_ == 0) {
+                write(nullptr, 0, d_B, steps, S);
+                write(nullptr, 0, d_C, steps, S);
+                continue;
+            }
+            kernel::selective_sums<T> const total = sums_of(n, 0);
+            for (std::size_t group = 1; group < groups_; ++group) {
+                add(sums_of(n, group).d_B, total.d_B, steps * S);
+                add(sums_of(n, group).d_C, total.d_C, steps * S);
+            }
+            write(total.d_B, S, d_B, steps, S);
+            write(total.d_C, S, d_C, steps, S);
+        }
+    }
+
+    /// Writes d_A, d_D and d_delta_bias: of each group the sums over the sequences in order.
+    void add_sequences() const
+    {
+        auto const d_A = matrix_rows<Item>(gradients_.A).transposed();
+        auto const d_D = vector_row<Item>(gradients_.D),
+                   d_delta_bias = vector_row<Item>(gradients_.delta_bias);
+        if (sizes_.N == 0) {
+            write(nullptr, 0, d_A, sizes_.S, sizes_.K);
+            write(nullptr, 0, d_D, 1, sizes_.K);
+            write(nullptr, 0, d_delta_bias, 1, sizes_.K);
+            return;
+        }
+        for (std::size_t group = 0; group < groups_; ++group) {
+            std::size_t const first = group * group_width, count = (std::min)(group_width, sizes_.K - first);
+            kernel::selective_sums<T> const total = sums_of(0, group);
+            for (std::size_t n = 1; n < sizes_.N; ++n) {
+                kernel::selective_sums<T> const own = sums_of(n, group);
+                add(own.d_A, total.d_A, sizes_.S * own.channels);
+                add(own.d_D, total.d_D, count);
+                add(own.d_delta_bias, total.d_delta_bias, count);
+            }
+            write(total.d_A, total.channels, d_A.from(first), sizes_.S, count);
+            write(total.d_D, 0, d_D.from(first), 1, count);
+            write(total.d_delta_bias, 0, d_delta_bias.from(first), 1, count);
+        }
+    }
+
+    selective_call<Item> const& call_;
+    selective_sizes const& sizes_;
+    selective_scan_cotangents<Item> const& cotangents_;
+    selective_scan_gradients<Item> const& gradients_;
+    std::size_t groups_, sums_items_ = 0;
+    T* sums_ = nullptr;
+};
+
+/// The function that runs the vector-Jacobian product.
+template <class Item>
+struct selective_vjp_functions {
+    using item = Item;
+
+    void (*run)(selective_call<Item> const&, selective_scan_cotangents<Item> const&,
+        selective_scan_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr selective_vjp_functions compiled() noexcept { return {&run_backward}; }
+
+private:
+    static void run_backward(selective_call<Item> const& call,
+        selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

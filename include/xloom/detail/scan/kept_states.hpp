@@ -1,0 +1,209 @@
+#pragma once
+// The states that a forward pass keeps, and the backward pass over the iterations between them.
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/scan/state_slots.hpp>
+#include <xloom/detail/scan/step.hpp>
+#include <xloom/detail/tensor/operand_tuple.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <template <class> class Slots, class Leaves>
+struct slots_of_leaves;
+template <template <class> class Slots, class... Xs>
+struct slots_of_leaves<Slots, std::tuple<Xs&...>> {
+    using type = std::tuple<Slots<Xs>...>;
+};
+
+/// The states before some iterations of a forward pass, by the rules of a checkpoint. State is a pack of
+/// owned values, Slots the memory of one of them.
+template <template <class> class Slots, class State>
+class kept_states {
+    using slot_tuple = typename slots_of_leaves<Slots, leaves_t<State>>::type;
+    static constexpr std::size_t none = (std::numeric_limits<std::size_t>::max)();
+
+public:
+    explicit kept_states(checkpoint const& policy) : policy_(policy) {}
+
+    /// Begins a forward pass of `length` iterations or, if that is not exact, of at most that many.
+    void start(std::string_view op, std::size_t length, bool is_exact)
+    {
+        op_ = op;
+        is_finished_ = false;
+        length_ = length;
+        iteration_ = next_ = kept_ = 0;
+        stride_ = policy_.policy() == checkpoint::kind::sqrt ? ceil_sqrt(length) : 1;
+        capacity_ = capacity_for(length);
+        is_exact_ = is_exact;
+    }
+
+    /// Notes the states before the next iteration.
+    template <class... Xs>
+    void visit(std::tuple<Xs...> const& states)
+    {
+        if (iteration_ == next_)
+            keep(states);
+        ++iteration_;
+    }
+
+    /// Ends the forward pass.
+    void finish()
+    {
+        length_ = iteration_;
+        is_finished_ = true;
+    }
+
+    checkpoint::kind policy() const { return policy_.policy(); }
+    bool is_finished() const { return is_finished_; }
+    /// Returns the number of iterations of the forward pass.
+    std::size_t length() const { return length_; }
+    slot_tuple const& state_slots() const { return slots_; }
+
+    /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
+    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
+    /// the initial states are kept.
+    template <class Advance, class Pull>
+    void reverse(Advance const& advance, Pull const& pull)
+    {
+        std::size_t loaded = none; // the iteration before which the states in current_ are
+        for (std::size_t end = length_; end != 0;) {
+            std::size_t const begin = iterations_[kept_ - 1];
+            State& current = *current_;
+            if (loaded != begin)
+                load_newest();
+            loaded = none; // until nothing has thrown
+            if (end - begin == 1) {
+                pull(begin, std::as_const(current));
+                loaded = begin;
+                --end;
+                if (begin != 0)
+                    --kept_;
+            } else if (kept_ == capacity_ || end - begin == 2) {
+                --end;
+                advance(current, begin, end);
+                require_shapes();
+                pull(end, std::as_const(current));
+            } else {
+                loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
+                advance(current, begin, loaded);
+                require_shapes();
+                save(loaded, detail::leaves(current));
+            }
+        }
+    }
+
+private:
+    std::size_t capacity_for(std::size_t length) const
+    {
+        switch (policy_.policy()) {
+        case checkpoint::kind::all:
+            return length;
+        case checkpoint::kind::sqrt:
+            return length == 0 ? 0 : (length + stride_ - 1) / stride_ + stride_ - 1;
+        default:
+            return (std::min)(policy_.count(), length);
+        }
+    }
+
+    template <class... Xs>
+    void keep(std::tuple<Xs...> const& states)
+    {
+        if (kept_ == 0)
+            open(states);
+        if (policy_.policy() == checkpoint::kind::online && kept_ == (capacity_ + 1) / 2) {
+            halve();
+            if (iteration_ % stride_ != 0) {
+                next_ = iteration_ - iteration_ % stride_ + stride_;
+                return;
+            }
+        }
+        save(iteration_, states);
+        next_ = next_kept();
+    }
+
+    /// Drops every second state, so that half of the memory stays free for the iterations between two.
+    void halve()
+    {
+        for (std::size_t i = 1; 2 * i < kept_; ++i) {
+            detail::for_each_leaf(slots_, [&](auto, auto& each) { each.move(2 * i, i); });
+            iterations_[i] = iterations_[2 * i];
+        }
+        kept_ = (kept_ + 1) / 2;
+        stride_ *= 2;
+    }
+
+    std::size_t next_kept() const
+    {
+        if (policy_.policy() != checkpoint::kind::binomial)
+            return iteration_ + stride_;
+        std::size_t const left = length_ - iteration_;
+        if (kept_ == capacity_ || left < 2)
+            return none;
+        return iteration_ + binomial_advance(left, capacity_ - kept_ + 1);
+    }
+
+    template <class... Xs>
+    void open(std::tuple<Xs...> const& states)
+    {
+        if (current_) // the memory of an earlier call
+            detail::for_each_leaf(states, [&](auto i, auto const& state) {
+                detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
+            });
+        else
+            std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) {
+            each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
+        });
+        if (is_exact_)
+            iterations_.reserve(capacity_); // the loop allocates nothing
+    }
+
+    template <class... Xs>
+    void save(std::size_t iteration, std::tuple<Xs...> const& states)
+    {
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) { each.save(kept_, std::get<i>(states)); });
+        if (kept_ == iterations_.size())
+            iterations_.push_back(iteration);
+        else
+            iterations_[kept_] = iteration;
+        ++kept_;
+    }
+
+    void require_shapes() const
+    {
+        detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
+            each.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+        });
+    }
+
+    void load_newest()
+    {
+        detail::for_each_leaf(slots_,
+            [&](auto i, auto& each) { each.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+    }
+
+    checkpoint policy_;
+    std::string_view op_{};
+    slot_tuple slots_{};
+    std::vector<std::size_t> iterations_{}; ///< before which the states of the slots are
+    std::optional<State> current_{};
+    std::size_t capacity_ = 0;
+    std::size_t kept_ = 0;
+    std::size_t length_ = 0;
+    std::size_t stride_ = 1;
+    std::size_t iteration_ = 0; ///< the next one of the forward pass
+    std::size_t next_ = 0;      ///< the next iteration before which the states are kept
+    bool is_exact_ = true;
+    movable_flag is_finished_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,94 @@
+#pragma once
+// The values that pure bodies return, and their assignment to carried values.
+
+#include <utility>
+
+#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/scan/step_memory.hpp>
+#include <xloom/detail/tensor/operand_tuple.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The type that a step stores for a value: lazy expressions and views become containers while the body's
+/// variables exist.
+///
+/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return. The values are copied into states and outputs at once.
+template <class T>
+struct stored {
+    using type = owned_t<T>;
+};
+template <class T>
+    requires(lazy<T> || tensor_view<T>)
+struct stored<T> {
+    template <class Item>
+    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        step_memory_allocator<Item>, std::allocator<Item>>;
+    template <class Owner>
+    struct recycled {
+        using type = Owner;
+    };
+    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
+    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
+        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
+    };
+    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
+    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
+        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
+    };
+    using type = typename recycled<owned_t<T>>::type;
+};
+template <class... Ts>
+struct stored<std::tuple<Ts...>> {
+    using type = std::tuple<typename stored<bare<Ts>>::type...>;
+};
+template <class T>
+using stored_t = typename stored<bare<T>>::type;
+
+/// False if a value may refer to variables of a body that has returned: lazy expressions and views.
+template <class T>
+inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
+template <class... Ts>
+inline constexpr bool is_self_contained<std::tuple<Ts...>> = (is_self_contained<bare<Ts>> && ...);
+template <class T>
+inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>;
+template <class T, class Allocator>
+inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
+
+/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
+struct loose_values {};
+
+/// A tag for the state of a step whose condition is not a bool.
+struct no_bool {};
+
+/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
+/// that differ are a compile-time error.
+template <class To, class From>
+bool has_room_for(To const& to, From const& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>)
+        return true;
+    else if constexpr (is_fixed_shape<shape_type_t<To>>)
+        return detail::have_same_shape(to, from);
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
+                       enable_tensor<To>::rank == enable_tensor<From>::rank)
+        return true;
+    else
+        return enable_tensor<To>::rank == detail::shape_of(from).size();
+}
+
+/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
+/// replacement, and has_room_for(to, from).
+template <class To, class From>
+void assign_carried(To& to, From& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
+        to = std::move(from);
+    } else {
+        if (!detail::have_same_shape(to, from))
+            to = enable_tensor<To>::make(detail::shape_of(from));
+        detail::copy_items(from, to);
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

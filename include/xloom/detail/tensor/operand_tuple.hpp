@@ -1,0 +1,82 @@
+#pragma once
+// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
+// outputs.
+
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <xloom/detail/tensor/tensor.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... Ts>
+inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
+
+template <class T>
+inline constexpr bool is_sequence = false;
+template <class T, class Allocator>
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
+
+/// True for an operand, which may stand in the place of a callable that was forgotten.
+template <class X>
+inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
+
+/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
+template <class Pack>
+constexpr auto leaves(Pack& pack)
+{
+    if constexpr (is_tuple<std::remove_const_t<Pack>>) {
+        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
+    } else {
+        return std::tie(pack);
+    }
+}
+
+/// The tuple type of the leaves of a pack: std::tuple<T&...>.
+template <class Pack>
+using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
+
+template <class Pack>
+inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
+
+/// False if a std::tuple is nested in a std::tuple.
+template <class Pack>
+inline constexpr bool is_flat = true;
+template <class... Ts>
+inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
+
+/// True if every value can be a scan output: a tensor or a scalar.
+template <class Pack>
+inline constexpr bool is_stackable = !has_sequence<Pack>;
+template <class... Ts>
+inline constexpr bool is_stackable<std::tuple<Ts...>> =
+    !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
+
+/// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
+template <class Tuple, class F>
+constexpr void for_each_leaf(Tuple&& tuple, F&& f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
+}
+
+template <class... Ts>
+struct owned<std::tuple<Ts...>> {
+    using type = std::tuple<owned_t<Ts>...>;
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail

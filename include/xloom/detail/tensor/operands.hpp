@@ -1,0 +1,139 @@
+#pragma once
+// The operands of a call: inputs evaluated into memory, shapes and memory blocks.
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <xloom/detail/check/overlap.hpp>
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/tensor/borrowed.hpp>
+#include <xloom/detail/tensor/operand_tuple.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
+/// is evaluated once, before the first iteration.
+template <class X>
+using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
+
+/// Requires that the items of an input that will be evaluated fit in memory. More axes than max_rank are for
+/// check_rank to report.
+///
+/// Errors    shape_error
+template <class X>
+void check_evaluated_size([[maybe_unused]] X const& input)
+{
+    if constexpr (lazy<X>)
+        if (input.dimension() <= max_rank)
+            check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
+}
+
+template <class Pack>
+auto evaluated_inputs(Pack const& inputs)
+{
+    return std::apply(
+        [](auto&... input) {
+            (detail::check_evaluated_size(input), ...);
+            return std::tuple<input_t<bare<decltype(input)>>...>(input...);
+        },
+        detail::leaves(inputs));
+}
+
+/// The inputs of a pack, evaluated when it is constructed.
+template <class Pack>
+struct evaluated_pack {
+    decltype(detail::evaluated_inputs(std::declval<Pack const&>())) values;
+
+    explicit evaluated_pack(Pack const& inputs) : values(detail::evaluated_inputs(inputs)) {}
+};
+
+/// Returns a pointer to the values; a null pointer if they have not been evaluated.
+template <class Pack>
+auto const* pointer_to_values(std::optional<evaluated_pack<Pack>> const& inputs)
+{
+    return inputs ? std::addressof(inputs->values) : nullptr;
+}
+
+/// True unless the type of an operand shows that its rank is at most max_rank.
+template <class X>
+inline constexpr bool may_exceed_max_rank = lazy<X>;
+template <tensor X>
+inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
+
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
+/// whose types show it.
+template <class... Xs>
+void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+}
+
+/// As above, of operands that have names of their own.
+template <class... Xs>
+void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof...(Xs)> const& names,
+    std::tuple<Xs...> const& operands)
+{
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, names[i], detail::rank_of(operand)); });
+}
+
+template <class X>
+void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        check_rank(op, name, detail::rank_of(operands[i]), i);
+}
+
+template <class... Xs>
+std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
+        operands);
+}
+
+template <class X>
+memory_block memory_of(X const& value)
+{
+    if constexpr (tensor<X>)
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
+            detail::layout_of(value)};
+    else
+        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
+}
+
+/// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
+/// outputs.
+template <class... Xs>
+std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) {
+            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+        },
+        operands);
+}
+
+/// True if the operand is neither const nor a view of const memory.
+template <class X>
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
+
+/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
+/// value.
+template <class Pack>
+inline constexpr bool outlives_call = outlives_expression<Pack>;
+template <class... Ts>
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
+
+} // namespace xloom::inline XLOOM_ABI::detail

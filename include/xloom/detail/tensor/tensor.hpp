@@ -1,0 +1,301 @@
+#pragma once
+// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
+
+#include <concepts>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/element_view.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
+///
+///     using value_type = ...;                                  // the items' type
+///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
+///     static auto data(T& or T const&);                        // pointer to the first item
+///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
+///
+/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views.
+template <class T>
+struct enable_tensor;
+
+namespace detail {
+
+template <class T>
+using bare = std::remove_cvref_t<T>;
+
+template <class T>
+concept expression = xt::is_xexpression<bare<T>>::value;
+
+/// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
+/// for it that does not compile.
+template <class T>
+inline constexpr bool has_items_in_storage = true;
+template <class T>
+    requires requires(T& t) { t.storage(); }
+inline constexpr bool has_items_in_storage<T> = requires(T& t) {
+    requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
+};
+
+template <class T>
+concept strided_expression = expression<T> && requires(bare<T>& t) {
+    t.data();
+    t.data_offset();
+    t.strides();
+} && has_items_in_storage<bare<T>>;
+
+template <class Shape>
+inline constexpr std::size_t rank_of_shape = dynamic_rank;
+template <class Size, std::size_t Rank>
+inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
+template <std::size_t... Dims>
+inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
+
+/// True for xtensor's containers, false for its adaptors and views.
+template <class T>
+inline constexpr bool is_xcontainer = false;
+template <class Storage, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
+template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_xcontainer<xt::xtensor_container<Storage, Rank, Layout, Tag>> = true;
+template <class T, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Sharable, Tag>> = true;
+
+} // namespace detail
+
+/// The specialisation for xtensor expressions whose items are in memory.
+template <detail::strided_expression T>
+struct enable_tensor<T> {
+    using value_type = std::remove_const_t<typename T::value_type>;
+    static constexpr std::size_t rank = detail::rank_of_shape<typename T::shape_type>;
+
+    template <class U>
+    static auto data(U& tensor)
+    {
+        return tensor.data() + static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
+    }
+    static auto const& shape(T const& tensor) { return tensor.shape(); }
+    static auto const& strides(T const& tensor) { return tensor.strides(); }
+
+    static T make(xloom::shape const& dims)
+    {
+        T tensor;
+        if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
+            typename T::shape_type extents{};
+            xt::resize_container(extents, dims.size());
+            std::copy(dims.begin(), dims.end(), extents.begin());
+            tensor.resize(extents);
+        }
+        return tensor;
+    }
+
+    template <std::size_t Rank>
+    using rebind =
+        typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
+};
+
+/// A type for which enable_tensor is specialised.
+template <class T>
+concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
+
+namespace detail {
+
+/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
+/// exist.
+template <class T>
+concept lazy = expression<T> && !tensor<T>;
+
+/// A tensor that does not own its items: an xtensor adaptor or view.
+template <class T>
+concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+
+template <class T>
+struct shape_type_of {
+    using type = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, xt::dynamic_shape<std::size_t>,
+        std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+};
+template <strided_expression T>
+    requires is_fixed_shape<typename T::shape_type>
+struct shape_type_of<T> {
+    using type = typename T::shape_type;
+};
+
+/// The shape type of a tensor: std::array, fixed_shape, or xtensor's dynamic shape.
+template <tensor T>
+using shape_type_t = typename shape_type_of<bare<T>>::type;
+
+/// The type of one item of a tensor; for a scalar T itself.
+template <class T>
+struct item_of {
+    using type = T;
+};
+template <tensor T>
+struct item_of<T> {
+    using type = typename enable_tensor<T>::value_type;
+};
+template <lazy T>
+struct item_of<T> {
+    using type = typename T::value_type;
+};
+template <class T>
+using item_t = typename item_of<bare<T>>::type;
+
+/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
+/// expressions.
+template <class T>
+struct owned {
+    using type = T;
+};
+template <tensor_view T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, shape_type_t<T>>::type;
+};
+template <lazy T>
+struct owned<T> {
+    using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
+};
+/// For types derived from xt::xcontainer, which xt::eval returns unevaluated.
+template <lazy T>
+    requires std::is_base_of_v<xt::xcontainer<T>, T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
+};
+template <class T>
+using owned_t = typename owned<bare<T>>::type;
+
+/// True if the items of every T are contiguous in row-major order.
+template <class T>
+inline constexpr bool is_always_row_major = false;
+template <strided_expression T>
+inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
+
+/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
+template <class T>
+std::size_t rank_of([[maybe_unused]] T const& value)
+{
+    if constexpr (!tensor<T>) {
+        return 0;
+    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
+        auto const& dims = enable_tensor<bare<T>>::shape(value);
+        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
+    } else {
+        return enable_tensor<bare<T>>::rank;
+    }
+}
+
+/// Returns the length of the first axis. Requires a rank of at least 1.
+template <tensor T>
+std::size_t length_of_axis_0(T const& value)
+{
+    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
+}
+
+/// Returns the shape of a value of any rank as text.
+template <class T>
+std::string describe_shape([[maybe_unused]] T const& value)
+{
+    if constexpr (tensor<T>)
+        return concat(enable_tensor<bare<T>>::shape(value));
+    else
+        return concat(shape{});
+}
+
+/// Returns the shape of a tensor. Requires a rank of at most max_rank.
+template <tensor T>
+shape shape_of(T const& value)
+{
+    auto const& dims = enable_tensor<bare<T>>::shape(value);
+    return {dims.begin(), dims.end()};
+}
+
+template <tensor T>
+strided_layout layout_of(T const& value)
+{
+    auto const& steps = enable_tensor<bare<T>>::strides(value);
+    return {detail::shape_of(value), {steps.begin(), steps.end()}};
+}
+
+/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
+template <tensor T>
+using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
+    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+
+template <tensor T>
+extents_t<T> extents_of(T const& value)
+{
+    auto const& dims = enable_tensor<T>::shape(value);
+    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
+        return {dims.begin(), dims.end()};
+    } else {
+        extents_t<T> extents{};
+        for (std::size_t axis = 0; axis < extents.size(); ++axis)
+            extents[axis] = static_cast<std::size_t>(dims[axis]);
+        return extents;
+    }
+}
+
+/// True if a value's shape equals a range of dimensions; a scalar has none.
+template <class T, class Dims>
+bool is_shaped_like(T const& value, Dims const& dims)
+{
+    if constexpr (tensor<T>) {
+        auto const& own = enable_tensor<T>::shape(value);
+        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
+            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
+    } else {
+        return dims.size() == 0;
+    }
+}
+
+/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
+template <class T>
+    requires(!expression<T> && !tensor<T>)
+shape shape_of(T const&)
+{
+    return {};
+}
+
+template <class A, class B>
+bool have_same_shape(A const& a, B const& b)
+{
+    if constexpr (tensor<A>)
+        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
+    else
+        return detail::is_shaped_like(b, shape{});
+}
+
+/// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
+///
+/// Errors    shape_error: its size overflows.
+template <tensor T>
+T make_tensor(std::string_view op, std::string_view name, shape const& dims,
+    std::string_view remedy = "Reduce a dimension.")
+{
+    check_result_size(op, name, dims, sizeof(item_t<T>), remedy);
+    return enable_tensor<T>::make(dims);
+}
+
+/// Assigns the items of one tensor to those of another tensor of the same shape.
+template <tensor From, tensor To>
+void copy_items(From const& from, To& to)
+{
+    auto const* source = enable_tensor<From>::data(from);
+    auto* target = enable_tensor<To>::data(to);
+    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
+        std::copy_n(source, from.size(), target);
+    else
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).strides,
+            detail::layout_of(to).strides)(source, target);
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,293 @@
+#pragma once
+// The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
+
+#include <array>
+#include <string_view>
+
+#include <xloom/detail/recurrent/attention_gradients.hpp>
+#include <xloom/detail/recurrent/attn_lstm_backward_weights.hpp>
+#include <xloom/detail/recurrent/attn_lstm_residuals.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The residuals that attn_lstm_forward_into keeps for attn_lstm_backward_into: the sums of the gates, c, the
+/// attention, the context, the query and the alignment of each step that a row has; the keys of each memory;
+/// the initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
+/// allocates nothing. A backward pass only reads it.
+template <class Item>
+class attn_lstm_residuals : public detail::attn_lstm_residuals_of<Item> {};
+
+/// The cotangents of an AttnLSTM's outputs; {} omits one, which is zeros.
+template <class Item>
+struct attn_lstm_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_alignments> alignments{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_attention> Y_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_alignment> Y_alignment{};
+};
+
+/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_backward_into; {} omits one.
+template <class Item>
+struct attn_lstm_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_QW> QW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_MW> MW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_V> V{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_M> M{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_AW> AW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_alignment> initial_alignment{};
+};
+
+/// The weights and attributes of an AttnLSTM, checked and packed for its backward pass: the constants and
+/// options of attn_lstm_weights in another order. B is not read. Copies share the memory, moves copy; const
+/// members are thread-safe.
+///
+/// Errors    shape_error, option_error: as attn_lstm.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
+template <class Item>
+class attn_lstm_backward_weights : public detail::packed_weights<detail::attn_lstm_backward_family, Item> {
+public:
+    attn_lstm_backward_weights(
+        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+        : attn_lstm_backward_weights::packed_weights(
+              {"xloom::attn_lstm_backward_weights"}, constants, options)
+    {}
+
+    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+    {
+        attn_lstm_backward_weights::packed_weights::assign(
+            {"xloom::attn_lstm_backward_weights"}, constants, options);
+    }
+};
+
+namespace detail {
+
+/// Requires residuals of a forward pass with an attention of these widths.
+template <class Item>
+void check_attention_residuals(
+    std::string_view op, attn_lstm_residuals<Item> const& residuals, attention_widths const& attention)
+{
+    attention_widths const& kept = residuals.attention();
+    if (kept.A != attention.A || kept.E != attention.E || kept.C != attention.C)
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass of the same sizes, but they have A = ", kept.A,
+            ", E = ", kept.E, ", C = ", kept.C, ", and the weights A = ", attention.A, ", E = ", attention.E,
+            ", C = ", attention.C, ". Run the forward pass with these weights.");
+}
+
+template <class Item>
+void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
+    named_ref<tensor_ref<Item const>, names::M> const& M, attn_lstm_backward_weights<Item> const& weights,
+    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
+    attn_lstm_gradients<Item> const& gradients)
+{
+    check_ranks(op, X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
+        cotangents.Y_attention, cotangents.Y_alignment);
+    recurrent_widths const& sizes = weights.sizes();
+    attention_widths const& attention = weights.attention();
+    batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
+    check_residuals(op, residuals, weights, batch, X);
+    check_attention_residuals(op, residuals, attention);
+    std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
+    std::size_t const A = attention.A, E = attention.E, C = attention.C;
+    check_memory(op, attention, sizes, N, shape_if_given(M), false, {}, {});
+    auto const describe_sizes = [&] {
+        return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
+            " and C = ", C);
+    };
+    if (attention.attends)
+        check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
+            describe_sizes);
+    check_shapes(op,
+        std::array{
+            shape_requirement{"ct_Y", "[T, D, N, H]", {T, D, N, H}, shape_if_given(cotangents.Y)},
+            shape_requirement{"ct_Y_h", "[D, N, H]", {D, N, H}, shape_if_given(cotangents.Y_h)},
+            shape_requirement{"ct_Y_c", "[D, N, H]", {D, N, H}, shape_if_given(cotangents.Y_c)},
+            shape_requirement{
+                "ct_alignments", "[T, D, N, S]", {T, D, N, S}, shape_if_given(cotangents.alignments)},
+            shape_requirement{
+                "ct_Y_attention", "[D, N, C]", {D, N, C}, shape_if_given(cotangents.Y_attention)},
+            shape_requirement{
+                "ct_Y_alignment", "[D, N, S]", {D, N, S}, shape_if_given(cotangents.Y_alignment)},
+        },
+        describe_sizes);
+    check_outputs<Item>(op, describe_sizes,
+        std::array{
+            output_requirement<Item>{"ct_X", "[T, N, I]", X.shape(), gradients.X},
+            output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
+            output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
+            output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
+            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h, "ct_Y_h"},
+            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c, "ct_Y_c"},
+            output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
+            output_requirement<Item>{"ct_QW", "[D, H, A]", {D, H, A}, gradients.QW},
+            output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
+            output_requirement<Item>{"ct_V", "[D, A]", {D, A}, gradients.V},
+            output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
+            output_requirement<Item>{
+                "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
+            output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
+                gradients.initial_attention, "ct_Y_attention"},
+            output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},
+                gradients.initial_alignment, "ct_Y_alignment"},
+        },
+        blocks_of(X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
+            cotangents.Y_attention, cotangents.Y_alignment));
+}
+
+} // namespace detail
+
+/// Computes com.microsoft's AttnLSTM as attn_lstm_into does, with the default score and the same bits, and
+/// keeps what its backward pass needs.
+///
+/// Errors    as attn_lstm_into; option_error: weights of a narrow storage.
+/// Cost      that of attn_lstm_into with Y_attention, and writing residuals of T N D (5H + C + A + S)
+///           numbers, with AW E more, fewer for shorter rows, and of N D S A keys.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_residuals<Item>& residuals,
+    attention_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
+    detail::input_ref<Item> const input = X;
+    detail::check_recorded_weights(op, weights);
+    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
+    detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
+    bahdanau const score;
+    detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
+        [&](auto& runner, auto const& states) {
+            residuals.start(
+                weights, {sizes.T, sizes.N}, [&](std::size_t n) { return runner.operands.length(n); },
+                states.memory);
+            runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
+                       runner.groups},
+                policy);
+        });
+    residuals.finish({input, 0});
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
+    attn_lstm_residuals<Item>&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
+        "weights, start, outputs, residuals, workspace[, policy])");
+}
+
+/// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
+/// its inputs from those of its outputs.
+///
+/// Shapes    those of the operands: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N, H], ct_alignments [T, D, N,
+///           S], ct_Y_attention [D, N, C], ct_Y_alignment [D, N, S] -> ct_X [T, N, I], ct_W [D, 4H, I + C],
+///           ct_R [D, 4H, H], ct_B [D, 8H], ct_initial_h and ct_initial_c [D, N, H], ct_P [D, 3H], ct_QW [D,
+///           H, A], ct_MW [D, E, A], ct_V [D, A], ct_M [N, S, E], ct_AW [D, H + E, L], ct_initial_attention
+///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
+///           and P do not require that the forward pass has them. Without attention, M is {}.
+/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
+///           X and M.
+/// Policy    as lstm_backward_into.
+/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
+///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
+///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
+///           for a row of length 0, which passes ct_Y_alignment on.
+/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+///           ct_Y_h, and so on.
+/// Order     as lstm_backward_into: the bits do not depend on the threads. The gradient of MW is a sum over
+///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
+/// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
+///           scores T N D S A times a division and seven multiplications. Allocates nothing if the workspace
+///           is large enough.
+/// Source    com.microsoft AttnLSTM-1; Bahdanau, Cho and Bengio (2015); Werbos (1990), backpropagation
+///           through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}, M = {{{1}, {2}}}; // T = 2, N = I = 1, S = 2, E = 1
+/// xt::xtensor<double, 3> const W = xt::ones<double>({1, 4, 2}), R = xt::ones<double>({1, 4, 1}); // H = 1
+/// xt::xtensor<double, 3> const QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<double, 2> const V = {{1}};
+/// xt::xtensor<double, 3> ct_M = xt::zeros<double>({1, 2, 1});
+/// xloom::attn_lstm_residuals<double> residuals;
+/// xloom::attention_workspace<double> workspace;
+/// xloom::attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
+/// xloom::attn_lstm_weights<double> const weights(constants);
+/// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
+/// xloom::attn_lstm_backward_into(
+///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
+/// ct_M; // = [[[0.00361237], [0.00462913]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void attn_lstm_backward_into(Input const& X,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const& M,
+    attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
+    std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, attention_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::check_attn_lstm_backward(
+        "xloom::attn_lstm_backward_into", input, M, weights, residuals, cotangents, gradients);
+    auto const& [D, I, H] = weights.sizes();
+    auto const& [A, E, C, attends, has_layer] = weights.attention();
+    detail::batch_sizes const batch = residuals.batch();
+    detail::run_backward<detail::attn_lstm_backward_states<Item>>(
+        {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
+            gradients.B, gradients.P,
+            {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},
+                {gradients.AW, 0, has_layer ? C : 0}}}},
+        {{{cotangents.Y_h, 0}, {cotangents.Y_c, 0}, {gradients.initial_h, 0}, {gradients.initial_c, 0}},
+            batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
+            {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW, gradients.V,
+            {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
+        weights, residuals, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_backward_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
+        "M, weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, attention_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>,
+        "xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from "
+        "the constants and options of attn_lstm_weights");
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,396 @@
+#pragma once
+// The comparison of a body's VJP with central differences.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/vjp_types.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of check_vjp.
+struct check_vjp_options {
+    std::optional<double> tolerance{}; ///< none: 1e-6 for double and wider types, 1e-2 for float
+    std::uint32_t seed = 1;            ///< of the cotangents, which are random numbers in [-1, 1]
+};
+
+/// An item of an operand whose derivative by the VJP differs from its difference quotient.
+struct vjp_difference {
+    std::string operand; ///< such as params[0]
+    shape index;
+    double vjp;
+    double quotient;
+};
+
+/// The result of check_vjp, which is true if the VJP is right.
+class vjp_report {
+public:
+    explicit operator bool() const noexcept { return differences_.empty(); }
+    std::vector<vjp_difference> const& differences() const noexcept { return differences_; }
+    void add(vjp_difference difference) { differences_.push_back(std::move(difference)); }
+
+private:
+    std::vector<vjp_difference> differences_{};
+};
+
+/// Returns a sentence about the first four differences.
+inline std::string to_string(vjp_report const& report)
+{
+    if (report)
+        return "the VJP agrees with the difference quotients";
+    detail::fact_list facts;
+    for (vjp_difference const& each : report.differences())
+        facts.add(each.operand, each.index, " has ", std::to_string(each.vjp), " instead of ",
+            std::to_string(each.quotient));
+    return detail::concat("the VJP must agree with the difference quotients, but ", facts);
+}
+
+/// Writes to_string(report).
+inline std::ostream& operator<<(std::ostream& to, vjp_report const& report)
+{
+    return to << to_string(report);
+}
+
+namespace detail {
+
+/// Random numbers in [-1, 1], of the same values on every platform.
+class cotangent_numbers {
+public:
+    explicit cotangent_numbers(std::uint32_t seed) : state_(seed) {}
+
+    double operator()()
+    {
+        state_ = state_ * 1664525u + 1013904223u;
+        return static_cast<double>(state_ >> 8) / (1 << 23) - 1;
+    }
+
+private:
+    std::uint32_t state_;
+};
+
+/// True for the step of a body with S states.
+template <class Step, std::size_t S>
+inline constexpr bool is_step_of = false;
+template <class State, class ScanOutputs, std::size_t S>
+inline constexpr bool is_step_of<scan_step<State, ScanOutputs>, S> = leaf_count<State> == S;
+template <std::size_t S>
+inline constexpr bool is_step_of<scan_step<loose_values>, S> = false;
+
+/// True if difference quotients by this type exist.
+template <class Item>
+inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
+
+/// Returns the items of a value.
+template <class X>
+std::vector<double> doubles_of(X const& value)
+{
+    std::vector<double> items;
+    detail::for_each_item(value, [&](auto const& item) { items.push_back(static_cast<double>(item)); });
+    return items;
+}
+
+/// Compares a VJP with central differences of the sum of all results times cotangents. Operands is a tuple of
+/// the states, the elements and the parameters.
+template <class Operands>
+class vjp_comparison {
+public:
+    vjp_comparison(Operands& operands, check_vjp_options const& options)
+        : operands_(operands), options_(options)
+    {}
+
+    /// Returns a cotangent for a result, and the same one for a result of the same place in every call.
+    template <class X>
+    owned_t<X> cotangent_of(X const& result)
+    {
+        owned_t<X> ct = detail::zeros_like(result);
+        detail::for_each_item(ct, [&](auto& item) {
+            if constexpr (has_quotients<bare<decltype(item)>>) {
+                item = static_cast<bare<decltype(item)>>(numbers_());
+                weights_.push_back(static_cast<double>(item));
+            }
+        });
+        return ct;
+    }
+
+    /// Returns a cotangent of a parameter before the VJP, which must add to it.
+    template <class X>
+    owned_t<X> start_of(X const& param)
+    {
+        owned_t<X> ct = detail::zeros_like(param);
+        detail::for_each_item(ct, [&](auto& item) {
+            if constexpr (has_quotients<bare<decltype(item)>>)
+                item = static_cast<bare<decltype(item)>>(numbers_());
+        });
+        return ct;
+    }
+
+    /// Compares the derivatives by one operand, which are what the VJP made of `start`, with the quotients.
+    /// evaluate(use) computes the results and calls use(result) for each.
+    template <std::size_t I, class Ct, class Evaluate>
+    void compare(std::string_view name, std::size_t number, Ct const& start, Ct const& ct_operand,
+        Evaluate const& evaluate, vjp_report& report) const
+    {
+        auto& operand = std::get<I>(operands_);
+        if (!detail::have_same_shape(operand, ct_operand))
+            fail<body_error>(
+                "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but ", name, "[",
+                number, "] is ", detail::shape_of(operand), " and the VJP made its cotangent ",
+                detail::describe_shape(ct_operand), ". Assign its items.");
+        using item = item_t<bare<decltype(operand)>>;
+        if constexpr (has_quotients<item>) {
+            double const tolerance =
+                options_.tolerance.value_or(std::numeric_limits<item>::digits < 53 ? 1e-2 : 1e-6);
+            std::vector<double> const before = detail::doubles_of(start),
+                                      after = detail::doubles_of(ct_operand);
+            std::size_t flat = 0;
+            detail::for_each_item(operand, [&](item& value) {
+                item const original = value;
+                item const step =
+                    std::cbrt(std::numeric_limits<item>::epsilon()) * (std::max)(item(1), std::abs(original));
+                value = original + step;
+                item const above = value;
+                double const sum_above = weighted_results(evaluate);
+                value = original - step;
+                double const quotient =
+                    (sum_above - weighted_results(evaluate)) / static_cast<double>(above - value);
+                value = original;
+                double const vjp = after[flat] - before[flat];
+                if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
+                    report.add({concat(name, "[", number, "]"), unravel(flat, detail::shape_of(operand)), vjp,
+                        quotient});
+                ++flat;
+            });
+        }
+    }
+
+private:
+    template <class Evaluate>
+    double weighted_results(Evaluate const& evaluate) const
+    {
+        double sum = 0;
+        std::size_t next = 0;
+        evaluate([&](auto const& result) {
+            detail::for_each_item(result, [&](auto const& item) {
+                if constexpr (has_quotients<bare<decltype(item)>>)
+                    sum += next < weights_.size() ? weights_[next++] * static_cast<double>(item) : 0.0;
+            });
+        });
+        return sum;
+    }
+
+    Operands& operands_;
+    check_vjp_options options_;
+    cotangent_numbers numbers_{options_.seed};
+    std::vector<double> weights_{};
+};
+
+/// The values of packs as const references.
+template <class... Packs>
+using const_operands_t = joined_t<const_leaves_t<owned_t<Packs>>...>;
+
+// The message of a static_assert is a literal, so only the preprocessor can insert the name of the function.
+// The macro defines function<BodyVjp, State, Elements, Params, Outputs>(): true if a VJP is callable for a
+// body with these outputs, otherwise a compile-time error of one sentence.
+#define XLOOM_CHECKED_VJP(function, op)                                                                      \
+    template <class BodyVjp, class State, class Elements, class Params, class Outputs>                       \
+    consteval bool function()                                                                                \
+    {                                                                                                        \
+        using call = call_of<BodyVjp,                                                                        \
+            joined_t<const_operands_t<State, Elements, Params, Outputs>, leaves_t<owned_t<State>>,           \
+                leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>>;                                    \
+        if constexpr (is_operand<BodyVjp> || !call::is_valid)                                                \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP must be callable as body_vjp(state const&..., element const&..., param "       \
+                   "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., "     \
+                   "param cotangent&...)");                                                                  \
+        else if constexpr (call::has_copies)                                                                 \
+            static_assert(never<BodyVjp>,                                                                    \
+                op ": the VJP takes a cotangent that it is to write by value, so that what it writes is "    \
+                   "lost; take it by reference, as in double& ct_h or auto& ct_x");                          \
+        else                                                                                                 \
+            return true;                                                                                     \
+        return false;                                                                                        \
+    }
+
+XLOOM_CHECKED_VJP(is_valid_checked_vjp, "xloom::check_vjp")
+XLOOM_CHECKED_VJP(is_valid_checked_vjp_into, "xloom::check_vjp_into")
+
+#undef XLOOM_CHECKED_VJP
+
+/// True if the types of a call of check_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params>
+consteval bool is_valid_check_vjp()
+{
+    using call = call_of<Body, const_operands_t<State, Elements, Params>>;
+    if constexpr (is_operand<BodyVjp>)
+        return is_valid_checked_vjp<BodyVjp, State, Elements, Params, std::tuple<>>();
+    else if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp: the body must be callable as body(state const&..., element const&..., param "
+            "const&...); the arguments are check_vjp(body, body_vjp, states, elements[, params][, options])");
+    else {
+        using step = bare<typename call::result>;
+        if constexpr (!is_step_of<step, leaf_count<State const>>)
+            static_assert(never<Body>, "xloom::check_vjp: the body must return xloom::scan_step{state, "
+                                       "scan_outputs}, with as many states as it has");
+        else
+            return is_valid_checked_vjp<BodyVjp, State, Elements, Params, decltype(step::scan_outputs)>();
+    }
+    return false;
+}
+
+/// True if the types of a call of check_vjp_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
+consteval bool is_valid_check_vjp_into()
+{
+    using call = call_of<Body,
+        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
+    if constexpr (!call::is_valid)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body must be callable as body(state&..., element const&..., param "
+            "const&..., output&...); the arguments are check_vjp_into(body, body_vjp, states, elements, "
+            "params, outputs[, options])");
+    else if constexpr (call::has_copies)
+        static_assert(never<Body>,
+            "xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is "
+            "lost; take it by reference, as in double& h or auto& y_t");
+    else
+        return is_valid_checked_vjp_into<BodyVjp, State, Elements, Params, Outputs>();
+    return false;
+}
+
+/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
+/// and the outputs.
+template <class State, class Elements, class Params, class CallBody, class BodyVjp>
+vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
+    CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
+{
+    auto const own = [](auto const& pack) {
+        return std::apply(
+            [](auto const&... value) { return std::tuple<owned_t<decltype(value)>...>(value...); },
+            detail::leaves(pack));
+    };
+    auto const first = own(states);
+    auto const x = own(elements);
+    auto const p = own(params);
+    auto operands = std::tuple_cat(first, x, p);
+    constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
+                          P = std::tuple_size_v<decltype(p)>;
+    vjp_comparison comparison(operands, options);
+
+    auto const results = call_body(operands);
+    auto cts = std::apply(
+        [&](auto const&... result) { return std::tuple{comparison.cotangent_of(result)...}; }, results);
+    vjp_report report;
+    [&]<std::size_t... I, std::size_t... J, std::size_t... K, std::size_t... L>(std::index_sequence<I...>,
+        std::index_sequence<J...>, std::index_sequence<K...>, std::index_sequence<L...>) {
+        auto const zeros = std::tuple(detail::zeros_like(std::get<I>(first))...);
+        auto const zeros_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
+        auto const start_p = std::tuple(comparison.start_of(std::get<K>(p))...);
+        auto ct_x = zeros_x;
+        auto ct_p = start_p;
+        detail::call_body(body_vjp, detail::const_leaves(detail::leaves(first)), detail::leaves(x),
+            detail::leaves(p), std::tie(std::as_const(std::get<S + L>(cts))...),
+            std::tie(std::get<I>(cts)...), detail::leaves(ct_x), detail::leaves(ct_p));
+        auto const evaluate = [&](auto const& use) {
+            std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
+        };
+        (comparison.template compare<I>("states", I, std::get<I>(zeros), std::get<I>(cts), evaluate, report),
+            ...);
+        (comparison.template compare<S + J>(
+             "elements", J, std::get<J>(zeros_x), std::get<J>(ct_x), evaluate, report),
+            ...);
+        (comparison.template compare<S + M + K>(
+             "params", K, std::get<K>(start_p), std::get<K>(ct_p), evaluate, report),
+            ...);
+    }(std::make_index_sequence<S>{}, std::make_index_sequence<M>{}, std::make_index_sequence<P>{},
+        std::make_index_sequence<std::tuple_size_v<decltype(cts)> - S>{});
+    return report;
+}
+
+} // namespace detail
+
+/// Compares the VJP of a scan's body with central differences, and returns the items that differ.
+///
+/// body(state const&..., element const&..., param const&...) -> scan_step and body_vjp are those of scan_vjp.
+/// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
+/// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
+/// varied by the cube root of its type's epsilon.
+/// The cotangents of the params are random numbers, too, before body_vjp adds to them.
+///
+/// Types     items of floating-point types are varied, others are not.
+/// Options   check_vjp_options. The tolerance is relative to the larger of 1 and the quotient.
+/// Errors    body_error: the VJP changed the shape of a cotangent. Exceptions of the bodies propagate.
+/// Cost      two runs of the body for every item.
+/// Source    JAX's jax.test_util.check_vjp.
+/// Example
+/// ```cpp
+/// auto const body = [](double h, double x, double w) { return xloom::scan_step{w * h + x}; };
+/// auto const wrong = [](double h, double, double w, double& ct_h, double& ct_x, double& ct_w) {
+///     ct_x = ct_h;
+///     ct_w += h; // times ct_h
+///     ct_h *= w;
+/// };
+/// bool const is_right = bool(xloom::check_vjp(body, wrong, 0.5, 2.0, 0.25));
+/// is_right; // = false
+/// ```
+template <class Body, class BodyVjp, class State, class Elements, class Params = std::tuple<>>
+vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
+    Params const& params = {}, check_vjp_options const& options = {})
+{
+    if constexpr (detail::is_valid_check_vjp<std::remove_reference_t<Body>, std::remove_reference_t<BodyVjp>,
+                      State, Elements, Params>()) {
+        auto const call_body = [&](auto const& operands) {
+            auto step = std::apply(body, operands);
+            return std::apply(
+                [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
+                std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
+///          elements.
+template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
+vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
+    Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
+{
+    if constexpr (detail::is_valid_check_vjp_into<std::remove_reference_t<Body>,
+                      std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>()) {
+        constexpr std::size_t S = detail::leaf_count<State const>;
+        auto const call_body = [&](auto const& operands) {
+            auto results = std::apply(
+                [](auto const&... value) {
+                    return std::tuple<detail::owned_t<decltype(value)>...>(value...);
+                },
+                std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
+            [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
+                std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
+                ((std::get<I>(results) = std::get<I>(operands)), ...);
+                body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
+            }(std::make_index_sequence<S>{},
+                std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
+                std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
+            return results;
+        };
+        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,200 @@
+#pragma once
+// The vector-Jacobian product of if_: its result, and a function from its cotangent to those of the operands.
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <xloom/control_flow/if.hpp>
+#include <xloom/detail/check/cotangents.hpp>
+#include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/held_pack.hpp>
+#include <xloom/detail/scan/recorded_vjp.hpp>
+#include <xloom/detail/scan/vjp_types.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The result of if_vjp: that of the branch, and the pullback.
+template <class Result, class Pullback>
+struct if_vjp_result {
+    Result result;
+    Pullback pullback;
+};
+
+namespace detail {
+
+/// The call of a branch with operands.
+template <class Branch, class Operands>
+using branch_call = call_of<Branch, const_leaves_t<Operands>>;
+
+/// The call of a branch's VJP: branch_vjp(operand const&..., result cotangent const&..., operand
+/// cotangent&...).
+template <class BranchVjp, class Operands, class CtResult>
+using branch_vjp_call = call_of<BranchVjp,
+    joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>>;
+
+/// True if the types of a call of if_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
+consteval bool is_valid_if_vjp()
+{
+    if constexpr (!is_flat<bare<Operands>>)
+        static_assert(never<Operands>,
+            "xloom::if_vjp: operands are one value or a flat std::tuple of values, "
+            "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Operands>>)
+        static_assert(never<Operands>,
+            "xloom::if_vjp: an operand is a tensor or a scalar, whose cotangent can begin as 0");
+    else if constexpr (!branch_call<Then, Operands>::is_valid || !branch_call<Else, Operands>::is_valid)
+        static_assert(never<Then>,
+            "xloom::if_vjp: the branches must be callable as branch(operand const&...); the arguments are "
+            "if_vjp(cond, then_branch, then_vjp, else_branch, else_vjp, operands)");
+    else {
+        using then_t = typename branch_call<Then, Operands>::result;
+        using else_t = typename branch_call<Else, Operands>::result;
+        if constexpr (is_valid_if<Cond, callable_returning<then_t>,
+                          callable_returning<else_t>>()) // the other requirements
+            return is_recordable_by<ThenVjp, Then, const_leaves_t<Operands>> &&
+                   is_recordable_by<ElseVjp, Else, const_leaves_t<Operands>>;
+    }
+    return false;
+}
+
+/// True if the types of a call of the pullback are valid, otherwise a compile-time error of one sentence.
+template <class Result, class ThenVjp, class ElseVjp, class Operands, class CtResult>
+consteval bool is_valid_if_pullback()
+{
+    if constexpr (!have_same_items<leaves_t<Result>, leaves_t<CtResult const>>)
+        static_assert(never<CtResult>,
+            "xloom::if_vjp: the pullback's argument is a cotangent for each value of "
+            "the result, with items of the value's type");
+    else if constexpr (!branch_vjp_call<ThenVjp, Operands, CtResult>::is_valid ||
+                       !branch_vjp_call<ElseVjp, Operands, CtResult>::is_valid)
+        static_assert(never<ThenVjp>,
+            "xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., "
+            "result cotangent const&..., operand cotangent&...)");
+    else if constexpr (branch_vjp_call<ThenVjp, Operands, CtResult>::has_copies ||
+                       branch_vjp_call<ElseVjp, Operands, CtResult>::has_copies)
+        static_assert(never<ThenVjp>,
+            "xloom::if_vjp: a VJP takes a cotangent that it is to write by value, so that "
+            "what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
+    else
+        return true;
+    return false;
+}
+
+/// The function from the cotangent of a branch's result to those of its operands.
+template <class Result, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
+class if_pullback {
+    static constexpr std::string_view op = "xloom::if_vjp";
+
+public:
+    if_pullback(bool cond, Then then_branch, ThenVjp then_vjp, Else else_branch, ElseVjp else_vjp,
+        held_pack_t<Operands> operands)
+        : cond_(cond),
+          then_branch_(std::move(then_branch)),
+          then_vjp_(std::move(then_vjp)),
+          else_branch_(std::move(else_branch)),
+          else_vjp_(std::move(else_vjp)),
+          operands_(std::move(operands))
+    {}
+
+    /// Runs the branch that `cond` chooses.
+    Result run_forward()
+    {
+        auto const operands = detail::const_leaves(detail::leaves(operands_));
+        Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
+                              : Result(detail::call_body(else_branch_, operands));
+        detail::check_ranks(op, "result", detail::leaves(result));
+        auto const shapes = detail::shapes_of(detail::leaves(result));
+        result_shapes_.assign(shapes.begin(), shapes.end());
+        has_run_ = true;
+        return result;
+    }
+
+    /// Returns the cotangents of the operands.
+    template <class CtResult>
+    owned_t<Operands> operator()(CtResult const& ct_result)
+    {
+        check_pullback(op, has_run_);
+        auto const operands = detail::const_leaves(detail::leaves(operands_));
+        owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
+        constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
+        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        if constexpr (is_valid_if_pullback<Result, bare<decltype(then_vjp)>, bare<decltype(else_vjp)>,
+                          Operands, CtResult>()) {
+            auto const cts = detail::const_leaves(detail::leaves(ct_result));
+            detail::check_ranks(op, "ct_result", cts);
+            detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
+            if (cond_)
+                detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
+            else
+                detail::call_body(else_vjp, operands, cts, detail::leaves(ct_operands));
+        }
+        return ct_operands;
+    }
+
+private:
+    bool cond_;
+    Then then_branch_;
+    ThenVjp then_vjp_;
+    Else else_branch_;
+    ElseVjp else_vjp_;
+    held_pack_t<Operands> operands_;
+    std::vector<shape> result_shapes_{};
+    movable_flag has_run_{};
+};
+
+} // namespace detail
+
+/// Runs a branch of if_ that has operands, and returns its result with a pullback, the function from the
+/// result's cotangent to those of the operands.
+///
+///     result = then_branch(*operands) if cond else else_branch(*operands)
+///     pullback(ct_result) = the cotangents of the operands, by the VJP of that branch
+///
+/// operands is one value or a flat std::tuple of values. branch(operand const&...) -> one value or a flat
+/// std::tuple of values, of the same types from both branches. branch_vjp(operand const&..., result cotangent
+/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at
+/// first. The condition has no derivative.
+///
+/// Shapes    as if_; each cotangent as its value.
+/// Types     an operand is a tensor, or a scalar that 0 can be converted to.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from.
+///           Exceptions of the callables propagate.
+/// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
+/// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
+///           last call of the pullback. Other operands and the callables are kept in the pullback.
+/// Source    JAX's jax.vjp of jax.lax.cond.
+/// Example
+/// ```cpp
+/// auto const twice = [](double x) { return 2 * x; };
+/// auto const twice_vjp = [](double, double ct, double& ct_x) { ct_x += 2 * ct; };
+/// auto const square = [](double x) { return x * x; };
+/// auto const square_vjp = [](double x, double ct, double& ct_x) { ct_x += 2 * x * ct; };
+/// auto [result, pullback] = xloom::if_vjp(false, twice, twice_vjp, square, square_vjp, 3.0);
+/// result; // = 9
+/// pullback(1.0); // = 6
+/// ```
+template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
+auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& else_branch, ElseVjp&& else_vjp,
+    Operands&& operands)
+{
+    using namespace detail;
+    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, bare<ThenVjp>,
+                      std::remove_reference_t<Else>, bare<ElseVjp>, Operands>()) {
+        using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
+        if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
+            std::decay_t<ElseVjp>, Operands>
+            pullback(detail::is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
+                static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
+                static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
+        auto value = pullback.run_forward();
+        return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
+    } else {
+        return if_vjp_result<int, no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,174 @@
+#pragma once
+// The vector-Jacobian product of a loop: its results, and a function from their cotangents to those of its
+// operands. Includes loop_vjp_into.
+
+#include <string_view>
+#include <utility>
+
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/held_pack.hpp>
+#include <xloom/detail/scan/loop_backward.hpp>
+#include <xloom/detail/scan/loop_vjp_types.hpp>
+#include <xloom/detail/scan/recorded_vjp.hpp>
+#include <xloom/detail/scan/vjp_body.hpp>
+#include <xloom/gradients/loop_vjp_into.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The cotangents that a loop's pullback returns.
+template <class State, class Params>
+struct loop_cotangents {
+    State init;
+    Params params;
+};
+
+/// The result of loop_vjp: those of loop, and the pullback.
+template <class State, class ScanOutputs, class Pullback>
+struct loop_vjp_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    Pullback pullback;
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+/// The function from the cotangents of a loop's results to those of its operands.
+template <class Step, class Body, class BodyVjp, class Init, class Params>
+class loop_pullback {
+    using state = owned_t<Init>;
+    using cotangents = loop_cotangents<state, owned_t<Params>>;
+    static constexpr std::string_view op = "xloom::loop_vjp";
+
+public:
+    loop_pullback(Body body, BodyVjp body_vjp, held_pack_t<Params> params, checkpoint const& checkpoints)
+        : body_(std::move(body)),
+          body_vjp_(std::move(body_vjp)),
+          params_(std::move(params)),
+          residuals_(checkpoints)
+    {}
+
+    /// Runs the loop.
+    auto run_forward(state init, loop_options const& options)
+    {
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        loop_record<state>& record = detail::record_of(residuals_);
+        detail::start_loop(op, record, limit_of(op, options), options);
+        constexpr std::size_t states = leaf_count<state>;
+        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
+            recording(record.states, body_, params);
+        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
+        detail::finish_loop(
+            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+        return result;
+    }
+
+    /// Returns the cotangents of init and params.
+    template <class CtStates, class CtOutputs>
+    cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
+    {
+        loop_record<state>& record = detail::record_of(residuals_);
+        check_pullback(op, record.states.is_finished());
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        decltype(auto) body_vjp =
+            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+                body_, body_vjp_);
+        if constexpr (is_valid_loop_pullback<Step, bare<decltype(body_vjp)>, state, Params, CtStates,
+                          CtOutputs>()) {
+            cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
+            auto const evaluated = detail::evaluated_inputs(ct_outputs);
+            auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
+            detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
+            auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
+                Step step = detail::call_body(
+                    body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    detail::require_room(op, i, std::get<i>(carried), value, t);
+                    detail::assign_carried(std::get<i>(carried), value);
+                });
+            };
+            detail::run_loop_backward(op, record, run_body, body_vjp, params, ct_ys,
+                detail::leaves(result.init), detail::leaves(result.params));
+            return result;
+        } else {
+            return {}; // a value, so that one mistake gives one error
+        }
+    }
+
+private:
+    Body body_;
+    BodyVjp body_vjp_;
+    held_pack_t<Params> params_;
+    loop_residuals<state> residuals_;
+};
+
+} // namespace detail
+
+/// Runs loop with a body that has parameters, and returns its results with a pullback, the function from
+/// their cotangents to the cotangents of init and params. The number of iterations need not be known.
+///
+///     final_state, scan_outputs = loop(lambda *args: body(*args, *params), init)
+///     pullback(ct_states, ct_outputs) = ct_init, ct_params
+///
+/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in
+/// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent
+/// const&..., carried value's cotangent&..., param cotangent&...) -> void receives the carried values before
+/// the iteration. It replaces the cotangents of the carried values after the iteration by those of the values
+/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its
+/// place derives it from a generic body. The number of iterations has no derivative.
+///
+/// Shapes    each cotangent as its value; ct_outputs [trips, element...].
+/// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
+///           scalar that 0 can be converted to.
+/// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
+///           need options.max_trip_count. loop_options.
+/// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
+///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
+///           another shape. Exceptions of the bodies propagate.
+/// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
+/// Cost      as loop, a copy of every carried value that is kept; the pullback: trips runs of body_vjp, and
+///           the runs of the body that the checkpoint states.
+/// Aliasing  parameters that are variables of tensor types are not copied: they must live, unchanged, until
+///           the last call of the pullback. Other operands and both callables are kept in the pullback.
+/// Source    JAX has no reverse mode of while_loop; P. Stumm, A. Walther, New algorithms for optimal online
+///           checkpointing, SIAM J. Sci. Comput. 32 (2010).
+/// Example
+/// ```cpp
+/// auto const body = [](std::int64_t, bool, double v, double w) {
+///     return xloom::loop_step{w * v > 1, w * v};
+/// };
+/// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+///     ct_w += ct_v * v;
+///     ct_v *= w;
+/// };
+/// auto result = xloom::loop_vjp(body, body_vjp, 6.0, 0.5, xloom::checkpoint::online(2));
+/// result.final_state; // = 0.75
+/// auto const [ct_v, ct_w] = result.pullback(1.0, std::tuple());
+/// ct_v; // = 0.125
+/// ct_w; // = 4.5
+/// ```
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {},
+    checkpoint const& checkpoints = checkpoint::all(), loop_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, Params>()) {
+        using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
+        loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
+            static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+            detail::hold(static_cast<Params&&>(params)), checkpoints);
+        auto result = pullback.run_forward(state(static_cast<Init&&>(init)), options);
+        return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
+            std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
+            result.trip_count, result.stopped};
+    } else {
+        return loop_vjp_result<state, std::tuple<>,
+            no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,90 @@
+#pragma once
+// NumPy's ufunc.at: an operation on the slices that indices name, duplicates applied in order.
+
+#include <utility>
+
+#include <xloom/detail/indexed/at_types.hpp>
+#include <xloom/detail/indexed/axis_scatter_call.hpp>
+#include <xloom/detail/indexed/scatter.hpp>
+#include <xloom/detail/tensor/strided_items.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// Runs ufunc.at; updates that need not be broadcast are read faster.
+template <class X, class Op, class Indices, class Updates, class Policy>
+void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
+    Policy const& policy)
+{
+    static constexpr indexed_names name = {"xloom::at", "x"};
+    check_rank(name, name.data, detail::rank_of(x));
+    if constexpr (tensor<Updates> && !lazy<Indices>) {
+        check_rank(name, "indices", detail::rank_of(indices));
+        shape const dims = detail::shape_of(x);
+        std::size_t const rank = detail::rank_of(indices) + dims.size();
+        if (!dims.empty() && rank <= max_rank + 1 &&
+            is_row_major_of(updates, joined(detail::shape_of(indices), dims, 1))) {
+            detail::scatter<true, at_call>(name, x, indices, updates, op, options, policy);
+            return;
+        }
+    }
+    detail::scatter<true, at_call>(name, x, indices, broadcast(updates), op, options, policy);
+}
+
+} // namespace detail
+
+/// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
+/// np.add.at(x, indices, updates) is at(x, reduce_add, indices, updates).
+///
+///     for i in ndindex(indices.shape):                            # in row-major order
+///         x[indices[i]] = op(x[indices[i]], updates[i])
+///
+/// Shapes    x [d0 .. d(r-1)], r >= 1, of any layout: the caller's variable, or a view of one; indices of any
+///           rank, also a plain number; updates of a shape that broadcasts to indices.shape ++ x.shape[1:],
+///           or a number. They are not written out.
+/// Types     x and updates of one type, any; a number may be one of another type with a value that both types
+///           have. indices of any integer type. A negative index counts from the end.
+/// Operator  a reduction (reduction::add), reduce_add, reduce_mul, reduce_max, reduce_min, or any callable
+///           op(old item, update item) -> new item.
+/// Options   those of scatter_nd, without the reduction.
+/// Policy    as scatter_nd.
+/// Errors    before the first write, as scatter_nd_into.
+/// Order     row-major: every duplicate counts.
+/// Cost      as scatter_nd_into with broadcast(updates).
+/// Aliasing  x must share no memory with indices or updates.
+/// Differs   from NumPy: one array of indices; tuples of several are scatter_nd_into's.
+/// Source    numpy.ufunc.at.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> x = {1, 2, 3};
+/// xt::xtensor<int, 1> const indices = {0, 0, -1};
+/// xloom::at(x, xloom::reduce_add, indices, 10);
+/// x; // = [21, 2, 13]
+/// xloom::at(x, [](int old, int update) { return old - update; }, indices, xt::xtensor<int, 1>{1, 2, 3});
+/// x; // = [18, 2, 10]
+/// ```
+template <class X, class Op, class Indices, class Updates, class Policy = serial_policy>
+void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_at<X, std::remove_reference_t<Op>, Indices, Updates, Policy>())
+        detail::at(x, op, indices, updates, options, policy);
+}
+
+/// Rejects a call without an operation.
+template <class X, class Indices, class Updates>
+void at(X&&, Indices const&, Updates const&)
+{
+    static_cast<void>(detail::is_valid_at<X, Indices, Indices, Updates, scatter_nd_options>());
+}
+
+/// Rejects another argument in the place of the options.
+template <class X, class Op, class Indices, class Updates, detail::other_than<scatter_nd_options> Other,
+    class... More>
+void at(X&&, Op const&, Indices const&, Updates const&, Other const&, More const&...)
+{
+    static_cast<void>(detail::is_valid_at<X, Op, Indices, Updates, scatter_nd_options>());
+}
+
+} // namespace xloom::inline XLOOM_ABI

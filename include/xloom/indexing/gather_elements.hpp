@@ -1,0 +1,111 @@
+#pragma once
+// The GatherElements operator: gathers items by their indices along one axis.
+
+#include <utility>
+
+#include <xloom/detail/indexed/elements_types.hpp>
+#include <xloom/detail/indexed/gather_elements_call.hpp>
+#include <xloom/detail/indexed/gather_result.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Data, class Indices, class Policy>
+auto gather_elements(
+    Data const& data, Indices const& indices, gather_elements_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_gather_elements<Data, Indices, Policy>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_elements";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, call, policy);
+    }
+}
+
+template <class Data, class Indices, class Output, class Policy>
+void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
+    gather_elements_options const& options, Policy const& policy)
+{
+    if constexpr (is_valid_gather_elements_into<Data, Indices, Output, Policy>()) {
+        static constexpr std::string_view op = "xloom::gather_elements_into";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check::before_use);
+        check_rank(op, "output", detail::rank_of(output));
+        check_gather_elements_output(
+            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
+        gather_to(call, output, policy);
+    }
+}
+
+} // namespace detail
+
+/// Returns the items of data that indices name along one axis; the other axes keep their positions.
+///
+///     for i in ndindex(indices.shape):
+///         j = i
+///         j[axis] = indices[i]
+///         output[i] = data[j]
+///
+/// Shapes    data [d0 .. d(r-1)], r >= 1, and indices of the same rank, no longer than data along any axis
+///           but the indexed one; the output has the shape of indices. It is a container of data's family and
+///           rank. Any layout, lazy expressions too.
+/// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
+/// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
+/// Policy    serial, or one with threads (tbb_policy).
+/// Errors    shape_error, index_error (all offending positions and values).
+/// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
+///           row-major.
+/// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const data = {{1, 2, 3}, {4, 5, 6}};
+/// xloom::gather_elements(data, xt::xtensor<int, 2>{{1, 0, 1}}); // = [[4, 2, 6]]
+/// xloom::gather_elements(data, xt::xtensor<int, 2>{{2, 0}, {-1, 1}}, {.axis = 1}); // = [[3, 1], [6, 5]]
+/// ```
+template <class Data, class Indices, class Policy = serial_policy>
+auto gather_elements(Data const& data, Indices const& indices, gather_elements_options const& options = {},
+    Policy const& policy = {})
+{
+    return detail::gather_elements(data, indices, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Data, class Indices, execution_policy Policy>
+auto gather_elements(Data const&, Indices const&, Policy const&, gather_elements_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_elements<Data, Indices, gather_elements_options>());
+    return detail::owned_t<Data>();
+}
+
+/// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
+/// values.
+///
+/// Cost      as gather_elements, and another pass over the indices with bounds::check.
+/// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
+///           output shares memory with data or indices, or its items share memory with each other.
+template <class Data, class Indices, class Output, class Policy = serial_policy>
+void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
+    gather_elements_options const& options = {}, Policy const& policy = {})
+{
+    detail::gather_elements_into(data, indices, std::forward<Output>(output), options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Data, class Indices, class Output, execution_policy Policy>
+void gather_elements_into(
+    Data const&, Indices const&, Output const&, Policy const&, gather_elements_options const& = {})
+{
+    static_cast<void>(
+        detail::is_valid_gather_elements_into<Data, Indices, Output, gather_elements_options>());
+}
+
+} // namespace xloom::inline XLOOM_ABI

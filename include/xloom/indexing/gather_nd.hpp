@@ -1,0 +1,125 @@
+#pragma once
+// The GatherND operator: gathers the slices that indices name.
+
+#include <utility>
+
+#include <xloom/detail/indexed/gather_call.hpp>
+#include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/indexed/gather_types.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <std::size_t Rank, class Data, class Indices, class Policy>
+auto gather_nd(
+    Data const& data, Indices const& indices, gather_nd_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_gather_nd<Rank, Data, Indices, Policy>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_nd";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<Rank, Data>(op, call, policy);
+    }
+}
+
+template <class Data, class Indices, class Output, class Policy>
+void gather_nd_into(std::string_view op, Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options, Policy const& policy)
+{
+    if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check::before_use);
+        check_rank(op, "output", detail::rank_of(output));
+        check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
+            detail::memory_of(index_tensor));
+        gather_to(call, output, policy);
+    }
+}
+
+} // namespace detail
+
+/// Returns the slices of data that indices name.
+///
+///     for i in ndindex(indices.shape[:-1]):
+///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
+///
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes of equal lengths; q, r >= 1, b
+///           < min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
+///           with gather_nd<Rank> an xt::xtensor of that rank; for your own container one of its family, with
+///           gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
+/// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
+/// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
+/// Policy    serial, or one with threads (tbb_policy).
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
+///           row-major.
+/// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
+/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const data = {{1, 2}, {3, 4}};
+/// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
+/// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
+/// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
+/// ```
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Policy = serial_policy>
+auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {},
+    Policy const& policy = {})
+{
+    return detail::gather_nd<Rank>(data, indices, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
+auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_nd<Rank, Data, Indices, gather_nd_options>());
+    return detail::owned_t<Data>();
+}
+
+/// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
+/// gather_nd_into's output must have.
+///
+/// Errors    shape_error and option_error, as gather_nd.
+/// Source    ONNX GatherND-13.
+/// Example
+/// ```cpp
+/// xloom::gather_nd_shape({2, 3}, {5, 1}); // = [5, 3]
+/// ```
+constexpr shape gather_nd_shape(
+    shape const& data, shape const& indices, gather_nd_options const& options = {})
+{
+    return detail::check_gather_nd("xloom::gather_nd", data, indices, options);
+}
+
+/// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
+/// their values.
+///
+/// Cost      as gather_nd, and another pass over the indices with bounds::check.
+/// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
+///           output shares memory with data or indices, or its items share memory with each other.
+template <class Data, class Indices, class Output, class Policy = serial_policy>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options = {}, Policy const& policy = {})
+{
+    detail::gather_nd_into(
+        "xloom::gather_nd_into", data, indices, std::forward<Output>(output), options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Data, class Indices, class Output, execution_policy Policy>
+void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_nd_into<Data, Indices, Output, gather_nd_options>());
+}
+
+} // namespace xloom::inline XLOOM_ABI

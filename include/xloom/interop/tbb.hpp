@@ -1,0 +1,60 @@
+#pragma once
+// An execution policy that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
+
+#include <algorithm>
+#include <memory>
+
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <xloom/detail/core/policy.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// An execution policy that runs the parts of an operator's work in a oneTBB arena of at most `concurrency`
+/// threads, the calling one included, and no more than the processor has. Copies share the arena, moves copy.
+/// Thread-safe.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{0}, {2}};
+/// xloom::gather_nd(x, indices, {}, xloom::tbb_policy(2)); // = [1, 3]
+/// ```
+class tbb_policy {
+public:
+    explicit tbb_policy(std::size_t concurrency)
+        : concurrency_(std::clamp<std::size_t>(
+              concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
+          arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
+    {}
+    tbb_policy(tbb_policy const&) = default;
+    tbb_policy& operator=(tbb_policy const&) = default;
+
+    std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        run(
+            parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); }, &f);
+    }
+
+private:
+    /// Runs part_of(f, part) for each part. Not a template, so that those of oneTBB are not instantiated for
+    /// each F.
+    void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
+    {
+        arena_->execute([&] {
+            tbb::parallel_for(
+                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); },
+                tbb::simple_partitioner{});
+        });
+    }
+
+    std::size_t concurrency_;
+    std::shared_ptr<tbb::task_arena> arena_;
+};
+
+} // namespace xloom::inline XLOOM_ABI

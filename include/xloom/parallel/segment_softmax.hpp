@@ -1,0 +1,116 @@
+#pragma once
+// Softmax over the segments of ragged rows, and its derivative.
+
+#include <xloom/detail/prefix/scan_operands.hpp>
+#include <xloom/detail/prefix/segment_softmax_run.hpp>
+#include <xloom/detail/prefix/segment_types.hpp>
+#include <xloom/parallel/row_splits.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Computes the softmax of each segment of consecutive rows, for example of the attention over the neighbours
+/// of each node of a graph.
+///
+///     y[i] = exp(x[i] - max(x of segment)) / sum(exp(x of segment - max(x of segment)))
+///
+/// Shapes    x [N, ...], row_splits [S + 1], from 0 to N, not decreasing; y as x. Each column of x has a
+///           softmax of its own. Any layout, lazy expressions too.
+/// Types     float, double, long double and storage floats, which are computed in float and rounded once;
+///           row_splits of any integers.
+/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
+///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
+///           std::bad_alloc.
+/// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
+///           error of a segment of n rows is at most 4 + d / 2 + n / 64 epsilons of float or double, where
+///           d = max - x[i], whose rounding it begins with.
+/// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
+///           through a buffer of the longest segment for each thread, which is allocated.
+/// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const x = {0, 0, 5, 0, 0, 0, 0};
+/// xloom::segment_softmax(x, xt::xtensor<int, 1>{0, 2, 3, 7}); // = [0.5, 0.5, 1, 0.25, 0.25, 0.25, 0.25]
+/// ```
+template <class X, class Splits, class Policy = serial_policy>
+auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::segment_softmax";
+    if constexpr (detail::is_valid_segment_softmax<X, Splits, Policy>()) {
+        auto const inputs = detail::evaluated_inputs(x);
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        auto y = detail::make_like(op, "x", std::get<0>(inputs));
+        detail::run_segment_softmax(op, std::get<0>(inputs), splits, y, policy);
+        return y;
+    } else {
+        return detail::owned_t<X>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes segment_softmax into the caller's y, which may be x itself.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> scores = {{0, 1}, {0, 1}, {3, 3}}; // [edges, heads]
+/// xloom::segment_softmax_into(scores, xt::xtensor<int, 1>{0, 2, 3}, scores);
+/// scores; // = [[0.5, 0.5], [0.5, 0.5], [1, 1]]
+/// ```
+template <class X, class Splits, class Y, class Policy = serial_policy>
+void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_softmax_into<X, Splits, Y, Policy>()) {
+        auto const inputs = detail::evaluated_inputs(x);
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
+    }
+}
+
+/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct
+/// the cotangent of y.
+///
+///     d_x[i] = y[i] * (ct[i] - sum(ct * y of segment))
+///
+/// Shapes    ct and y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; d_x as y. Any layout, lazy
+///           expressions too.
+/// Types     ct, y and d_x of one type, as for segment_softmax; row_splits of any integers.
+/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
+///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
+///           std::bad_alloc.
+/// Order     the sum is that of the rows in their order; of floats and storage floats in double.
+/// Cost      two passes over each segment.
+/// Source    jax.vjp of jax.nn.softmax, segment by segment.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct = {1, 0, 1, 0, 2};
+/// xt::xtensor<int, 1> const row_splits = {0, 2, 3, 5};
+/// auto const y = xloom::segment_softmax(x, row_splits);
+/// xloom::segment_softmax_vjp(ct, y, row_splits); // = [0.25, -0.25, 0, -0.5, 0.5]
+/// ```
+template <class Ct, class Y, class Splits, class Policy = serial_policy>
+auto segment_softmax_vjp(Ct const& ct, Y const& y, Splits const& row_splits, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::segment_softmax_vjp";
+    if constexpr (detail::is_valid_segment_softmax_vjp<Ct, Y, Splits, Policy>()) {
+        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
+        auto d_x = detail::make_like(op, "y", results);
+        detail::run_segment_softmax_vjp(op, cotangents, results, splits, d_x, policy);
+        return d_x;
+    } else {
+        return detail::owned_t<Y>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes segment_softmax_vjp into the caller's d_x, which may be ct or y itself.
+template <class Ct, class Y, class Splits, class DX, class Policy = serial_policy>
+void segment_softmax_vjp_into(
+    Ct const& ct, Y const& y, Splits const& row_splits, DX&& d_x, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_segment_softmax_vjp_into<Ct, Y, Splits, DX, Policy>()) {
+        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
+        detail::run_segment_softmax_vjp(
+            "xloom::segment_softmax_vjp_into", cotangents, results, splits, d_x, policy);
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,211 @@
+#pragma once
+// One step of AttnLSTM, for streams and as a scan's body.
+
+#include <utility>
+
+#include <xloom/detail/recurrent/attn_lstm_step.hpp>
+#include <xloom/detail/recurrent/cell_operands.hpp>
+#include <xloom/recurrent/attn_lstm.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// One step of one direction of AttnLSTM for N rows with a memory each, bitwise equal to a step of attn_lstm.
+///
+///     h, c = lstm_step([x_t, attention], h, c)
+///     alignment = softmax(score(M MW, h QW))  # over memory_seq_lens[n] steps of memory
+///     attention = [h, alignment M] AW if AW else alignment M
+///     y_t = h
+///
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t
+///           [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or
+///           no direction d.
+/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
+///           nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
+/// xt::xtensor<float, 3> const QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 2> const V = {{1}};
+/// xt::xtensor<float, 3> const M = {{{1}, {2}}};
+/// xloom::attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
+/// xloom::attn_lstm_cell<float> cell(weights, M);
+/// xt::xtensor<float, 1> h = {0}, c = {0}, attention = {0};
+/// cell(h, c, attention, xt::xtensor<float, 1>{1});
+/// h; // = [0.369606]
+/// attention; // = [1.52599]
+/// ```
+template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
+class attn_lstm_cell {
+    using T = detail::compute_t<Item>;
+    using score_argument = detail::score_argument<T, Score>;
+
+public:
+    /// Constructs a cell with the weights of direction d. M is read by the constructor only.
+    attn_lstm_cell(attn_lstm_weights<Item> weights,
+        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
+        Score score = {}, std::size_t d = 0)
+        : weights_(std::move(weights)), score_(std::move(score)), d_(d)
+    {
+        if (d >= weights_.sizes().D)
+            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
+                d, ". Choose one of the weights' directions.");
+        if (!weights_.attention().attends)
+            detail::fail<option_error>(
+                name, ": the weights must have attention, but QW, MW and V are omitted. Use lstm_cell.");
+        set_memory(M, memory_seq_lens);
+    }
+
+    attn_lstm_cell(attn_lstm_cell const&) = default;
+    attn_lstm_cell(attn_lstm_cell&&) = default;
+    attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
+    attn_lstm_cell& operator=(attn_lstm_cell const& other)
+        requires std::is_copy_assignable_v<Score>
+    {
+        return *this = attn_lstm_cell(other);
+    }
+
+    /// Sets another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
+    void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
+    {
+        detail::check_ranks(name, M, memory_seq_lens);
+        std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
+        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
+            detail::shape_if_given(M), memory_seq_lens.is_given(), {}, {});
+        detail::check_rows(name, weights_.sizes(), N);
+        detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        memory_.rows.reserve(N); // before loops over N: an M without items may have any N
+        detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
+        std::size_t const memory_size = functions().memory_size(parameters(), memory, N),
+                          size = functions().size(parameters(), score_argument(score_), memory, N);
+        detail::check_fits_in_memory<T>(memory_size);
+        detail::check_fits_in_memory<T>(size);
+        // Allocations come first: if one fails, the cell is unchanged.
+        numbers_.resize((std::max)(numbers_.size(), size + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
+
+        N_ = detail::row_count(N);
+        S_ = S;
+        memory_.rows.resize(N);
+        functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
+    }
+
+    std::size_t batch_size() const noexcept { return N_; }
+    std::size_t memory_steps() const noexcept { return S_; }
+
+    /// Updates h, c and attention to the next state.
+    template <class Hidden, class Cell, class Attention, class Element>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
+    {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, sized_x(x_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), nullptr);
+        }
+    }
+
+    /// Updates h, c and attention to the next state and writes y_t = h: the body of a scan over x_t.
+    template <class Hidden, class Cell, class Attention, class Element, class Output>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
+    {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), detail::first_item(y_t));
+        }
+    }
+
+    /// Updates h, c, attention and alignment to the next state and writes y_t = h. The score reads the last
+    /// alignment.
+    template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
+    void operator()(
+        Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
+    {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() &&
+                      detail::is_cell_alignment<Item, Alignment>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
+                sized_x(x_t), sized_y(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
+                detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
+        }
+    }
+
+private:
+    static constexpr std::string_view name = "xloom::attn_lstm_cell";
+
+    /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
+    struct held_memory {
+        detail::aligned_vector<T> numbers;
+        std::vector<kernel::attending_row<T, Item>> rows;
+
+        held_memory() = default;
+        held_memory(held_memory&&) noexcept = default;
+        held_memory& operator=(held_memory&&) noexcept = default;
+        held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
+        {
+            for (auto& [row, memory, alignment, alignment_step] : rows) {
+                memory.keys.first = numbers.data() + (memory.keys.first - other.numbers.data());
+                memory.values = numbers.data() + (memory.values - other.numbers.data());
+            }
+        }
+    };
+
+    kernel::attn_lstm_parameters<T> const& parameters() const { return detail::parameters_of(weights_, d_); }
+
+    template <class Hidden, class Cell, class Attention, class... Others>
+    void require_operands(
+        Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
+    {
+        std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
+        detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                     detail::sized("attention", "N C", N_ * C, attention), others...});
+    }
+    template <class Element>
+    detail::sized_operand sized_x(Element const& x_t) const
+    {
+        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
+    }
+    template <class Output>
+    detail::sized_operand sized_y(Output const& y_t) const
+    {
+        return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
+    }
+
+    constexpr auto functions() const noexcept
+    {
+        return weights_.level().template functions<detail::attn_cell_functions<Item, score_argument>>();
+    }
+
+    void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
+    {
+        functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
+            numbers_.data(), {h, c, attention, alignment, x_t, y_t});
+    }
+
+    attn_lstm_weights<Item> weights_;
+    Score score_;
+    std::size_t d_;
+    detail::row_count N_;
+    std::size_t S_ = 0;
+    held_memory memory_;
+    detail::aligned_vector<T> numbers_;
+};
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,56 @@
+#pragma once
+// One step of the GRU, for streams and as a scan's body.
+
+#include <utility>
+
+#include <xloom/detail/recurrent/hidden_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+struct gru_cell_name {
+    static constexpr std::string_view text = "xloom::gru_cell";
+};
+
+template <class Item>
+using gru_cell_base = hidden_cell<Item, gru_weights<Item>, kernel::gru_rows<compute_t<Item>>, gru_cell_name>;
+
+} // namespace detail
+
+/// One step of one direction of ONNX's GRU for N rows, bitwise equal to a step of gru.
+///
+///     z, r = act_f(split(Wzr x_t + Wbzr + Rzr h + Rbzr, 2))
+///     g = act_g(Wh x_t + Wbh + Rh (r * h) + Rbh)    # linear_before_reset: ... + r * (Rh h + Rbh)
+///     h = (1 - z) * g + z * h
+///     y_t = h
+///
+/// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+///           contiguous.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows.
+/// Cost      N 3H (I + H) multiply-adds a step. A step allocates nothing.
+/// Aliasing  x_t and y_t may be h.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    ONNX GRU-22.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}}}, R = xt::zeros<float>({1, 3, 1});
+/// xloom::gru_cell<float> cell(xloom::gru_weights<float>({.W = W, .R = R}));
+/// xt::xtensor<float, 1> h = {0};
+/// cell(h, xt::xtensor<float, 1>{1});
+/// cell(h, xt::xtensor<float, 1>{3});
+/// h; // = [0.307763]
+/// ```
+template <class Item>
+class gru_cell : public detail::gru_cell_base<Item> {
+public:
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
+    explicit gru_cell(gru_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
+        : detail::gru_cell_base<Item>(std::move(weights), N, d)
+    {}
+};
+
+} // namespace xloom::inline XLOOM_ABI

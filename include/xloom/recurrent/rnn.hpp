@@ -1,0 +1,197 @@
+#pragma once
+// ONNX's RNN, the simple recurrent network, over a batch of sequences.
+
+#include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/recurrent/rnn_weights.hpp>
+#include <xloom/detail/recurrent/single_state.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
+template <class Item>
+struct rnn_inputs {
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+};
+
+/// The inputs of an RNN that are constant over calls.
+template <class Item>
+struct rnn_constants {
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+};
+
+/// The inputs of an RNN, except X, that vary from call to call.
+template <class Item>
+struct rnn_start {
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+};
+
+/// The outputs of rnn_into; {} omits one.
+template <class Item>
+struct rnn_outputs {
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+};
+
+/// The outputs of rnn, in the shapes given there.
+template <class Item>
+struct rnn_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
+
+/// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
+struct rnn_options {
+    xloom::direction direction = xloom::direction::forward;
+    option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
+};
+
+/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
+///
+/// Errors    shape_error, option_error: as rnn.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+template <class Item>
+class rnn_weights : public detail::packed_weights<detail::rnn_family, Item> {
+public:
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
+        : rnn_weights({"xloom::rnn_weights"}, constants, options)
+    {}
+    /// Packs W and R in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of them.
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, weight_storage storage)
+        requires kernel::has_narrow_storage<detail::compute_t<Item>>
+        : rnn_weights::packed_weights({"xloom::rnn_weights"}, constants, options, storage)
+    {}
+    rnn_weights(
+        detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
+        : rnn_weights::packed_weights(op, constants, options)
+    {}
+
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
+    {
+        rnn_weights::packed_weights::assign_stored({"xloom::rnn_weights"}, constants, options);
+    }
+};
+
+/// Computes ONNX's RNN.
+///
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
+///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
+///         Y[t, d, n] = h
+///
+/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
+///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
+///           Any strides.
+/// Types     as lstm.
+/// Options   rnn_options; if the weights are packed, those given to rnn_weights.
+/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     as lstm: the bits of a row depend only on the row.
+/// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
+/// Differs   from ONNX: nothing known. Unspecified there: a row of length 0 keeps its initial state, and
+///           surplus values of activation_alpha and activation_beta are ignored.
+/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}}}, R = {{{1}}}; // H = 1
+/// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
+/// Y; // = [[[[0.462117]]], [[[0.961251]]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>,
+        Item>("xloom::rnn", X, weights, start, policy);
+}
+
+/// Computes ONNX's RNN with unpacked weights, which it packs first.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
+    rnn_options const& options = {}, Policy const& policy = {})
+{
+    rnn_weights<Item> const weights(
+        detail::operator_name{"xloom::rnn"}, {inputs.W, inputs.R, inputs.B}, options);
+    return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, rnn_weights<Item> const&, Policy const&, std::type_identity_t<rnn_start<Item>> const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
+    return {};
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])");
+    return {};
+}
+
+/// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
+///
+/// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h may be the same tensor as initial_h.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void rnn_into(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::rnn_into";
+    detail::input_ref<Item> const input = X;
+    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
+    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
+    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
+        input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
+    std::type_identity_t<rnn_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])");
+}
+
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
+///
+/// Errors    shape_error: sizes that cannot be counted in bytes.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> rnn_workspace(
+    rnn_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
+        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
+            weights, {}, {}},
+        batch, policy);
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,163 @@
+// loop_vjp: gradients of loops whose trip count the data decides, of values that change their shapes, and
+// errors.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <xloom/gradients/loop_vjp.hpp>
+
+namespace loop_vjp_test {
+
+using namespace xloom;
+
+namespace {
+
+using vec = xt::xtensor<double, 1>;
+
+checkpoint const without_length[] = {checkpoint::all(), checkpoint::online(1), checkpoint::online(2),
+    checkpoint::online(3), checkpoint::online(100)};
+
+/// Newton's iteration for a square root, until it changes by less than 1e-12: y_t = v.
+constexpr auto newton = [](std::int64_t, bool, double v, double a) {
+    double const next = (v + a / v) / 2;
+    return loop_step{std::abs(next - v) > 1e-12, next, v};
+};
+constexpr auto newton_vjp = [](std::int64_t, double v, double a, double ct_y, double& ct_v, double& ct_a) {
+    ct_a += ct_v / (2 * v);
+    ct_v = ct_v * (1 - a / (v * v)) / 2 + ct_y;
+};
+
+} // namespace
+
+TEST_CASE("a loop that ends by itself: the derivative of a square root")
+{
+    for (checkpoint const& checkpoints : without_length) {
+        auto result = loop_vjp(newton, newton_vjp, 1.0, 2.0, checkpoints);
+        CHECK(result.final_state == doctest::Approx(std::sqrt(2.0)).epsilon(1e-15));
+        CHECK(result.trip_count > 4);
+        CHECK(result.scan_outputs.size() == static_cast<std::size_t>(result.trip_count));
+        vec const no_outputs = xt::zeros<double>(result.scan_outputs.shape());
+        auto const [ct_v, ct_a] = result.pullback(1.0, no_outputs);
+        CHECK(ct_a == doctest::Approx(1 / (2 * std::sqrt(2.0))).epsilon(1e-12));
+        CHECK(ct_v ==
+              doctest::Approx(0).epsilon(1e-12)); // the root does not depend on where the iteration began
+        // y[1] = (v + a / v) / 2 at v = 1, a = 2
+        vec of_second = no_outputs;
+        of_second(1) = 1;
+        auto const second = result.pullback(0.0, of_second);
+        CHECK(second.init == -0.5);
+        CHECK(second.params == 0.5);
+    }
+}
+
+TEST_CASE("every checkpoint gives the same bits, also with a trip count that is only a bound")
+{
+    auto const gradient = [](checkpoint const& checkpoints, loop_options const& options) {
+        auto result = loop_vjp(newton, newton_vjp, 0.01, 3.0, checkpoints, options);
+        vec const ct = xt::ones<double>(result.scan_outputs.shape());
+        auto const [ct_v, ct_a] = result.pullback(0.7, ct);
+        return std::tuple(ct_v, ct_a, result.trip_count);
+    };
+    auto const expected = gradient(checkpoint::all(), {});
+    CHECK(std::get<2>(expected) > 9);
+    for (checkpoint const& checkpoints : without_length)
+        CHECK(gradient(checkpoints, {}) == expected);
+    for (checkpoint const& checkpoints :
+        {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(1), checkpoint::binomial(3)})
+        CHECK(gradient(checkpoints, {.max_trip_count = 40}) == expected);
+    // The bound ends the loop.
+    auto const shorter = gradient(checkpoint::all(), {.max_trip_count = 5});
+    CHECK(std::get<2>(shorter) == 5);
+    CHECK(gradient(checkpoint::sqrt(), {.max_trip_count = 5}) == shorter);
+}
+
+TEST_CASE("no iteration: the cotangents are those that were given")
+{
+    for (checkpoint const& checkpoints : {checkpoint::all(), checkpoint::sqrt(), checkpoint::online(2)}) {
+        auto result = loop_vjp(newton, newton_vjp, 1.5, 2.0, checkpoints, {.max_trip_count = 0});
+        CHECK(result.trip_count == 0);
+        auto const [ct_v, ct_a] = result.pullback(4.0, vec(result.scan_outputs));
+        CHECK(ct_v == 4);
+        CHECK(ct_a == 0);
+    }
+}
+
+TEST_CASE("carried values that change their shapes: a list of running products that grows")
+{
+    // v = [v, w * last of v]
+    auto const body = [](std::int64_t, bool, vec const& v, double w) {
+        vec longer = vec::from_shape({v.size() + 1});
+        std::copy(v.begin(), v.end(), longer.begin());
+        longer(v.size()) = w * v(v.size() - 1);
+        return loop_step{true, longer};
+    };
+    auto const body_vjp = [](std::int64_t iteration, vec const& v, double w, vec& ct_v, double& ct_w) {
+        REQUIRE(v.size() == static_cast<std::size_t>(iteration) + 1);
+        REQUIRE(ct_v.size() == v.size() + 1);
+        vec shorter = vec::from_shape({v.size()});
+        std::copy(ct_v.begin(), ct_v.end() - 1, shorter.begin());
+        shorter(v.size() - 1) += w * ct_v(v.size());
+        ct_w += v(v.size() - 1) * ct_v(v.size());
+        ct_v = shorter;
+    };
+    for (checkpoint const& checkpoints : without_length) {
+        auto result = loop_vjp(body, body_vjp, vec{3}, 2.0, checkpoints, {.max_trip_count = 4});
+        CHECK(result.final_state == vec{3, 6, 12, 24, 48});
+        auto const [ct_v, ct_w] = result.pullback(vec{1, 1, 1, 1, 1}, std::tuple());
+        CHECK(ct_v == vec{31});
+        CHECK(ct_w == 3.0 * (1 + 2 * 2 + 3 * 4 + 4 * 8));
+    }
+}
+
+TEST_CASE("sequences and optionals are carried")
+{
+    using list = std::vector<vec>;
+    auto const body = [](std::int64_t, bool, list const& values, std::optional<double> const& last) {
+        list longer = values;
+        longer.push_back(vec{2 * last.value_or(1)});
+        return loop_step{true, std::tuple(longer, std::optional(2 * last.value_or(1)))};
+    };
+    auto const body_vjp = [](std::int64_t, list const&, std::optional<double> const& last, list& ct_values,
+                              std::optional<double>& ct_last) {
+        double const ct = 2 * (ct_last.value_or(0) + ct_values.back()(0));
+        ct_values.pop_back();
+        ct_last = last ? std::optional(ct) : std::nullopt;
+    };
+    for (checkpoint const& checkpoints : without_length) {
+        auto result = loop_vjp(body, body_vjp, std::tuple(list{}, std::optional(3.0)), std::tuple(),
+            checkpoints, {.max_trip_count = 3});
+        CHECK(std::get<0>(result.final_state).size() == 3);
+        auto const [ct_init, ct_params] =
+            result.pullback(std::tuple(list{vec{1}, vec{1}, vec{1}}, std::optional(10.0)), std::tuple());
+        CHECK(std::get<0>(ct_init).empty());
+        CHECK(std::get<1>(ct_init) == 2.0 + 4 + 8 + 80);
+    }
+}
+
+TEST_CASE("errors")
+{
+    CHECK_THROWS_WITH_AS(static_cast<void>(loop_vjp(newton, newton_vjp, 1.0, 2.0, checkpoint::sqrt())),
+        "xloom::loop_vjp: checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
+        "advance, but "
+        "options.max_trip_count is empty. Give it, or choose checkpoint::online or checkpoint::all.",
+        option_error);
+    auto result = loop_vjp(newton, newton_vjp, 1.0, 2.0, checkpoint::all(), {.max_trip_count = 3});
+    CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(1.0, vec{1, 2})),
+        "xloom::loop_vjp: a cotangent must have the shape of its value, but ct_outputs[0] is [2] and "
+        "scan_outputs[0] is [3]. Give it that shape.",
+        shape_error);
+    auto const body = [](std::int64_t, bool, vec const& v) { return loop_step{true, v}; };
+    auto const body_vjp = [](std::int64_t, vec const&, vec&) {};
+    auto same = loop_vjp(body, body_vjp, vec{1, 2}, std::tuple(), checkpoint::all(), {.max_trip_count = 3});
+    CHECK_THROWS_WITH_AS(static_cast<void>(same.pullback(vec{1}, std::tuple())),
+        "xloom::loop_vjp: a cotangent must have the shape of its value, but ct_states[0] is [1] and "
+        "states[0] is "
+        "[2]. Give it that shape.",
+        shape_error);
+}
+
+} // namespace loop_vjp_test

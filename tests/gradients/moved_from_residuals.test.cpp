@@ -1,0 +1,240 @@
+// Residuals and pullbacks that are moved from are empty: a typed error, until a forward pass fills them
+// again.
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
+
+namespace moved_from_residuals_test {
+
+using namespace xloom;
+
+namespace {
+
+using matrices = xt::xtensor<float, 3>;
+using vec = xt::xtensor<double, 1>;
+
+/// Moves `object` away, and lets go of what it was moved to.
+template <class Object>
+void move_away(Object& object)
+{
+    auto const other = std::make_unique<Object>(std::move(object));
+}
+
+/// backward(residuals) throws this after they are moved from, by construction or by assignment, and gives the
+/// same after forward(residuals) and where they were moved to.
+template <class Error, class Residuals, class Forward, class Backward>
+void check_residuals(Forward const& forward, Backward const& backward, char const* text)
+{
+    Residuals residuals;
+    CHECK_THROWS_WITH_AS(static_cast<void>(backward(residuals)), text, Error);
+    forward(residuals);
+    auto const expected = backward(residuals);
+    Residuals copy = residuals;
+    move_away(residuals);
+    CHECK_THROWS_WITH_AS(static_cast<void>(backward(residuals)), text, Error);
+    CHECK(residuals.bytes() == 0);
+    Residuals target;
+    target = std::move(copy);
+    CHECK_THROWS_WITH_AS(static_cast<void>(backward(copy)), text, Error);
+    CHECK(backward(target) == expected);
+    forward(copy);
+    CHECK(backward(copy) == expected);
+}
+
+/// The calls of one recurrent operator on this X, with `gates` gates of two units.
+template <class Weights, class BackwardWeights, class Residuals, class Forward, class Backward>
+void check_recurrent(matrices const& X, std::size_t gates, Forward const& forward, Backward const& backward)
+{
+    std::size_t const I = X.shape(2);
+    matrices const W = 0.25f * xt::ones<float>({std::size_t{1}, 2 * gates, I}),
+                   R = 0.5f * xt::ones<float>({std::size_t{1}, 2 * gates, std::size_t{2}});
+    Weights const weights({.W = W, .R = R});
+    BackwardWeights const backward_weights({.W = W, .R = R});
+    recurrent_workspace<float> workspace;
+    char const* const text = backward.text;
+    check_residuals<shape_error, Residuals>(
+        [&](Residuals& residuals) { forward(X, weights, residuals, workspace); },
+        [&](Residuals const& residuals) {
+            matrices const ct = xt::ones<float>({1, 2, 2});
+            matrices ct_h = xt::zeros<float>({1, 2, 2});
+            backward(X, backward_weights, residuals, ct, ct_h, workspace);
+            return ct_h;
+        },
+        text);
+}
+
+constexpr auto forward_of_lstm = [](auto const& X, auto const& weights, auto& residuals, auto& workspace) {
+    lstm_forward_into(X, weights, {}, {}, residuals, workspace);
+};
+constexpr auto forward_of_gru = [](auto const& X, auto const& weights, auto& residuals, auto& workspace) {
+    gru_forward_into(X, weights, {}, {}, residuals, workspace);
+};
+constexpr auto forward_of_rnn = [](auto const& X, auto const& weights, auto& residuals, auto& workspace) {
+    rnn_forward_into(X, weights, {}, {}, residuals, workspace);
+};
+struct lstm_backward {
+    char const* text = "xloom::lstm_backward_into: residuals must be those of a forward pass, but they are "
+                       "empty. Run the forward pass first.";
+    void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
+        auto& workspace) const
+    {
+        lstm_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+    }
+};
+struct gru_backward {
+    char const* text = "xloom::gru_backward_into: residuals must be those of a forward pass, but they are "
+                       "empty. Run the forward pass first.";
+    void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
+        auto& workspace) const
+    {
+        gru_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+    }
+};
+struct rnn_backward {
+    char const* text = "xloom::rnn_backward_into: residuals must be those of a forward pass, but they are "
+                       "empty. Run the forward pass first.";
+    void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
+        auto& workspace) const
+    {
+        rnn_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+    }
+};
+
+} // namespace
+
+TEST_CASE("residuals of recurrent operators, also of an X of zeros and of one without inputs")
+{
+    for (matrices const& X : {matrices(xt::ones<float>({3, 2, 3})), matrices(xt::zeros<float>({3, 2, 3})),
+             matrices(xt::zeros<float>({3, 2, 0}))}) {
+        check_recurrent<lstm_weights<float>, lstm_backward_weights<float>, lstm_residuals<float>>(
+            X, 4, forward_of_lstm, lstm_backward());
+        check_recurrent<gru_weights<float>, gru_backward_weights<float>, gru_residuals<float>>(
+            X, 3, forward_of_gru, gru_backward());
+        check_recurrent<rnn_weights<float>, rnn_backward_weights<float>, rnn_residuals<float>>(
+            X, 1, forward_of_rnn, rnn_backward());
+    }
+}
+
+TEST_CASE("residuals of attn_lstm")
+{
+    matrices const X = xt::zeros<float>({3, 2, 3}), W = 0.25f * xt::ones<float>({1, 8, 5}),
+                   R = 0.5f * xt::ones<float>({1, 8, 2}), QW = 0.5f * xt::ones<float>({1, 2, 2}),
+                   M = xt::ones<float>({2, 3, 2}), ct = xt::ones<float>({1, 2, 2});
+    xt::xtensor<float, 2> const V = xt::ones<float>({1, 2});
+    attn_lstm_constants<float> const constants{.W = W, .R = R, .QW = QW, .MW = QW, .V = V};
+    attn_lstm_weights<float> const weights(constants);
+    attn_lstm_backward_weights<float> const backward_weights(constants);
+    attention_workspace<float> workspace;
+    check_residuals<shape_error, attn_lstm_residuals<float>>(
+        [&](auto& residuals) { attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace); },
+        [&](auto const& residuals) {
+            matrices ct_M = M;
+            attn_lstm_backward_into(X, M, backward_weights, residuals, {.Y_h = ct}, {.M = ct_M}, workspace);
+            return ct_M;
+        },
+        "xloom::attn_lstm_backward_into: residuals must be those of a forward pass, but they are empty. Run "
+        "the forward pass first.");
+}
+
+TEST_CASE("residuals of a scan and of a loop")
+{
+    vec const x = {1, 2, 3};
+    auto const body = [](double& h, double x_t, double w) { h = w * h + x_t; };
+    auto const body_vjp = [](double h, double, double w, double& ct_h, double& ct_x, double& ct_w) {
+        ct_x += ct_h;
+        ct_w += ct_h * h;
+        ct_h *= w;
+    };
+    check_residuals<option_error, scan_residuals<double>>(
+        [&](auto& residuals) {
+            double h = 1;
+            scan_forward_into(body, h, x, 0.5, std::tuple(), residuals);
+        },
+        [&](auto& residuals) {
+            double ct_h = 1, ct_w = 0;
+            vec ct_x = x;
+            scan_backward_into(body, body_vjp, x, 0.5, std::tuple(), ct_h, ct_x, ct_w, residuals);
+            return std::tuple(ct_h, ct_x, ct_w);
+        },
+        "xloom::scan_backward_into: the residuals must be those of a forward pass, but none has finished "
+        "with "
+        "them. Call scan_forward_into first.");
+
+    auto const trip = [](std::int64_t, double& v, double w) { return (v *= w) > 1; };
+    auto const trip_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+        ct_w += ct_v * v;
+        ct_v *= w;
+    };
+    auto const forward = [&](loop_residuals<double>& residuals) {
+        double v = 6;
+        loop_forward_into(trip, v, 0.5, std::tuple(), residuals);
+    };
+    auto const backward = [&](loop_residuals<double>& residuals) {
+        double ct_v = 1, ct_w = 0;
+        loop_backward_into(trip, trip_vjp, 0.5, std::tuple(), ct_v, ct_w, residuals);
+        return std::tuple(ct_v, ct_w);
+    };
+    char const* const text = "xloom::loop_backward_into: the residuals must be those of a forward pass, but "
+                             "none has finished with them. Call loop_forward_into first.";
+    loop_residuals<double> residuals;
+    forward(residuals);
+    move_away(residuals);
+    CHECK_THROWS_WITH_AS(static_cast<void>(backward(residuals)), text, option_error);
+    forward(residuals);
+    loop_residuals<double> const copy = residuals;
+    loop_residuals<double> target;
+    target = std::move(residuals);
+    CHECK_THROWS_WITH_AS(static_cast<void>(backward(residuals)), text, option_error);
+    CHECK(backward(target) == std::tuple(0.125, 4.5));
+    residuals = copy;
+    CHECK(backward(residuals) == std::tuple(0.125, 4.5));
+}
+
+TEST_CASE("pullbacks")
+{
+    vec const x = {1, 2, 3};
+    auto const body = [](double h, double x_t) { return scan_step{h + x_t}; };
+    auto const body_vjp = [](double, double, double& ct_h, double& ct_x) { ct_x += ct_h; };
+    auto scanned = scan_vjp(body, body_vjp, 0.0, x);
+    auto pullback = std::move(scanned.pullback);
+    CHECK_THROWS_WITH_AS(static_cast<void>(scanned.pullback(1.0, std::tuple())),
+        "xloom::scan_vjp: a pullback can be called until it is moved from, but this one has been. Call the "
+        "one "
+        "that it was moved to.",
+        option_error);
+    CHECK(pullback(1.0, std::tuple()).scan_inputs == vec{1, 1, 1});
+
+    auto const trip = [](std::int64_t, bool, double v) { return loop_step{v > 2, v / 2}; };
+    auto const trip_vjp = [](std::int64_t, double, double& ct_v) { ct_v /= 2; };
+    auto looped = loop_vjp(trip, trip_vjp, 6.0);
+    auto of_loop = std::move(looped.pullback);
+    CHECK_THROWS_WITH_AS(static_cast<void>(looped.pullback(1.0, std::tuple())),
+        "xloom::loop_vjp: a pullback can be called until it is moved from, but this one has been. Call the "
+        "one "
+        "that it was moved to.",
+        option_error);
+    CHECK(of_loop(1.0, std::tuple()).init == 0.125);
+
+    auto const twice = [](vec const& v) { return vec(2 * v); };
+    auto const twice_vjp = [](vec const&, vec const& ct, vec& ct_v) { ct_v += 2 * ct; };
+    auto branched = if_vjp(true, twice, twice_vjp, twice, twice_vjp, vec{1, 2});
+    auto of_branch = std::move(branched.pullback);
+    CHECK_THROWS_WITH_AS(static_cast<void>(branched.pullback(x)),
+        "xloom::if_vjp: a pullback can be called until it is moved from, but this one has been. Call the one "
+        "that it was moved to.",
+        option_error);
+    CHECK(of_branch(vec{1, 10}) == vec{2, 20});
+}
+
+} // namespace moved_from_residuals_test

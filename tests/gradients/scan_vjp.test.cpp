@@ -1,0 +1,168 @@
+// scan_vjp: gradients beside forward mode through plain loops, the operands that its pullback keeps, and its
+// errors.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <xloom/gradients/scan_vjp.hpp>
+
+#include "support/recurrence.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace scan_vjp_test {
+
+using namespace xloom;
+using recurrence::shaped;
+
+namespace {
+
+using vec = xt::xtensor<double, 1>;
+using mat = xt::xtensor<double, 2>;
+
+void check_close(double actual, std::vector<double> const& expected)
+{
+    CHECK(std::abs(actual - expected[0]) <= 1e-12 * (1 + std::abs(expected[0])));
+}
+template <class X>
+void check_close(X const& actual, std::vector<double> const& expected)
+{
+    REQUIRE(actual.size() == expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        CHECK(std::abs(actual.flat(i) - expected[i]) <= 1e-12 * (1 + std::abs(expected[i])));
+}
+
+constexpr auto square_sum = [](double h, double x_t, double w) { return scan_step{h + w * x_t * x_t, h}; };
+constexpr auto square_sum_vjp = [](double, double x_t, double w, double ct_y, double& ct_h, double& ct_x,
+                                    double& ct_w) {
+    ct_x = 2 * w * x_t * ct_h;
+    ct_w += x_t * x_t * ct_h;
+    ct_h += ct_y;
+};
+
+} // namespace
+
+TEST_CASE("gradients of a recurrence with every kind of operand, for every checkpoint")
+{
+    for (std::size_t const T : {0u, 1u, 2u, 9u})
+        for (checkpoint const& checkpoints :
+            {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(2), checkpoint::online(3)}) {
+            recurrence::sizes const n{T, 3, 2};
+            std::mt19937 random(5);
+            auto const in = recurrence::random_operands(n, random);
+            auto const ct = recurrence::random_cotangents(n, random);
+            auto const expected = recurrence::gradient(n, in, ct);
+            vec const h = shaped<vec>(in.h, {3}), u = shaped<vec>(in.u, {T});
+            mat const x = shaped<mat>(in.x, {T, 2}), W = shaped<mat>(in.W, {3, 3}),
+                      V = shaped<mat>(in.V, {3, 2});
+            auto result = scan_vjp(recurrence::body, recurrence::body_vjp, std::tuple(h, in.c[0]),
+                std::tie(x, u), std::tie(W, V, in.s[0]), checkpoints);
+            auto const plain =
+                scan([&](auto const&... args) { return recurrence::body(args..., W, V, in.s[0]); },
+                    std::tuple(h, in.c[0]), std::tie(x, u));
+            CHECK(result.final_state == plain.final_state);
+            CHECK(result.scan_outputs == plain.scan_outputs);
+            // T = 0: the outputs have no element that would tell their length.
+            auto const ct_y = T == 0 ? mat(std::get<0>(result.scan_outputs)) : shaped<mat>(ct.y, {T, 3});
+            for (int call = 0; call < 2; ++call) {
+                auto const [ct_init, ct_inputs, ct_params] = result.pullback(
+                    std::tuple(shaped<vec>(ct.h, {3}), ct.c[0]), std::tuple(ct_y, shaped<vec>(ct.z, {T})));
+                check_close(std::get<0>(ct_init), expected.h);
+                check_close(std::get<1>(ct_init), expected.c);
+                check_close(std::get<0>(ct_inputs), expected.x);
+                check_close(std::get<1>(ct_inputs), expected.u);
+                check_close(std::get<0>(ct_params), expected.W);
+                check_close(std::get<1>(ct_params), expected.V);
+                check_close(std::get<2>(ct_params), expected.s);
+            }
+        }
+}
+
+TEST_CASE("the pullback keeps temporaries, copies of scalars, views and lazy expressions")
+{
+    auto make = [] {
+        mat const table = {{1, 2, 3}, {4, 5, 6}};
+        double const w = 0.5;
+        return scan_vjp(square_sum, square_sum_vjp, 0.0, vec(xt::view(table, 1)), w).pullback;
+    };
+    auto pullback = make();
+    auto const [ct_h, ct_x, ct_w] = pullback(2.0, vec{1, 0, 0});
+    CHECK(ct_h == 3);
+    CHECK(ct_x == vec{8, 10, 12});
+    CHECK(ct_w == 2 * (16 + 25 + 36));
+
+    mat const table = {{1, 2, 3}, {4, 5, 6}};
+    auto of_view = scan_vjp(square_sum, square_sum_vjp, 0.0, xt::view(table, 0), 0.5).pullback;
+    CHECK(of_view(1.0, vec{0, 0, 0}).scan_inputs == vec{1, 2, 3});
+    vec const x = {1, 2};
+    auto of_sum = scan_vjp(square_sum, square_sum_vjp, 0.0, x + x, 0.5).pullback;
+    CHECK(of_sum(1.0, vec{0, 0}).scan_inputs == vec{2, 4});
+    auto of_tuple = scan_vjp(square_sum, square_sum_vjp, 0.0, std::tuple(vec{3, 4}), 0.5).pullback;
+    CHECK(std::get<0>(of_tuple(1.0, vec{0, 0}).scan_inputs) == vec{3, 4});
+}
+
+TEST_CASE("axes and directions")
+{
+    mat const x = {{1, 2, 3}, {4, 5, 6}}; // time is axis 1, backwards
+    auto const body = [](vec const& h, auto const& x_t) { return scan_step{vec(2 * h + x_t), h}; };
+    auto const body_vjp = [](vec const&, auto const&, auto const& ct_y, vec& ct_h, auto& ct_x) {
+        ct_x = ct_h;
+        ct_h = 2 * ct_h + ct_y;
+    };
+    auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(), checkpoint::sqrt(),
+        {.scan_input_axes = {1},
+            .scan_output_axes = {1},
+            .scan_input_directions = {scan_direction::reverse}});
+    CHECK(result.final_state == vec{4 * 3 + 2 * 2 + 1, 4 * 6 + 2 * 5 + 4});
+    auto const [ct_h, ct_x, ct_params] = result.pullback(vec{1, 10}, mat{{0, 0, 0}, {0, 0, 0}});
+    CHECK(ct_x == mat{{1, 2, 4}, {10, 20, 40}});
+    CHECK(ct_h == vec{8, 80});
+}
+
+TEST_CASE("errors of the forward pass are those of scan")
+{
+    vec const x = {1, 2}, y = {1, 2, 3};
+    auto const two = [](double h, double, double) { return scan_step{h}; };
+    auto const two_vjp = [](double, double, double, double&, double&, double&) {};
+    CHECK_THROWS_WITH_AS(static_cast<void>(scan_vjp(two, two_vjp, 0.0, std::tie(x, y))),
+        "xloom::scan_vjp: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 (axis "
+        "0 "
+        "of [2]) and scan_inputs[1] has 3 (axis 0 of [3]). Cut them to one length, or name other axes.",
+        shape_error);
+}
+
+TEST_CASE("errors of the pullback: cotangents of other shapes")
+{
+    vec const x = {1, 2, 3};
+    auto const body = [](vec const& h, double x_t, vec const& w) { return scan_step{vec(h + x_t * w), h}; };
+    vec const w = {1, 2};
+    auto result = scan_vjp(
+        body, [](vec const&, double, vec const&, auto const&, vec&, double&, vec&) {}, vec{0, 0}, x, w);
+    CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0, 0}, mat::from_shape({3, 2}))),
+        "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
+        "states[0] is "
+        "[2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0}, mat::from_shape({2, 3}))),
+        "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_outputs[0] is [2, 3] and "
+        "scan_outputs[0] is [3, 2]. Give it that shape.",
+        shape_error);
+}
+
+TEST_CASE("a body that is not deterministic cannot change the shape of a state")
+{
+    vec const x = {1, 2, 3, 4};
+    int runs = 0;
+    auto const body = [&](vec const& h, double) { return scan_step{++runs > 4 ? vec{1, 2, 3} : h}; };
+    auto const body_vjp = [](vec const&, double, vec&, double&) {};
+    auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(), checkpoint::binomial(1));
+    CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0}, std::tuple())),
+        "xloom::scan_vjp: a body that runs an iteration again must do the same, but states[0] was [2] and "
+        "the "
+        "body made it [3]. Return a value of the original shape.",
+        body_error);
+}
+
+} // namespace scan_vjp_test

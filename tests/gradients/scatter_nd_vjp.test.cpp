@@ -1,0 +1,222 @@
+// The derivative of ScatterND against its definition: every option, ranks, layouts, types of indices.
+
+#include <doctest/doctest.h>
+
+#include <xloom/gradients/scatter_nd_vjp.hpp>
+
+#include "support/vjp_cases.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace scatter_nd_vjp_test {
+
+using namespace xloom;
+
+namespace {
+
+using vector = xt::xtensor<double, 1>;
+using matrix = xt::xtensor<double, 2>;
+using tuples = xt::xtensor<std::int64_t, 2>;
+
+/// Equal values, where quotients by small counts may differ in the last bit.
+void check_equal(textbook::array<double> const& found, textbook::array<double> const& expected)
+{
+    REQUIRE(found.shape == expected.shape);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < found.items.size(); ++i)
+        wrong += std::abs(found.items[i] - expected.items[i]) > 1e-14 * std::abs(expected.items[i]) ? 1 : 0;
+    CHECK(wrong == 0);
+}
+
+void check_case(vjp_operands const& operands, scatter_nd_vjp_options const& options)
+{
+    CAPTURE(describe(options));
+    auto const expected =
+        textbook::scatter_nd_vjp(operands.ct, operands.data, operands.indices, operands.updates, options);
+    auto const ct = to_tensor<xt::xarray<double>>(operands.ct);
+    auto const data = to_tensor<xt::xarray<double>>(operands.data);
+    auto const indices = to_tensor<xt::xarray<std::int64_t>>(operands.indices);
+    auto const updates = to_tensor<xt::xarray<double>>(operands.updates);
+    auto const result = scatter_nd_vjp(ct, data, indices, updates, options);
+    check_equal(to_array(result.d_data), expected.d_data);
+    check_equal(to_array(result.d_updates), expected.d_updates);
+
+    // In place of ct; and each gradient alone.
+    auto both = ct;
+    auto d_updates = xt::xarray<double>(updates * 0 + 7);
+    scatter_nd_vjp_into(both, data, indices, updates, {.d_data = both, .d_updates = d_updates}, options);
+    CHECK(both == result.d_data);
+    CHECK(d_updates == result.d_updates);
+    auto d_data = xt::xarray<double>(data * 0 + 7);
+    scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = d_data}, options);
+    CHECK(d_data == result.d_data);
+    d_updates.fill(7);
+    scatter_nd_vjp_into(ct, data, indices, updates, {.d_updates = d_updates}, options);
+    CHECK(d_updates == result.d_updates);
+    scatter_nd_vjp_into(ct, data, indices, updates, {}, options);
+}
+
+} // namespace
+
+TEST_CASE("every reduction, by hand")
+{
+    vector const ct = {10, 20, 30}, x = {1, 5, 3}, u = {5, 2, 4};
+    tuples const i = {{1}, {0}, {1}};
+    auto const check = [&](scatter_nd_vjp_options const& options, vector const& dx, vector const& du) {
+        CAPTURE(describe(options));
+        auto const [d_data, d_updates] = scatter_nd_vjp(ct, x, i, u, options);
+        CHECK(d_data == dx);
+        CHECK(d_updates == du);
+    };
+    check({}, {0, 0, 30}, {0, 10, 20});
+    check({.duplicates = duplicates::first}, {0, 0, 30}, {20, 10, 0});
+    check({.reduction = reduction::add}, {10, 20, 30}, {20, 10, 20});
+    check({.reduction = reduction::add, .include_self = false}, {0, 0, 30}, {20, 10, 20});
+    check({.reduction = reduction::mul}, {20, 400, 30}, {400, 10, 500});
+    check({.reduction = reduction::mul, .include_self = false}, {0, 0, 30}, {80, 10, 100});
+    check({.reduction = reduction::max}, {0, 10, 30}, {10, 10, 0});
+    check({.reduction = reduction::max, .ties = ties::first}, {0, 20, 30}, {0, 10, 0});
+    check({.reduction = reduction::max, .include_self = false, .ties = ties::first}, {0, 0, 30}, {20, 10, 0});
+    check({.reduction = reduction::min}, {10, 0, 30}, {0, 0, 20});
+    check({.reduction = reduction::min, .include_self = false}, {0, 0, 30}, {0, 10, 20});
+    check({.reduction = reduction::mean}, {5, 20.0 / 3, 30}, {20.0 / 3, 5, 20.0 / 3});
+    check({.reduction = reduction::mean, .include_self = false}, {0, 0, 30}, {10, 10, 10});
+}
+
+TEST_CASE("zeros in a product: one, two, in the old value")
+{
+    vector const ct = {1, 1, 1, 1}, x = {2, 2, 0, 0}, u = {3, 0, 0, 0, 5, 7, 0};
+    tuples const i = {{0}, {0}, {1}, {1}, {2}, {2}, {3}};
+    auto const [d_data, d_updates] = scatter_nd_vjp(ct, x, i, u, {.reduction = reduction::mul});
+    CHECK(d_data == vector{0, 0, 35, 0});
+    CHECK(d_updates == vector{0, 6, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("NaN: the values that equal a NaN are the NaN values; -0 equals 0")
+{
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    vector const ct = {6, 6, 6, 6}, x = {1, nan, 0.0, 1}, u = {nan, 2, nan, 3, nan, -0.0, -0.0};
+    tuples const i = {{0}, {0}, {0}, {1}, {1}, {2}, {3}};
+    for (reduction const kind : {reduction::max, reduction::min}) {
+        auto const even = scatter_nd_vjp(ct, x, i, u, {.reduction = kind});
+        CHECK(even.d_data == vector{0, 3, 3, kind == reduction::max ? 6.0 : 0.0});
+        CHECK(even.d_updates == vector{3, 0, 3, 0, 3, 3, kind == reduction::max ? 0.0 : 6.0});
+        auto const first = scatter_nd_vjp(ct, x, i, u, {.reduction = kind, .ties = ties::first});
+        CHECK(first.d_data == vector{0, 6, 6, kind == reduction::max ? 6.0 : 0.0});
+        CHECK(first.d_updates == vector{6, 0, 0, 0, 0, 0, kind == reduction::max ? 0.0 : 6.0});
+    }
+    // What a product or a cotangent makes of NaN and infinity is arithmetic.
+    auto const product =
+        scatter_nd_vjp(vector{1}, vector{nan}, tuples{{0}, {0}}, vector{2, 3}, {.reduction = reduction::mul});
+    CHECK(product.d_data == vector{6});
+    CHECK(std::isnan(product.d_updates(0)));
+}
+
+TEST_CASE("every option, duplicates among the slices")
+{
+    std::mt19937 random(1);
+    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+        check_case(random_vjp_operands(random, {4}, {9}, 1, options.bounds), options);
+        check_case(random_vjp_operands(random, {3, 2}, {2, 4}, 1, options.bounds), options);
+        check_case(random_vjp_operands(random, {2, 3, 2}, {9}, 2, options.bounds), options);
+    }
+}
+
+TEST_CASE("every option, no slice twice")
+{
+    std::mt19937 random(2);
+    for (scatter_nd_vjp_options const& options : all_vjp_options(true)) {
+        auto operands = random_vjp_operands(random, {3, 4, 2}, {7}, 2);
+        operands.indices = different_indices(random, 7, {3, 4, 2}, 2);
+        check_case(operands, options);
+    }
+}
+
+TEST_CASE("ranks, tuples of every width, sizes of zero")
+{
+    std::mt19937 random(3);
+    struct sizes {
+        textbook::dims data, front;
+        std::size_t k;
+    };
+    sizes const all[] = {{{5}, {}, 1}, {{5}, {2, 2, 2}, 1}, {{3}, {4}, 0}, {{2, 3}, {}, 2},
+        {{2, 3, 2, 2}, {5}, 3}, {{2, 3, 2, 2}, {5}, 4}, {{3, 0}, {4}, 1}, {{4}, {0}, 1}, {{2, 3}, {3, 0}, 1},
+        {{100, 70}, {3}, 1}, {{1}, {70}, 1}};
+    for (auto const& [data, front, k] : all)
+        for (scatter_nd_vjp_options const& options : all_vjp_options(false))
+            if (options.bounds == bounds::check || options.bounds == bounds::drop)
+                if (textbook::size_of(data) < 1000 || options.ties == ties::even)
+                    check_case(random_vjp_operands(random, data, front, k), options);
+    // Every update of an empty axis is dropped.
+    auto const none = matrix::from_shape({0, 2});
+    for (scatter_nd_vjp_options options : all_vjp_options(false)) {
+        options.bounds = bounds::drop;
+        auto const result = scatter_nd_vjp(none, none, tuples{{0}, {-1}}, matrix{{1, 2}, {3, 4}}, options);
+        CHECK(result.d_data == none);
+        CHECK(result.d_updates == matrix{{0, 0}, {0, 0}});
+    }
+}
+
+TEST_CASE("an update may be a plain number, indices of any integer type")
+{
+    vector const ct = {1, 2, 3}, x = {4, 5, 6};
+    auto const [dx, du] =
+        scatter_nd_vjp(ct, x, xt::xtensor<std::uint8_t, 1>{1}, 2.0, {.reduction = reduction::mul});
+    CHECK(dx == vector{1, 4, 3});
+    static_assert(std::is_same_v<decltype(du), double const>);
+    CHECK(du == 10);
+    auto const short_ones = xt::xtensor<short, 2>{{-1}, {0}};
+    CHECK(scatter_nd_vjp(ct, x, short_ones, vector{0, 0}).d_updates == vector{3, 1});
+}
+
+TEST_CASE("layouts: column-major, strided views, lazy expressions, types of one's own")
+{
+    std::mt19937 random(4);
+    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+        CAPTURE(describe(options));
+        auto const operands = random_vjp_operands(random, {3, 4}, {6}, 1, options.bounds);
+        auto const ct = to_tensor<matrix>(operands.ct);
+        auto const data = to_tensor<matrix>(operands.data);
+        auto const indices = to_tensor<tuples>(operands.indices);
+        auto const updates = to_tensor<matrix>(operands.updates);
+        auto const expected = scatter_nd_vjp(ct, data, indices, updates, options);
+
+        using columns = xt::xtensor<double, 2, xt::layout_type::column_major>;
+        columns const ct_columns = ct, updates_columns = updates;
+        columns d_data = columns::from_shape({3, 4}), d_updates = columns::from_shape({6, 4});
+        scatter_nd_vjp_into(
+            ct_columns, columns(data), indices, updates_columns, {d_data, d_updates}, options);
+        CHECK(d_data == expected.d_data);
+        CHECK(d_updates == expected.d_updates);
+        columns in_place = ct;
+        scatter_nd_vjp_into(in_place, data, indices, updates, {.d_data = in_place}, options);
+        CHECK(in_place == expected.d_data);
+
+        matrix wide = xt::zeros<double>({12, 4});
+        auto rows = xt::view(wide, xt::range(11, xt::placeholders::_, -2), xt::all());
+        auto const result = scatter_nd_vjp(
+            1.0 * ct, xt::transpose(columns(xt::transpose(data))), indices, updates + 0.0, options);
+        CHECK(result.d_data == expected.d_data);
+        scatter_nd_vjp_into(ct, data, indices, updates, {.d_updates = rows}, options);
+        CHECK(matrix(rows) == expected.d_updates);
+        CHECK(xt::sum(xt::view(wide, xt::range(0, 12, 2), xt::all()))() == 0);
+    }
+}
+
+TEST_CASE_TEMPLATE("products with a zero have gradients of 0, even where the others overflow", T, float,
+    double, xloom::float16)
+{
+    for (std::size_t const zero : std::initializer_list<std::size_t>{0, 700, 1399}) {
+        xt::xtensor<T, 1> u(std::array<std::size_t, 1>{1400}, T(2));
+        xt::xtensor<T, 1> const ct = {T(1)}, data = {T(2)};
+        u(zero) = T(0);
+        xt::xtensor<int, 2> const first = xt::zeros<int>({1400, 1});
+        auto const [d_data, d_updates] = scatter_nd_vjp(ct, data, first, u, {.reduction = reduction::mul});
+        CHECK(static_cast<float>(d_data(0)) == 0.0f);
+        for (std::size_t i = 0; i < 1400; ++i)
+            if (i != zero)
+                REQUIRE(static_cast<float>(d_updates(i)) == 0.0f);
+        CHECK(std::isinf(static_cast<float>(d_updates(zero)))); // 2^1400
+    }
+}
+
+} // namespace scatter_nd_vjp_test

@@ -1,0 +1,170 @@
+// cumulative_sum and cumulative_prod: the examples of ONNX CumSum, and sums in double.
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/recurrent/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/textbook_prefix.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace cumulative_test {
+
+namespace {
+
+using vector = xt::xtensor<double, 1>;
+using matrix = xt::xtensor<double, 2>;
+
+vector const x = {1, 2, 3, 4, 5};
+matrix const m = {{1, 2, 3}, {4, 5, 6}};
+
+} // namespace
+
+TEST_CASE("cumulative_sum: the examples of ONNX CumSum")
+{
+    CHECK(xloom::cumulative_sum(x) == vector{1, 3, 6, 10, 15});
+    CHECK(xloom::cumulative_sum(x, {.exclusive = true}) == vector{0, 1, 3, 6, 10});
+    CHECK(xloom::cumulative_sum(x, {.reverse = true}) == vector{15, 14, 12, 9, 5});
+    CHECK(xloom::cumulative_sum(x, {.reverse = true, .exclusive = true}) == vector{14, 12, 9, 5, 0});
+    CHECK(xloom::cumulative_sum(m, {.axis = 0}) == matrix{{1, 2, 3}, {5, 7, 9}});
+    CHECK(xloom::cumulative_sum(m, {.axis = 1}) == matrix{{1, 3, 6}, {4, 9, 15}});
+    CHECK(xloom::cumulative_sum(m, {.axis = -1}) == matrix{{1, 3, 6}, {4, 9, 15}});
+    xt::xtensor<std::int32_t, 1> const n = {1, 2, 3, 4, 5};
+    CHECK(xloom::cumulative_sum(n, {.exclusive = true}) == xt::xtensor<std::int32_t, 1>{0, 1, 3, 6, 10});
+}
+
+TEST_CASE("cumulative_prod: NumPy's cumprod, and the options of CumSum")
+{
+    CHECK(xloom::cumulative_prod(x) == vector{1, 2, 6, 24, 120});
+    CHECK(xloom::cumulative_prod(x, {.exclusive = true}) == vector{1, 1, 2, 6, 24});
+    CHECK(xloom::cumulative_prod(x, {.reverse = true}) == vector{120, 120, 60, 20, 5});
+    CHECK(xloom::cumulative_prod(m, {.axis = 0}) == matrix{{1, 2, 3}, {4, 10, 18}});
+}
+
+namespace {
+
+/// Numbers whose running products leave the safe range, and come back: every 97th is large, small or 0.
+template <class T>
+T wild(std::size_t i)
+{
+    float const ordinary = static_cast<float>(std::sin(static_cast<double>(i) * 1.7) + 1.6);
+    float const wild[] = {1e30f, 1e-30f, 1e-30f, 1e30f, -3e18f, 3e-19f};
+    return T(i % 97 == 40 ? wild[i / 97 % 6] : i == 20'000 ? 0.0f : ordinary);
+}
+
+template <class T>
+bool are_same(T const& a, T const& b)
+{
+    return a == b || (a != a && b != b);
+}
+
+/// Compares the products of neighbours along both axes with the textbook.
+template <class T>
+void compare_products(std::size_t length, std::size_t neighbours, bool reverse, bool exclusive)
+{
+    xt::xtensor<T, 2> rows = xt::zeros<T>({length, neighbours});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows.data()[i] = wild<T>(i * 31 % 50'021);
+    xt::xtensor<T, 2> expected = rows;
+    for (std::size_t c = 0; c < neighbours; ++c) {
+        auto const at = [&](std::size_t t) { return reverse ? length - 1 - t : t; };
+        std::vector<T> sequence;
+        for (std::size_t t = 0; t < length; ++t)
+            sequence.push_back(rows(at(t), c));
+        auto const products = textbook::ordered_scan(
+            sequence, [](T const& a, T const& b) { return textbook::rounded(a, b); },
+            exclusive ? std::optional<T>(T(1)) : std::nullopt, exclusive, textbook::is_safe_product<T>,
+            [](T const&, T const& running) { return textbook::is_safe_product(running); });
+        for (std::size_t t = 0; t < length; ++t)
+            expected(at(t), c) = products[t];
+    }
+    xt::xtensor<T, 2> const columns = xt::transpose(rows);
+    for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 3}) {
+        auto y = rows;
+        xloom::cumulative_prod_into(
+            y, y, {.reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+        auto const z = xloom::cumulative_prod(
+            columns, {.axis = 1, .reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+        for (std::size_t c = 0; c < neighbours; ++c)
+            for (std::size_t t = 0; t < length; ++t) {
+                REQUIRE(are_same(y(t, c), expected(t, c)));
+                REQUIRE(are_same(z(c, t), expected(t, c)));
+            }
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("cumulative_prod: the textbook's bits", T, float, double, long double, std::complex<float>)
+{
+    for (bool const exclusive : {false, true}) {
+        for (std::size_t const length : std::initializer_list<std::size_t>{1, 15, 17, 256, 300, 1000})
+            for (std::size_t const neighbours : std::initializer_list<std::size_t>{1, 19})
+                compare_products<T>(length, neighbours, exclusive, exclusive);
+        compare_products<T>(70'000, 1, false, exclusive);
+        compare_products<T>(30'000, 3, true, exclusive);
+    }
+}
+
+TEST_CASE("cumulative_prod: products are right wherever the loop's are")
+{
+    xt::xtensor<float, 1> growth(std::array<std::size_t, 1>{512}, 1.5f);
+    growth(0) = 0;
+    for (float const product : xloom::cumulative_prod(growth))
+        REQUIRE(product == 0);
+    using three = xt::xtensor<float, 1>;
+    CHECK(xloom::cumulative_prod(three{1e30f, 1, 1e-30f, 1e-30f}) ==
+          three{1e30f, 1e30f, 1e30f * 1e-30f, 1e30f * 1e-30f * 1e-30f});
+    float const infinity = std::numeric_limits<float>::infinity();
+    CHECK(xloom::cumulative_prod(three{3e37f, 1, 100, .01f}) == three{3e37f, 3e37f, infinity, infinity});
+}
+
+TEST_CASE("cumulative_sum: in place, on threads, of storage floats")
+{
+    vector y = x;
+    xloom::cumulative_sum_into(y, y);
+    CHECK(y == vector{1, 3, 6, 10, 15});
+    xloom::cumulative_prod_into(x, y, {.axis = 0}, jthread_policy{2});
+    CHECK(y == vector{1, 2, 6, 24, 120});
+    xt::xtensor<xloom::float16, 1> const ones(std::array<std::size_t, 1>{100}, xloom::float16(1));
+    CHECK(static_cast<float>(xloom::cumulative_sum(ones, {}, jthread_policy{2})(99)) == 100.0f);
+}
+
+TEST_CASE("cumulative_sum: its errors are smaller than those of a serial sum")
+{
+    std::size_t const length = 200'000;
+    auto tenths = xt::xtensor<float, 1>::from_shape({length});
+    tenths.fill(0.1f);
+    auto const sums = xloom::cumulative_sum(tenths);
+    float serial = 0;
+    double exact = 0, largest = 0, largest_serial = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        serial += 0.1f;
+        exact += static_cast<double>(0.1f);
+        largest = std::max(largest, std::abs(static_cast<double>(sums(i)) - exact) / exact);
+        largest_serial = std::max(largest_serial, std::abs(static_cast<double>(serial) - exact) / exact);
+    }
+    CHECK(largest < 0.1 * largest_serial);
+}
+
+TEST_CASE("cumulative_sum: errors")
+{
+    xt::xarray<float> const scalar = 1.0f;
+    CHECK_THROWS_WITH_AS(xloom::cumulative_prod(scalar),
+        "xloom::cumulative_prod: x must have at least one axis, but it has rank 0. Give it an axis for the "
+        "scan.",
+        xloom::shape_error);
+    CHECK_THROWS_AS(xloom::cumulative_sum(m, {.axis = -3}), xloom::shape_error);
+    vector y(std::array<std::size_t, 1>{4});
+    CHECK_THROWS_AS(xloom::cumulative_sum_into(x, y), xloom::shape_error);
+}
+
+} // namespace cumulative_test

@@ -1,0 +1,215 @@
+// linear_recurrence and linear_recurrence_into: the textbook's scan of affine maps, bit by bit, and the
+// serial loop within rounding errors.
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/recurrent/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/textbook_prefix.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace linear_recurrence_test {
+
+namespace {
+
+template <class T>
+T number(std::size_t i)
+{
+    return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 0.99));
+}
+
+/// Coefficients that are all decays; large ones in some blocks; coefficients and states of any size.
+enum class sizes { ordinary, large_decays, any };
+
+template <class T>
+T coefficient(std::size_t i, sizes of)
+{
+    if (of == sizes::large_decays && i % 331 == 17)
+        return T(3e10);
+    if (of == sizes::any)
+        return number<T>(i) * std::pow(T(10), static_cast<T>(static_cast<int>(i * i % 17) - 8));
+    return number<T>(i);
+}
+
+template <class T>
+bool are_same(T const& a, T const& b)
+{
+    return a == b || (a != a && b != b);
+}
+
+template <class T>
+void compare(std::size_t length, std::size_t channels, bool time_is_last, bool reverse, std::size_t threads,
+    sizes of = sizes::ordinary)
+{
+    std::array<std::size_t, 2> const dims = time_is_last ? std::array<std::size_t, 2>{channels, length}
+                                                         : std::array<std::size_t, 2>{length, channels};
+    auto a = xt::xtensor<T, 2>::from_shape(dims), b = a, h = a;
+    auto h0 = xt::xtensor<T, 1>::from_shape({channels});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a.data()[i] = coefficient<T>(i, of);
+        b.data()[i] = number<T>(3 * i + 1);
+    }
+    for (std::size_t c = 0; c < channels; ++c)
+        h0(c) = number<T>(c + 5);
+    xloom::linear_recurrence_into(
+        a, b, h0, h, {.axis = time_is_last ? -1 : 0, .reverse = reverse}, jthread_policy{threads});
+    for (std::size_t c = 0; c < channels; ++c) {
+        auto const at = [&](auto& x, std::size_t t) -> auto& {
+            std::size_t const time = reverse ? length - 1 - t : t;
+            return time_is_last ? x(c, time) : x(time, c);
+        };
+        std::vector<textbook::map<T>> maps;
+        for (std::size_t t = 0; t < length; ++t)
+            maps.push_back({at(a, t), at(b, t)});
+        auto const expected = textbook::linear_recurrence<T>(maps, h0(c));
+        T serial = h0(c);
+        for (std::size_t t = 0; t < length; ++t) {
+            REQUIRE(are_same(at(h, t), expected[t]));
+            serial = textbook::rounded(maps[t].a, serial) + maps[t].b;
+            if (of == sizes::ordinary)
+                REQUIRE(std::abs(at(h, t) - serial) < T(2e-5));
+            else if (std::isfinite(serial))
+                REQUIRE(std::isfinite(at(h, t)));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("linear_recurrence: the textbook's bits", T, float, double)
+{
+    for (std::size_t const length :
+        std::initializer_list<std::size_t>{0, 1, 2, 15, 16, 17, 255, 256, 257, 600})
+        for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 16, 37})
+            for (bool const time_is_last : {false, true})
+                compare<T>(length, channels, time_is_last, length % 2 == 1, 1);
+    for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3}) {
+        compare<T>(40'000, 1, false, false, threads);
+        compare<T>(40'000, 1, true, true, threads);
+        compare<T>(20'001, 3, false, false, threads);
+        compare<T>(3000, 20, false, true, threads);
+    }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: decays of which a product overflows", T, float, double)
+{
+    for (sizes const of : {sizes::large_decays, sizes::any}) {
+        for (std::size_t const length : std::initializer_list<std::size_t>{1, 17, 255, 257, 600})
+            for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37})
+                for (bool const time_is_last : {false, true})
+                    compare<T>(length, channels, time_is_last, length % 2 == 1, 1, of);
+        for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3}) {
+            compare<T>(40'000, 1, true, true, threads, of);
+            compare<T>(20'001, 3, false, false, threads, of);
+            compare<T>(3000, 20, false, true, threads, of);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, float, double, long double,
+    std::complex<float>)
+{
+    for (std::size_t const channels : std::initializer_list<std::size_t>{1, 37}) {
+        xt::xtensor<T, 2> const a = xt::ones<T>({std::size_t{600}, channels}) * T(1e10F),
+                                b = xt::zeros<T>({std::size_t{600}, channels});
+        CHECK(xloom::linear_recurrence(a, b, T(0)) == b);
+    }
+    xt::xtensor<T, 1> const decays = {T(1e-25F), T(1e-25F), T(1e25F), T(1e25F)}, zero = xt::zeros<T>({4});
+    auto const h = xloom::linear_recurrence(decays, zero, T(1e30F));
+    CHECK(std::abs(h(1) - T(1e-20F)) < 1e-26F);
+    CHECK(std::abs(h(2) - T(1e5F)) < 0.1F);
+    CHECK(std::abs(h(3) - T(1e30F)) < 1e24F);
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: a large decay changes no earlier state", T, float, double)
+{
+    for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37}) {
+        auto a = xt::xtensor<T, 2>::from_shape({std::size_t{256}, channels}), b = a;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = number<T>(i);
+            b.data()[i] = number<T>(3 * i + 1);
+        }
+        auto large = a;
+        large(200, channels / 2) = 4;
+        auto const h = xloom::linear_recurrence(a, b, T(1)), other = xloom::linear_recurrence(large, b, T(1));
+        auto const in_columns = xloom::linear_recurrence(
+            xt::xtensor<T, 2>(xt::transpose(large)), xt::xtensor<T, 2>(xt::transpose(b)), T(1), {.axis = 1});
+        CHECK(xt::view(other, xt::range(0, 200)) == xt::view(h, xt::range(0, 200)));
+        CHECK(other(200, channels / 2) == 4 * h(199, channels / 2) + b(200, channels / 2));
+        CHECK(xt::transpose(in_columns) == other);
+    }
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: large decays of neighbours in successive steps", T, float, double)
+{
+    constexpr std::size_t length = 40, channels = 37;
+    for (std::size_t step = 0; step + 1 < length; ++step) {
+        auto a = xt::xtensor<T, 2>::from_shape({length, channels}), b = a;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = number<T>(i);
+            b.data()[i] = number<T>(3 * i + 1);
+        }
+        a(step, 35) = 4;
+        a(step + 1, 0) = 4;
+        auto const h = xloom::linear_recurrence(a, b, T(1));
+        for (std::size_t c = 0; c < channels; ++c) {
+            std::vector<textbook::map<T>> maps;
+            for (std::size_t t = 0; t < length; ++t)
+                maps.push_back({a(t, c), b(t, c)});
+            auto const expected = textbook::linear_recurrence<T>(maps, T(1));
+            for (std::size_t t = 0; t < length; ++t)
+                REQUIRE(h(t, c) == expected[t]);
+        }
+    }
+}
+
+TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0, lazy operands")
+{
+    using complex = std::complex<double>;
+    xt::xtensor<complex, 1> const a = {complex(0, 1), complex(0, 1), complex(0.5, 0)};
+    xt::xtensor<complex, 1> const b = {complex(1, 0), complex(0, 0), complex(0, 2)};
+    CHECK(xloom::linear_recurrence(a, b, complex(1, 1)) ==
+          xt::xtensor<complex, 1>{complex(0, 1), complex(-1, 0), complex(-0.5, 2)});
+    xt::xtensor<xloom::float16, 1> const half = {xloom::float16(0.5f), xloom::float16(0.5f)};
+    auto const h = xloom::linear_recurrence(half, half, xloom::float16(3));
+    CHECK(static_cast<float>(h(0)) == 2.0f);
+    CHECK(static_cast<float>(h(1)) == 1.5f);
+    xt::xtensor<double, 2> const ones = xt::ones<double>({3, 2});
+    CHECK(xloom::linear_recurrence(2.0 * ones, ones, 0.0) == xt::xtensor<double, 2>{{1, 1}, {3, 3}, {7, 7}});
+}
+
+TEST_CASE("linear_recurrence: in place, and errors")
+{
+    xt::xtensor<double, 1> a = {2, 2, 2}, b = {1, 1, 1};
+    xloom::linear_recurrence_into(a, b, 0.0, b);
+    CHECK(b == xt::xtensor<double, 1>{1, 3, 7});
+    xloom::linear_recurrence_into(a, b, 1.0, a);
+    CHECK(a == xt::xtensor<double, 1>{3, 9, 25});
+    xt::xtensor<double, 1> const h0 = {1, 2};
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence(a, b, h0),
+        "xloom::linear_recurrence: h0 must be a number or have the shape of a without the axis of time, [], "
+        "but it "
+        "has [2]. Give it that shape.",
+        xloom::shape_error);
+    xt::xtensor<double, 1> const longer = {1, 2, 3, 4};
+    CHECK_THROWS_AS(xloom::linear_recurrence(a, longer, 0.0), xloom::shape_error);
+    CHECK_THROWS_AS(xloom::linear_recurrence(a, b, 0.0, {.axis = 1}), xloom::shape_error);
+    xt::xtensor<double, 2> m = {{1, 2}, {3, 4}};
+    CHECK_THROWS_AS(xloom::linear_recurrence_into(m, m, xt::view(m, 0), m), xloom::overlap_error);
+    xt::xtensor<double, 1> h = a;
+    auto part = xt::view(a, xt::range(0, 2));
+    CHECK_THROWS_AS(
+        xloom::linear_recurrence_into(xt::view(a, xt::range(1, 3)), xt::view(b, xt::range(1, 3)), 0.0, part),
+        xloom::overlap_error);
+}
+
+} // namespace linear_recurrence_test

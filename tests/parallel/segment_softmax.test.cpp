@@ -1,0 +1,219 @@
+// segment_softmax against its definition in long double.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/parallel/segment_softmax.hpp>
+#include <xloom/recurrent/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace segment_softmax_test {
+
+namespace {
+
+using splits_tensor = xt::xtensor<std::int64_t, 1>;
+
+splits_tensor const splits = {0, 0, 1, 3, 10, 26, 43, 43, 300, 1300};
+constexpr std::size_t rows = 1300;
+
+/// Numbers from -20 to 20.
+template <class T>
+T number(std::size_t i)
+{
+    return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 20));
+}
+
+/// Returns the largest error of y [N, C], relative to the exact result, as a part of the stated bound.
+template <class X, class Y>
+long double largest_error(X const& x, Y const& y, long double epsilon)
+{
+    long double largest = 0;
+    for (std::size_t s = 0; s + 1 < splits.size(); ++s)
+        for (std::size_t c = 0; c < x.shape(1); ++c) {
+            auto const begin = splits(s), end = splits(s + 1);
+            long double most = -std::numeric_limits<long double>::infinity(), sum = 0;
+            for (auto i = begin; i < end; ++i)
+                most = std::max(most, static_cast<long double>(x(i, c)));
+            for (auto i = begin; i < end; ++i)
+                sum += std::exp(static_cast<long double>(x(i, c)) - most);
+            for (auto i = begin; i < end; ++i) {
+                long double const exact = std::exp(static_cast<long double>(x(i, c)) - most) / sum;
+                long double const error =
+                    std::abs(static_cast<long double>(y(i, c)) - exact) / exact / epsilon;
+                long double const distance = most - static_cast<long double>(x(i, c));
+                largest = std::max(
+                    largest, error / (4 + distance / 2 + static_cast<long double>(end - begin) / 64));
+            }
+        }
+    return largest;
+}
+
+template <class T>
+using array = xt::xtensor<T, 2, xt::layout_type::dynamic>;
+
+template <class T>
+void compare(long double epsilon)
+{
+    for (std::size_t const columns : std::initializer_list<std::size_t>{1, 3})
+        for (auto const layout : {xt::layout_type::row_major, xt::layout_type::column_major}) {
+            array<T> x({rows, columns}, layout);
+            std::size_t i = 0;
+            for (T& item : x.storage())
+                item = number<T>(i++);
+            auto const y = xloom::segment_softmax(x, splits);
+            CHECK(largest_error(x, y, epsilon) <= 1);
+            for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
+                array<T> z({rows, columns}, layout);
+                xloom::segment_softmax_into(x, splits, z, jthread_policy{threads});
+                CHECK(z == y);
+            }
+            array<T> other({rows, columns}, xt::layout_type::row_major);
+            xloom::segment_softmax_into(x, splits, other);
+            CHECK(other == y);
+            xloom::segment_softmax_into(x, splits, x);
+            CHECK(x == y);
+        }
+}
+
+} // namespace
+
+TEST_CASE("segment_softmax: the definition in long double")
+{
+    compare<float>(std::numeric_limits<float>::epsilon());
+    compare<double>(std::numeric_limits<double>::epsilon());
+}
+
+TEST_CASE("segment_softmax: storage floats are rounded once")
+{
+    array<xloom::bfloat16> x({rows, 2}, xt::layout_type::row_major);
+    array<float> wide({rows, 2}, xt::layout_type::row_major);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.storage()[i] = number<xloom::bfloat16>(i);
+        wide.storage()[i] = static_cast<float>(x.storage()[i]);
+    }
+    auto const y = xloom::segment_softmax(x, splits);
+    auto const exact = xloom::segment_softmax(wide, splits);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        REQUIRE(y.storage()[i] == static_cast<xloom::bfloat16>(exact.storage()[i]));
+}
+
+TEST_CASE("segment_softmax: infinity, NaN and empty segments")
+{
+    float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+    xt::xtensor<float, 1> const x = {-infinity, 0, -infinity, -infinity, infinity, 0, nan, 0, 1000, 1000};
+    auto const y = xloom::segment_softmax(x, splits_tensor{0, 2, 2, 4, 6, 8, 10});
+    CHECK(y(0) == 0);
+    CHECK(y(1) == 1);
+    for (std::size_t i = 2; i < 8; ++i)
+        CHECK(std::isnan(y(i)));
+    CHECK(y(8) == 0.5f);
+    auto const none = xt::xtensor<float, 1>::from_shape({0});
+    CHECK(xloom::segment_softmax(none, splits_tensor{0, 0}).size() == 0);
+}
+
+TEST_CASE("segment_softmax: errors")
+{
+    xt::xtensor<float, 1> x = {1, 2, 3};
+    CHECK_THROWS_AS(xloom::segment_softmax(x, splits_tensor{0, 2}), xloom::index_error);
+    CHECK_THROWS_AS(xloom::segment_softmax(xt::xarray<float>(1.0f), splits_tensor{0, 1}), xloom::shape_error);
+    auto y = xt::xtensor<float, 1>::from_shape({2});
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_into(x, splits_tensor{0, 3}, y),
+        "xloom::segment_softmax_into: all operands must have the same shape, but x has [3] and y has [2]. "
+        "Give "
+        "them one shape.",
+        xloom::shape_error);
+    auto shifted = xt::view(x, xt::range(1, 3));
+    CHECK_THROWS_AS(xloom::segment_softmax_into(xt::view(x, xt::range(0, 2)), splits_tensor{0, 2}, shifted),
+        xloom::overlap_error);
+}
+
+TEST_CASE("segment_softmax_vjp: central differences of the definition in long double")
+{
+    xt::xtensor<double, 2> x = xt::xtensor<double, 2>::from_shape({43, 2}), ct = x;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = number<double>(i) / 10;
+        ct.data()[i] = number<double>(i + 5);
+    }
+    splits_tensor const some = {0, 0, 1, 3, 10, 26, 43};
+    /// The sum of ct * softmax(x) of a column of a segment, if x(row, c) is moved by `step`.
+    auto const moved = [&](std::size_t s, std::size_t c, std::int64_t row, long double step) {
+        auto const at = [&](std::int64_t i) {
+            return static_cast<long double>(x(i, c)) + (i == row ? step : 0.0L);
+        };
+        long double all = 0, product = 0;
+        for (auto i = some(s); i < some(s + 1); ++i) {
+            all += std::exp(at(i));
+            product += std::exp(at(i)) * static_cast<long double>(ct(i, c));
+        }
+        return product / all;
+    };
+    auto const y = xloom::segment_softmax(x, some);
+    auto const d_x = xloom::segment_softmax_vjp(ct, y, some);
+    for (std::size_t s = 0; s + 1 < some.size(); ++s)
+        for (auto row = some(s); row < some(s + 1); ++row)
+            for (std::size_t c = 0; c < 2; ++c) {
+                long double const step = 1e-6L;
+                long double const slope = (moved(s, c, row, step) - moved(s, c, row, -step)) / (2 * step);
+                CHECK(std::abs(static_cast<long double>(d_x(row, c)) - slope) < 1e-10L);
+            }
+    // In place, on threads, in other layouts and of lazy operands.
+    xt::xtensor<double, 2> in_ct = ct, in_y = y;
+    xloom::segment_softmax_vjp_into(in_ct, y, some, in_ct);
+    xloom::segment_softmax_vjp_into(ct, in_y, some, in_y, jthread_policy{3});
+    CHECK(in_ct == d_x);
+    CHECK(in_y == d_x);
+    array<double> const columns(ct);
+    array<double> in_columns(std::array<std::size_t, 2>{43, 2}, xt::layout_type::column_major);
+    xloom::segment_softmax_vjp_into(1 * ct, y, some, in_columns);
+    CHECK(in_columns == d_x);
+}
+
+TEST_CASE("segment_softmax_vjp: threads, floats and storage floats")
+{
+    xt::xtensor<float, 2> x = xt::xtensor<float, 2>::from_shape({rows, 40}), ct = x;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = number<float>(i) / 10;
+        ct.data()[i] = number<float>(i + 5);
+    }
+    auto const y = xloom::segment_softmax(x, splits);
+    auto const d_x = xloom::segment_softmax_vjp(ct, y, splits);
+    CHECK(xloom::segment_softmax_vjp(ct, y, splits, jthread_policy{4}) == d_x);
+    xt::xtensor<double, 2> const wide_y = xt::cast<double>(y), wide_ct = xt::cast<double>(ct);
+    auto const expected = xloom::segment_softmax_vjp(wide_ct, wide_y, splits);
+    double largest = 0;
+    for (std::size_t i = 0; i < d_x.size(); ++i)
+        largest = std::max(largest, std::abs(static_cast<double>(d_x.data()[i]) - expected.data()[i]));
+    CHECK(largest < 40 * 4 * 0x1p-24); // of cotangents up to 20
+    xt::xtensor<xloom::float16, 1> const half_y = {xloom::float16(0.25F), xloom::float16(0.75F)};
+    xt::xtensor<xloom::float16, 1> const half_ct = {xloom::float16(1.0F), xloom::float16(3.0F)};
+    auto const halves = xloom::segment_softmax_vjp(half_ct, half_y, splits_tensor{0, 2});
+    CHECK(static_cast<float>(halves(0)) == -0.375F); // 0.25 (1 - 2.5)
+    CHECK(static_cast<float>(halves(1)) == 0.375F);
+}
+
+TEST_CASE("segment_softmax_vjp: errors")
+{
+    xt::xtensor<double, 1> y = {0.5, 0.5, 1}, short_ct = {1, 2};
+    xt::xtensor<double, 1> const before = y;
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp(short_ct, y, splits_tensor{0, 2, 3}),
+        "xloom::segment_softmax_vjp: all operands must have the same shape, but ct has [2] and y has [3]. "
+        "Give "
+        "them one shape.",
+        xloom::shape_error);
+    CHECK_THROWS_AS(xloom::segment_softmax_vjp(y, y, splits_tensor{0, 2}), xloom::index_error);
+    auto backwards = xt::view(y, xt::range(2, xt::placeholders::_, -1));
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp_into(y, before, splits_tensor{0, 2, 3}, backwards),
+        "xloom::segment_softmax_vjp_into: a result must have memory of its own, or be the tensor of an "
+        "input, "
+        "but d_x overlaps ct. Copy one of the two.",
+        xloom::overlap_error);
+    CHECK(y == before);
+}
+
+} // namespace segment_softmax_test

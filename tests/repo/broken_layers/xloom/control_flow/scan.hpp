@@ -1,0 +1,3 @@
+#pragma once
+#include <xloom/detail/tensor/tensor.hpp>
+#include <xtensor/xarray.hpp>

@@ -1,0 +1,3 @@
+#pragma once
+#include <vector>
+#include <xloom/control_flow/scan.hpp>

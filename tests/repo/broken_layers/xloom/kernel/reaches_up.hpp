@@ -1,3 +1,0 @@
-#pragma once
-#include <vector>
-#include <xloom/scan.hpp>

@@ -1,3 +1,0 @@
-#pragma once
-#include <xloom/tensor/tensor.hpp>
-#include <xtensor/xarray.hpp>
