@@ -2,7 +2,7 @@
 #
 #   /// Shapes    a heading of the house's            becomes a paragraph of that title
 #   ///     y[t] = x[t]                               becomes a block of pseudo-code, uncoloured
-#   namespace xloom { ... }                           belongs to the group of the operator that the file is about
+#   namespace xloom::inline XLOOM_ABI { ... }         is xloom, and belongs to the group of the operator that the file is about
 
 function plain(text) { # what Doxygen would take for a tag, a command or a link is text
     gsub(/&/, "\\&amp;", text)
@@ -70,8 +70,9 @@ opened && !introduced {
     print "/// @code{.cpp}\n/// #include <xloom/" path ">\n/// @endcode"
 }
 
-/^namespace xloom::inline XLOOM_ABI \{/ { print "namespace xloom {"; print "/// @addtogroup " group; print "/// @{"; next }
-/^} \/\/ namespace xloom::inline XLOOM_ABI$/ { print "/// @}"; print; next }
+/namespace xloom::inline XLOOM_ABI/ { sub(/::inline XLOOM_ABI/, "") }
+/^namespace xloom \{/ { print; print "/// @addtogroup " group; print "/// @{"; next }
+/^} \/\/ namespace xloom$/ { print "/// @}"; print; next }
 
 /^ *\/\/\// {
     match($0, /^ *\/\/\//)

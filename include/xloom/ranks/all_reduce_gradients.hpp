@@ -14,8 +14,8 @@
 #include <xloom/detail/check/distributed_axis.hpp>
 #include <xloom/detail/check/linear_recurrence.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/prefix/associative_scan_types.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>

@@ -2,8 +2,8 @@
 // The requirements on the types of a call of associative_scan or cumulative_sum, with their compile-time
 // errors.
 
-#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/prefix/scan_operator.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 
