@@ -178,7 +178,7 @@ TEST_CASE("expressions whose shapes do not broadcast, with the states' shapes be
 
     auto const add = [](auto& h, auto& n, double x_t) {
         if (x_t == 7)
-            h += three;
+            xt::noalias(h) += three;
         n += x_t;
     };
     vec h = two;
@@ -207,7 +207,7 @@ TEST_CASE("expressions whose shapes do not broadcast, with the states' shapes be
     mat const batch = {{6, 7, 8}, {6, 7, 8}};
     auto const add_to_row = [](auto& state, double x_t) {
         if (x_t == 7)
-            state += three;
+            xt::noalias(state) += three;
     };
     check("xloom::scan_batched", of_pair, [&] { static_cast<void>(scan_batched(step, rows, batch)); });
     check("xloom::scan_batched_into", of_pair, [&] { scan_batched_into(add_to_row, rows, batch); });
