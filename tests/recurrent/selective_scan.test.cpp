@@ -95,7 +95,7 @@ TEST_CASE("selective_scan: without a batch axis, and into u and the initial stat
     check_close(
         std::vector<double>(final_state.begin(), final_state.end()), expected.final_state.items, 1e-14);
     xloom::recurrent_workspace<double> workspace;
-    xloom::selective_scan_into(u, inputs, {.y = u, .final_state = state}, workspace, options);
+    xloom::selective_scan_into(u, inputs, {.y = u, .final_state = state}, options, workspace);
     CHECK(items_of(u) == std::vector<double>(y.begin(), y.end()));
     CHECK(items_of(state) == std::vector<double>(final_state.begin(), final_state.end()));
 }
@@ -147,7 +147,7 @@ TEST_CASE_TEMPLATE(
                 .z = z_part,
                 .delta_bias = bias_part,
                 .initial_state = state},
-            {.y = y_part, .final_state = state}, workspace, {.delta_softplus = true});
+            {.y = y_part, .final_state = state}, {.delta_softplus = true}, workspace);
     }
     CHECK(found == xt::view(y, xt::all(), xt::all(), channels));
     CHECK(state == xt::view(final_state, xt::all(), channels));

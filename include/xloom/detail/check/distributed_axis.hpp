@@ -17,7 +17,7 @@ template <communicator C>
 void check_own_part(std::string_view op, std::string_view operand, shape const& dims, std::size_t axis,
     distributed_axis<C> const& part)
 {
-    std::size_t const length = part.end() - part.begin();
+    std::size_t const length = part.own_length();
     if (dims[axis] != length)
         fail<shape_error>(op, ": the divided axis must have the length that distributed_axis was made with, ",
             length, ", but axis ", axis, " of ", operand, " has ", dims[axis],

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 
 #include <xloom/detail/core/communicator.hpp>
 #include <xloom/detail/core/error.hpp>
@@ -217,6 +219,34 @@ private:
     }
 
     std::exception_ptr failure_{};
+};
+
+/// A value that each rank constructs, from arguments of its own: all ranks have one behind the constructor, or
+/// all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a member
+/// digest, all ranks must have the same one.
+template <class T>
+class agreed {
+public:
+    /// Errors    as rank_attempt::agree.
+    template <communicator C, class... Arguments>
+    agreed(C const& ranks, std::string_view op, Arguments&&... arguments)
+    {
+        rank_attempt attempt;
+        attempt([&] { value_.emplace(std::forward<Arguments>(arguments)...); });
+        call_digest digest;
+        if constexpr (requires { value_->digest; })
+            if (value_)
+                digest = value_->digest;
+        attempt.agree(ranks, op, digest);
+    }
+
+    T& operator*() { return *value_; }
+    T const& operator*() const { return *value_; }
+    T* operator->() { return &*value_; }
+    T const* operator->() const { return &*value_; }
+
+private:
+    std::optional<T> value_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -16,12 +16,6 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True for values that can be sent to another rank as their bytes.
-template <class V>
-inline constexpr bool is_sendable = std::is_trivially_copyable_v<V>;
-template <class... Ts>
-inline constexpr bool is_sendable<std::tuple<Ts...>> = (std::is_trivially_copyable_v<Ts> && ...);
-
 /// The bytes of values, one after another; a tuple is those of its members.
 template <class V>
 struct value_bytes {

@@ -13,7 +13,6 @@
 #include <xloom/detail/kernel/row_prefix.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/access.hpp>
-#include <xloom/detail/prefix/affine_access.hpp>
 #include <xloom/detail/prefix/scan_sequences.hpp>
 #include <xloom/detail/prefix/sequences.hpp>
 #include <xloom/detail/prefix/whole_blocks.hpp>

@@ -274,4 +274,18 @@ struct tuple_scan {
     }
 };
 
+/// Returns the scan of the operands of a call. `start` is the value before the first element, or null.
+template <bool IsTuple, class Call, class V, class Op>
+auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start, bool exclusive, Op& op)
+{
+    if constexpr (IsTuple)
+        return std::apply(
+            [&]<class... Ts>(Ts*...) {
+                return tuple_scan<Op, Ts...>{call.x, call.y, all, start, exclusive, op};
+            },
+            call.y);
+    else
+        return item_scan<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, start, exclusive, op};
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail

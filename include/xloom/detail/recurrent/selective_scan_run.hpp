@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <xloom/detail/check/selective_scan.hpp>
+#include <xloom/detail/core/environment.hpp>
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/vector_level.hpp>
@@ -17,6 +18,10 @@ template <class Item>
 struct selective_scan_inputs;
 
 namespace detail {
+
+/// Requires that nothing is behind the options of a selective scan but a policy and a workspace.
+template <class Item, class... Env>
+using selective_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
 
 /// The operand u of a selective scan.
 template <class Item>
@@ -127,12 +132,28 @@ private:
     }
 };
 
-template <class Item, class Policy>
-void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-    tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
+/// Calls f with the workspace of an environment, or with a new one if there is none.
+template <class Workspace, class F, class... Env>
+void with_workspace(F const& f, Env&... env)
 {
-    vector_level().functions<selective_functions<Item>>().run(
-        call, y, final_state, workspace, policy_ref(policy));
+    if constexpr (count_of_kind<a_workspace<Workspace>, Env&...> != 0) {
+        f(*workspace_of<Workspace>(env...));
+    } else {
+        Workspace workspace;
+        f(workspace);
+    }
+}
+
+template <class Item, class... Env>
+void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+    tensor_ref<Item> const& final_state, Env&... env)
+{
+    detail::with_workspace<recurrent_workspace<Item>>(
+        [&](recurrent_workspace<Item>& workspace) {
+            vector_level().functions<selective_functions<Item>>().run(
+                call, y, final_state, workspace, policy_ref(policy_of(env...)));
+        },
+        env...);
 }
 
 } // namespace detail

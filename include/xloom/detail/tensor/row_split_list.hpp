@@ -14,6 +14,7 @@
 
 #include <xloom/detail/check/row_splits.hpp>
 #include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -22,6 +23,19 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class Splits>
 inline constexpr bool is_row_splits =
     (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
+
+/// Requires row_splits or segment_ids: integers along one axis.
+template <class Splits>
+struct splits_of_rows {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_row_splits<Splits>;
+        static_assert(is_valid,
+            "row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by "
+            "xt::adapt");
+        return is_valid;
+    }
+};
 
 /// The segments of N rows: segment s has the rows [begin(s), begin(s + 1)). Refers to the operand where its
 /// items are contiguous and have the type of std::size_t, or the signed one; copies others.
