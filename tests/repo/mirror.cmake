@@ -41,6 +41,8 @@ set(exceptions
   "benchmark distributed_scatter_nd | as distributed_sum"
   "benchmark mpi | as distributed_sum"
   "benchmark thread_ranks | a model for tests"
+  "benchmark threads | the time of the operators, as with tbb_policy, and of the threads' start"
+  "example threads | docs/guarantees.md has a policy"
   "benchmark adolc | an adapter, whose time is that of ADOL-C"
   "benchmark cumulative | associative_scan with reduce_add"
   "benchmark check_vjp | a tool for tests"
