@@ -13,9 +13,9 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// An execution policy that starts threads for each call, at most `concurrency` with the calling one, and ends
-/// them before it returns. A start takes some 10 us; tbb_policy keeps its threads. If a thread or its memory
-/// cannot be had, the calling thread does its work, too. The first exception of a part is thrown when all
+/// An execution policy that starts threads for each call, at most `concurrency` with the calling one, and
+/// ends them before it returns. tbb_policy keeps its threads, which saves their starts. If a thread cannot be
+/// started, the calling thread does its work, too. The first exception of a part is thrown when all
 /// threads have ended. Link with the threads of the platform (CMake: Threads::Threads).
 ///
 /// Example

@@ -21,9 +21,10 @@ namespace xloom::inline XLOOM_ABI {
 ///           after each operation. row_splits of any integers; those of std::size_t's size are not copied.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial.
-/// Errors    before the first write: shape_error; index_error (row_splits that are none); option_error (a
-///           reduction that is not associative; an empty segment without an identity); overlap_error,
-///           std::bad_alloc. Exceptions of the operator propagate; results are then unspecified.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); option_error (a reduction that is not associative; an empty segment without an
+///           identity); overlap_error, std::bad_alloc. Exceptions of the operator propagate; results are then
+///           unspecified.
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
 ///           lowest and the largest value, or the one of the monoid.

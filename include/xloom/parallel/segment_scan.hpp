@@ -25,8 +25,8 @@ struct segment_scan_options {
 /// Options   reverse (false), exclusive (false): in each segment.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial.
-/// Errors    before the first write: those of associative_scan; index_error (row_splits that are none).
-///           Exceptions of the operator propagate; results are then unspecified.
+/// Errors    before the first write: those of associative_scan; index_error (row_splits do not begin with 0,
+///           end with N and ascend). Exceptions of the operator propagate; results are then unspecified.
 /// Order     that of associative_scan over each segment: bits depend on the rows of the segment alone.
 /// Cost      one pass over x and y.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.5; cub::DeviceScan, by key.

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/detail/check/distributed_axis.hpp>
+#include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/prefix/rank_scan.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 

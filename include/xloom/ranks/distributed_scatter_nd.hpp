@@ -224,8 +224,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 
 } // namespace detail
 
-/// Runs scatter_nd_into on data whose first axis is divided among ranks. Each rank passes its part of data and
-/// updates for slices of any rank.
+/// Runs scatter_nd_into on data whose first axis is divided among ranks. Each rank passes its part of data
+/// and updates for slices of any rank.
 ///
 ///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
 ///                                            updates of all ranks, joined)

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/check/distributed_axis.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
@@ -71,20 +71,20 @@ public:
           elements_(element_count(detail::shape_of(sum)))
     {
         std::size_t const share = (elements_ + ranks_.size() - 1) / ranks_.size();
-        at_once_ = std::clamp<std::size_t>(
+        per_round_ = std::clamp<std::size_t>(
             part.buffer_bytes() / sizeof(T) / (2 * part.length() + 1), 1, (std::max)(share, std::size_t{1}));
     }
 
     /// Returns the size of the buffer that run() uses.
-    std::size_t buffer_bytes() const { return (own() + all() + 1) * at_once_ * sizeof(T); }
+    std::size_t buffer_bytes() const { return (own() + all() + 1) * per_round_ * sizeof(T); }
 
     template <class Policy>
     void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
     {
         T* const sent = reinterpret_cast<T*>(buffer);
-        T* const received = sent + own() * at_once_;
-        T* const totals = received + all() * at_once_;
-        for (std::size_t first = 0; first < elements_; first += ranks_.size() * at_once_) {
+        T* const received = sent + own() * per_round_;
+        T* const totals = received + all() * per_round_;
+        for (std::size_t first = 0; first < elements_; first += ranks_.size() * per_round_) {
             std::size_t const mine = count(first, ranks_.rank());
             for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
                 send_elements(first, destination, source, sent, received);
@@ -106,7 +106,7 @@ private:
     /// Returns the range of elements, from `first` on, whose sums a rank computes.
     std::size_t begin(std::size_t first, std::size_t rank) const
     {
-        return (std::min)(first + rank * at_once_, elements_);
+        return (std::min)(first + rank * per_round_, elements_);
     }
     std::size_t count(std::size_t first, std::size_t rank) const
     {
@@ -148,7 +148,7 @@ private:
     row_major_items<X> from_;
     row_major_output<T> to_;
     std::size_t elements_;
-    std::size_t at_once_ = 1; ///< the number of elements whose sums a rank computes at once
+    std::size_t per_round_ = 1; ///< the number of elements whose sums a rank computes in a round
 };
 
 /// The operands of sums on one rank, checked, and the memory that they need.

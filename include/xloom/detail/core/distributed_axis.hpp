@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <xloom/detail/core/communicator.hpp>
@@ -14,13 +15,15 @@
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/rank_attempt.hpp>
 #include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 /// An axis that is divided among the ranks of a communicator, in their order: rank r has the elements
-/// begin(r) .. end(r) - 1. Parts have any lengths, also 0; those of even() differ by at most one. The axis knows the communicator, which must
-/// outlive it, and the size of the buffers by which the operators exchange elements; copies are equal.
+/// begin(r) .. end(r) - 1. Parts have any lengths, also 0; those of even() differ by at most one. The axis
+/// knows the communicator, which must outlive it, and the size of the buffers by which the operators exchange
+/// elements; copies are equal.
 ///
 /// The constructor is called by all ranks, each with the length of its own part and all with one buffer size;
 /// even() with the length of the whole axis. Both allocate one integer per rank.
@@ -56,7 +59,7 @@ public:
     }
     distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
 
-    /// Returns an axis of this length in equal parts; the first ones have one element more if it leaves a rest.
+    /// Returns an axis of this length in equal parts; the larger ones, by one element, are first.
     static distributed_axis even(
         C const& ranks, std::size_t length, std::size_t buffer_bytes = tuning::exchange_bytes)
     {
@@ -124,6 +127,41 @@ template <class... Env>
 auto const& rank_axis_of(Env const&... env) noexcept
 {
     return detail::first_of_kind<a_rank_axis>(serial, env...);
+}
+
+/// Requires that an operand has this rank's part of a divided axis.
+///
+/// Errors    shape_error
+template <communicator C>
+void check_own_part(std::string_view op, std::string_view operand, shape const& dims, std::size_t axis,
+    distributed_axis<C> const& part)
+{
+    std::size_t const length = part.own_length();
+    if (dims[axis] != length)
+        fail<shape_error>(op, ": the divided axis must have the length that distributed_axis was made with, ",
+            length, ", but axis ", axis, " of ", operand, " has ", dims[axis],
+            ". Make a distributed_axis of that length on all ranks.");
+}
+
+/// Returns a digest of what all ranks share of a divided axis: the parts, and the size of the buffers.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part)
+{
+    call_digest digest;
+    digest.add(part.buffer_bytes());
+    for (std::size_t rank = 0; rank < part.ranks().size(); ++rank)
+        digest.add(part.end(rank));
+    return digest;
+}
+
+/// Returns a digest of the axis and of the dimensions that all ranks share: all but the divided one.
+template <communicator C>
+call_digest digest_of(distributed_axis<C> const& part, shape const& dims, std::size_t divided)
+{
+    call_digest digest = digest_of(part);
+    digest.add(divided);
+    digest.add_all(drop_axis(dims, divided));
+    return digest;
 }
 
 } // namespace detail

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/kernel/prefix_group.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {

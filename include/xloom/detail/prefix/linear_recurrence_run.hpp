@@ -8,10 +8,10 @@
 #include <string_view>
 #include <tuple>
 
-#include <xloom/detail/check/linear_recurrence.hpp>
+#include <xloom/detail/check/prefix.hpp>
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
-#include <xloom/detail/kernel/lane_prefix.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/access.hpp>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include <xloom/detail/check/associative_scan.hpp>
+#include <xloom/detail/check/prefix.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/monoid.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>

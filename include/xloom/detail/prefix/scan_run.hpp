@@ -13,14 +13,14 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// What a scan does along which axis.
+/// The axis of a scan, and how it runs along it.
 struct scanned_axis {
     std::int64_t axis;
     bool reverse, exclusive;
 };
 
-/// Checks the operands and scans them. `divide` checks what else the call has, given its operands, and returns
-/// the function that runs a scan: run(scan, sequences, parts). Requires valid types.
+/// Checks the operands and scans them. `divide` checks what else the call has, given its operands, and
+/// returns the function that runs a scan: run(scan, sequences, parts). Requires valid types.
 template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy, class Divide>
 void run_parallel_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys, scanned_axis const& along,
     Policy const& policy, Divide const& divide)

@@ -12,13 +12,11 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
-#include <xloom/detail/kernel/lane_prefix.hpp>
-#include <xloom/detail/kernel/lane_reduction.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/access.hpp>
-#include <xloom/detail/prefix/run_strips.hpp>
-#include <xloom/detail/prefix/sequences.hpp>
+#include <xloom/detail/prefix/strips.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/kernel/lane_reduction.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/sequence_total.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/operands.hpp>

@@ -14,7 +14,7 @@
 #include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/operands.hpp>
 #include <xloom/detail/prefix/requirements.hpp>
-#include <xloom/detail/prefix/sequences.hpp>
+#include <xloom/detail/prefix/strips.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
