@@ -126,6 +126,31 @@ TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
     CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, b, 5.0, h, vector{1}), xloom::shape_error);
 }
 
+TEST_CASE("linear_recurrence_vjp_into: gradients that are omitted, a first state of rank 0")
+{
+    matrix const a = made_up(5, 3, 1), b = made_up(5, 3, 2), ct = made_up(5, 3, 3);
+    xt::xtensor<double, 0> const h0 = 0.5;
+    matrix const h = xloom::linear_recurrence(a, b, h0);
+    auto const expected = xloom::linear_recurrence_vjp(a, b, 0.5, h, ct);
+    CHECK(xloom::linear_recurrence_vjp(a, b, h0, h, ct).ct_h0() == expected.ct_h0); // the sum of three
+    matrix ct_a = ct, ct_b = ct;
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_b = ct_b}, xloom::serial);
+    CHECK(ct_b == expected.ct_b);
+    ct_b = ct;
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a, .ct_b = ct_b});
+    CHECK(ct_a == expected.ct_a);
+    matrix const other = made_up(4, 3, 2);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, other, h0, h, ct, {.ct_b = ct_b}),
+        "xloom::linear_recurrence_vjp_into: all operands must have the same shape, but a has [5, 3] and b "
+        "has [4, 3]. Give them one shape.",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a}),
+        "xloom::linear_recurrence_vjp_into: ct_b must be given, because the recurrence is computed there, "
+        "but "
+        "it is omitted. Give it the shape of a.",
+        xloom::shape_error);
+}
+
 TEST_CASE("linear_recurrence_vjp: never NaN where the loop is finite")
 {
     xt::xtensor<float, 1> const zero = xt::zeros<float>({600}), a = zero + 1e10f;

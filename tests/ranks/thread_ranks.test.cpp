@@ -126,6 +126,13 @@ TEST_CASE("a divided axis")
         }
         return are_right;
     }));
+    CHECK(on_ranks([]<class C>(C const& ranks) {
+        std::size_t const size = ranks.size();
+        auto const axis = distributed_axis<C>::even(ranks, 10, 100);
+        bool const is_longer = ranks.rank() < 10 % size;
+        return axis.length() == 10 && axis.own_length() == 10 / size + (is_longer ? 1 : 0) &&
+               axis.own_length() == axis.end() - axis.begin() && axis.buffer_bytes() == 100;
+    }));
     CHECK(on_ranks([](auto const& ranks) {
         std::string const text = text_of<option_error>([&] { distributed_axis(ranks, 1, ranks.rank()); });
         return text.empty() == (ranks.size() == 1);

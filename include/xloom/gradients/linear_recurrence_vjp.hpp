@@ -186,6 +186,9 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
     using T = item_t<A>;
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
+    if (!ct_b.is_given())
+        fail<shape_error>(op, ": ct_b must be given, because the recurrence is computed there, but it is "
+                              "omitted. Give it the shape of a.");
     check_rank(op, "ct_a", ct_a.rank());
     check_rank(op, "ct_b", ct_b.rank());
     check_rank(op, "ct_h0", ct_h0.rank());

@@ -139,10 +139,18 @@ struct item_reduction {
     {
         using reduce = std::remove_const_t<Op>;
         if constexpr (kernel::order_rule<element_operator<T, Op>, T>::is_ordered)
-            return reduce_in_order(i, segments);
+            reduce_in_order(i, segments);
+        else
+            reduce_in_any_order<reduce>(i, segments);
+    }
+
+private:
+    template <class Reduce>
+    void reduce_in_any_order(std::size_t i, segment_range<T> const& segments) const
+    {
         std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
+        if constexpr (kernel::has_lane_form<Reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(level, lane_segments<T, Reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);
@@ -151,7 +159,6 @@ struct item_reduction {
             access, segments, of.all.neighbours() - done, detail::element_operator_of<T>(op));
     }
 
-private:
     /// Reduces products, whose scan may be computed in order: each result of the scan of a segment is written
     /// in the same place, so that the last one stays.
     void reduce_in_order(std::size_t i, segment_range<T> const& segments) const
