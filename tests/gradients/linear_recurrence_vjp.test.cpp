@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace linear_recurrence_vjp_test {
@@ -38,10 +38,10 @@ TEST_CASE("linear_recurrence_vjp: the definition, along both axes, forward and r
                 xloom::linear_recurrence_options const options{.reverse = reverse};
                 matrix const h = xloom::linear_recurrence(a, b, h0, options);
                 auto const [ct_a, ct_b, ct_h0] =
-                    xloom::linear_recurrence_vjp(a, b, h0, h, ct, options, jthread_policy{threads});
+                    xloom::linear_recurrence_vjp(a, b, h0, h, ct, options, xloom::thread_policy(threads));
                 auto const turned =
                     xloom::linear_recurrence_vjp(xt::transpose(a), xt::transpose(b), h0, xt::transpose(h),
-                        xt::transpose(ct), {.axis = 1, .reverse = reverse}, jthread_policy{threads});
+                        xt::transpose(ct), {.axis = 1, .reverse = reverse}, xloom::thread_policy(threads));
                 CHECK(turned.ct_a == xt::transpose(ct_a));
                 CHECK(turned.ct_b == xt::transpose(ct_b));
                 CHECK(turned.ct_h0 == ct_h0);

@@ -10,9 +10,9 @@
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -193,9 +193,10 @@ TEST_CASE("selective_scan_vjp_into: several groups of channels, with the same bi
     }
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 5}) {
         CHECK(found_gradients<double>(repeated, many, true, all_cotangents, placement::row_major,
-                  jthread_policy{threads}) == found);
-        CHECK(found_gradients<float>(repeated, many, true, all_cotangents, placement::spread,
-                  jthread_policy{threads}) == found_gradients<float>(repeated, many, true, all_cotangents));
+                  xloom::thread_policy(threads)) == found);
+        CHECK(found_gradients<float>(
+                  repeated, many, true, all_cotangents, placement::spread, xloom::thread_policy(threads)) ==
+              found_gradients<float>(repeated, many, true, all_cotangents));
     }
 }
 

@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/segment_softmax.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace segment_softmax_test {
@@ -70,7 +70,7 @@ void compare(long double epsilon)
             CHECK(largest_error(x, y, epsilon) <= 1);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
                 array<T> z({rows, columns}, layout);
-                xloom::segment_softmax_into(x, splits, z, jthread_policy{threads});
+                xloom::segment_softmax_into(x, splits, z, xloom::thread_policy(threads));
                 CHECK(z == y);
             }
             array<T> other({rows, columns}, xt::layout_type::row_major);
@@ -165,7 +165,7 @@ TEST_CASE("segment_softmax_vjp: central differences of the definition in long do
     // In place, on threads, in other layouts and of lazy operands.
     xt::xtensor<double, 2> in_ct = ct, in_y = y;
     xloom::segment_softmax_vjp_into(y, some, in_ct, in_ct);
-    xloom::segment_softmax_vjp_into(in_y, some, ct, in_y, jthread_policy{3});
+    xloom::segment_softmax_vjp_into(in_y, some, ct, in_y, xloom::thread_policy(3));
     CHECK(in_ct == d_x);
     CHECK(in_y == d_x);
     array<double> const columns(ct);
@@ -183,7 +183,7 @@ TEST_CASE("segment_softmax_vjp: threads, floats and storage floats")
     }
     auto const y = xloom::segment_softmax(x, splits);
     auto const d_x = xloom::segment_softmax_vjp(y, splits, ct);
-    CHECK(xloom::segment_softmax_vjp(y, splits, ct, jthread_policy{4}) == d_x);
+    CHECK(xloom::segment_softmax_vjp(y, splits, ct, xloom::thread_policy(4)) == d_x);
     xt::xtensor<double, 2> const wide_y = xt::cast<double>(y), wide_ct = xt::cast<double>(ct);
     auto const expected = xloom::segment_softmax_vjp(wide_y, splits, wide_ct);
     double largest = 0;

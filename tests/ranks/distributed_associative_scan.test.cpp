@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_associative_scan.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 #include "support/textbook_prefix.hpp"
 
@@ -75,7 +75,7 @@ bool is_textbook(Op const& op, Plain const& plain, T const& identity, std::size_
         xt::xtensor<T, 2> const wanted = rows_of(expected, part);
         auto columns = in_columns(mine);
         distributed_associative_scan_into(op, columns, columns, options, axis);
-        distributed_associative_scan_into(op, mine, mine, options, axis, jthread_policy{2});
+        distributed_associative_scan_into(op, mine, mine, options, axis, thread_policy(2));
         return are_equal(comparable(mine), comparable(wanted)) &&
                are_equal(comparable(columns), comparable(wanted));
     });

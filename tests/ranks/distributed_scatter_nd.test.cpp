@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 
 namespace distributed_scatter_nd_test {
@@ -92,7 +92,7 @@ bool becomes(std::size_t rows, std::size_t count, division how, std::size_t buff
         xt::xtensor<T, 1> const values = rows_of(all.updates, named);
         xt::xtensor<T, 2> const wanted = rows_of(result, part);
         distributed_scatter_nd_into(reduce, data, indices, values, options, axis);
-        distributed_scatter_nd_into(reduce, columns, indices, values, options, axis, jthread_policy{2});
+        distributed_scatter_nd_into(reduce, columns, indices, values, options, axis, thread_policy(2));
         return are_equal(data, wanted) && are_equal(columns, wanted);
     });
 }

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_sum.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 #include "support/textbook_prefix.hpp"
 
@@ -78,7 +78,7 @@ TEST_CASE("several threads of a rank")
         distributed_axis const axis(ranks, part.length());
         xt::xtensor<float, 3> const my_W = rows_of(W, part);
         xt::xtensor<float, 2> dW = xt::ones<float>({37, 41});
-        distributed_sum(my_W, dW, axis, jthread_policy{3});
+        distributed_sum(my_W, dW, axis, thread_policy(3));
         return dW == sum_W;
     }));
 }

@@ -12,9 +12,9 @@
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/detail/tensor/strided_items.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -108,7 +108,8 @@ TEST_CASE_TEMPLATE(
     placed_selective<T> const of(operands);
     auto const whole = call_selective_scan(of, dims, true);
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7}) {
-        auto const found = call_selective_scan(of, dims, true, placement::row_major, jthread_policy{threads});
+        auto const found =
+            call_selective_scan(of, dims, true, placement::row_major, xloom::thread_policy(threads));
         CHECK(items_of(found.y) == items_of(whole.y));
         CHECK(items_of(found.final_state) == items_of(whole.final_state));
     }
