@@ -58,7 +58,7 @@ private:
     std::size_t checked_axis(std::string_view name, std::int64_t of_options, distributed_axis<C> const& part)
     {
         std::size_t const divided = check_scanned_axis(name, operands.operands(), of_options);
-        check_own_part(name, operands.operands().front().name, dims(), divided, part);
+        detail::check_own_part(name, operands.operands().front().name, dims(), divided, part);
         check_scan_memory(name, operands.inputs(), operands.results());
         return divided;
     }

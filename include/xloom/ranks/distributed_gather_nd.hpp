@@ -43,7 +43,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "data", detail::rank_of(data));
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
-    check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+    detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
     detail::gather_nd_into(op, data, indices, output, options, policy);
 }
 
@@ -94,7 +94,7 @@ private:
         check_no_batch(op, options);
         memory_block const from = detail::memory_of(data_tensor());
         shape const index_shape = detail::shape_of(index_tensor());
-        divided_data const whole = check_divided_data(op, from.layout.dims, index_shape, part);
+        divided_data const whole = detail::check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
         check_gather_output(op, detail::memory_of(output), gathered, from, detail::memory_of(index_tensor()));
         return whole;

@@ -36,7 +36,7 @@ struct rank_recurrence_call {
           digest(detail::digest_of(part, call.dims(), call.axis)),
           memory(call.dims(), call.axis, options.reverse, part)
     {
-        check_own_part(op, "a", call.dims(), call.axis, part);
+        detail::check_own_part(op, "a", call.dims(), call.axis, part);
         digest.add(options.reverse).template add_type<T>();
     }
 

@@ -80,7 +80,7 @@ private:
         check_rank(op, "indices", detail::rank_of(indices));
         check_rank(op, "updates", detail::rank_of(update_tensor));
         shape const index_shape = detail::shape_of(indices);
-        divided_data const all = check_divided_data(op, detail::shape_of(data), index_shape, part);
+        divided_data const all = detail::check_divided_data(op, detail::shape_of(data), index_shape, part);
         check_scatter_nd(op, all.whole, index_shape, detail::shape_of(update_tensor), options);
         return all;
     }
@@ -132,7 +132,7 @@ void check_indexed_once(std::string_view op, Call const& call, distributed_axis<
     auto& [max_per_round, longest, sent, received, is_indexed] = *memory;
     rank_attempt attempt;
     for (std::size_t begin = 0; begin < longest; begin += max_per_round)
-        for_each_partner(part.ranks(),
+        detail::for_each_partner(part.ranks(),
             [&, &sent = sent, &received = received, &is_indexed = is_indexed, end = begin + max_per_round](
                 std::size_t destination, std::size_t source) {
                 auto const size_of = [&](std::size_t all) {
@@ -143,7 +143,7 @@ void check_indexed_once(std::string_view op, Call const& call, distributed_axis<
                 auto const in = std::span(received).first(size_of(call.incoming[source]));
                 for (std::size_t i = 0; i < out.size(); ++i)
                     out[i] = mine[begin + i].slice;
-                exchange_values<std::size_t>(part.ranks(), destination, out, source, in);
+                detail::exchange_values<std::size_t>(part.ranks(), destination, out, source, in);
                 attempt([&] {
                     for (std::size_t const slice : in) {
                         if (is_indexed[slice])
@@ -216,7 +216,7 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
+        detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
         detail::scatter<true, scatter_call>(op, data, index_tensor, update_tensor, reduce, options, policy);
     });
     attempt.agree(part.ranks(), op);

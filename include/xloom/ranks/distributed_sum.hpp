@@ -48,7 +48,7 @@ void check_sum(
     if (x.dims().empty())
         fail<shape_error>(
             op, ": ", x.name, " must have the divided axis, but it has rank 0. Give it an axis of length 1.");
-    check_own_part(op, x.name, x.dims(), 0, part);
+    detail::check_own_part(op, x.name, x.dims(), 0, part);
     if (sum.dims() != drop_axis(x.dims(), 0))
         fail<shape_error>(op, ": ", sum.name, " must have the shape of ", x.name,
             " without the divided axis, ", drop_axis(x.dims(), 0), ", but it has ", sum.dims(),
@@ -86,12 +86,12 @@ public:
         T* const totals = received + all() * per_round_;
         for (std::size_t first = 0; first < elements_; first += ranks_.size() * per_round_) {
             std::size_t const mine = count(first, ranks_.rank());
-            for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
+            detail::for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
                 send_elements(first, destination, source, sent, received);
             });
             attempt([&] { add(received, mine, totals, policy); });
-            for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
-                exchange_values<T>(ranks_, destination, std::span(totals, mine), source,
+            detail::for_each_partner(ranks_, [&](std::size_t destination, std::size_t source) {
+                detail::exchange_values<T>(ranks_, destination, std::span(totals, mine), source,
                     std::span(to_.data() + begin(first, source), count(first, source)));
             });
         }
@@ -119,7 +119,7 @@ private:
         std::size_t const out = count(first, destination), in = count(first, ranks_.rank());
         for (std::size_t i = 0; i < own(); ++i)
             std::copy_n(from_.data() + i * elements_ + begin(first, destination), out, sent + i * out);
-        exchange_values<T>(ranks_, destination, std::span(sent, own() * out), source,
+        detail::exchange_values<T>(ranks_, destination, std::span(sent, own() * out), source,
             std::span(received + part_.begin(source) * in, (part_.end(source) - part_.begin(source)) * in));
     }
 
@@ -194,7 +194,7 @@ private:
             is_several ? "xs" : "x", inputs_.values, is_several ? "sums" : "sum", sums_);
         call_digest of_call = detail::digest_of(part_);
         for (std::size_t i = 0; i < count; ++i) {
-            check_sum(op, operands.inputs()[i], operands.results()[i], part_);
+            detail::check_sum(op, operands.inputs()[i], operands.results()[i], part_);
             of_call.add_all(operands.results()[i].dims());
         }
         for (scan_operand const& x : operands.inputs())

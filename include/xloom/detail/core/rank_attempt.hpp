@@ -84,7 +84,7 @@ public:
     {
         report const all = report_of_all(ranks, digest.add_all(op).value());
         if (all.kind != kind_of_error::none)
-            raise_everywhere(ranks, all.failed, all.kind);
+            fail_everywhere(ranks, all.failed, all.kind);
         if (all.different.digest != all.first.digest)
             fail<option_error>(op,
                 ": all ranks must make the same call, but the operator, shapes, types or options of rank ",
@@ -132,7 +132,7 @@ private:
         report known{own, own, kind == kind_of_error::none ? size : rank, kind};
         for (std::size_t distance = 1; distance < size; distance *= 2) {
             report received{};
-            exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
+            detail::exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
                 (rank + size - distance) % size, std::span(&received, 1));
             known = joined(known, received);
         }
@@ -184,7 +184,7 @@ private:
 
     /// Throws what `failed` caught.
     template <communicator C>
-    [[noreturn]] void raise_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
+    [[noreturn]] void fail_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
     {
         text_bytes text{};
         if (ranks.rank() == failed) {

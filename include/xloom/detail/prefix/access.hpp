@@ -147,8 +147,8 @@ struct consecutive_items {
 private:
     T& at(std::size_t i) const
     {
-        auto const step = static_cast<std::ptrdiff_t>(i);
-        return first[Reverse ? -step : step];
+        auto const offset = static_cast<std::ptrdiff_t>(i);
+        return first[Reverse ? -offset : offset];
     }
 };
 

@@ -39,10 +39,10 @@ struct recurrence_operands {
     }
 };
 
-/// True if a, b and h follow each other with this step.
-inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+/// True if a, b and h follow each other at this stride.
+inline bool are_consecutive_states(sequences<4>::offsets const& strides, std::ptrdiff_t stride)
 {
-    return steps[0] == step && steps[1] == step && steps[3] == step;
+    return strides[0] == stride && strides[1] == stride && strides[3] == stride;
 }
 
 /// The part of recurrences that is done in vectors.

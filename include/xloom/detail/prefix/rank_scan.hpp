@@ -210,8 +210,8 @@ struct rank_recurrence {
     void with_strips(all_sequences const& all, F const& f) const
     {
         if constexpr (kernel::has_lanes<T>) {
-            auto const are_all = [](offsets const& steps, std::ptrdiff_t step) {
-                return steps[0] == step && steps[1] == step && steps[4] == step;
+            auto const are_all = [](offsets const& strides, std::ptrdiff_t stride) {
+                return strides[0] == stride && strides[1] == stride && strides[4] == stride;
             };
             if (are_all(all.time(), 1))
                 return f(consecutive<false>(all));
@@ -280,11 +280,11 @@ void for_each_box(sequence_box const& all, std::size_t axis, std::size_t max_seq
     while (all.dims[divided] == 1 || divided == axis)
         ++divided;
     std::size_t const length = all.dims[divided];
-    std::size_t const step = (std::max)(max_sequences / (count / length), std::size_t{1});
-    for (std::size_t begin = 0; begin < length; begin += step) {
+    std::size_t const width = (std::max)(max_sequences / (count / length), std::size_t{1});
+    for (std::size_t begin = 0; begin < length; begin += width) {
         sequence_box part = all;
         part.first[divided] = all.first[divided] + begin;
-        part.dims[divided] = (std::min)(step, length - begin);
+        part.dims[divided] = (std::min)(width, length - begin);
         detail::for_each_box(part, axis, max_sequences, f);
     }
 }

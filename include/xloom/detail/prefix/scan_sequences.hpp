@@ -109,11 +109,11 @@ void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, 
     scan(run);
 }
 
-/// True if the elements of all operands follow each other with this step.
+/// True if the elements of all operands follow each other at this stride.
 template <std::size_t K>
-bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t step)
+bool are_consecutive(std::array<std::ptrdiff_t, K> const& strides, std::ptrdiff_t stride)
 {
-    return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
+    return std::all_of(strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
 }
 
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of

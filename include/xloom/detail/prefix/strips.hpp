@@ -40,15 +40,15 @@ public:
         for (std::size_t other = 0; other < layouts[0].dims.size(); ++other)
             if (other != axis)
                 order.push_back(other);
-        auto const size_of_step = [&](std::size_t other) { return std::abs(layouts[K - 1].strides[other]); };
+        auto const abs_stride = [&](std::size_t other) { return std::abs(layouts[K - 1].strides[other]); };
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { // stable_sort allocates
-            return std::pair(size_of_step(b), a) < std::pair(size_of_step(a), b);
+            return std::pair(abs_stride(b), a) < std::pair(abs_stride(a), b);
         });
         for (std::size_t const other : order) {
-            offsets steps;
+            offsets strides;
             for (std::size_t k = 0; k < K; ++k)
-                steps[k] = layouts[k].strides[other];
-            append(layouts[0].dims[other], steps);
+                strides[k] = layouts[k].strides[other];
+            append(layouts[0].dims[other], strides);
         }
         if (dims_.empty())
             append_axis(1, offsets{});
@@ -62,7 +62,7 @@ public:
     /// The distance from one element of a sequence to the next one.
     offsets const& time() const { return time_; }
     /// The distance from a sequence to its neighbour.
-    offsets const& beside() const { return steps_.back(); }
+    offsets const& beside() const { return strides_.back(); }
 
     /// Returns where sequence number i begins.
     offsets operator()(std::size_t i) const
@@ -70,35 +70,35 @@ public:
         offsets at = first_;
         for (std::size_t axis = dims_.size(); axis-- > 0; i /= dims_[axis])
             for (std::size_t k = 0; k < K; ++k)
-                at[k] += static_cast<std::ptrdiff_t>(i % dims_[axis]) * steps_[axis][k];
+                at[k] += static_cast<std::ptrdiff_t>(i % dims_[axis]) * strides_[axis][k];
         return at;
     }
 
 private:
-    void append(std::size_t dim, offsets const& steps)
+    void append(std::size_t dim, offsets const& strides)
     {
         if (dim == 1)
             return;
         bool continues = !dims_.empty();
         for (std::size_t k = 0; k < K && continues; ++k)
-            continues = steps_.back()[k] == steps[k] * static_cast<std::ptrdiff_t>(dim);
+            continues = strides_.back()[k] == strides[k] * static_cast<std::ptrdiff_t>(dim);
         if (continues) {
             dims_.back() *= dim;
-            steps_.back() = steps;
+            strides_.back() = strides;
         } else {
-            append_axis(dim, steps);
+            append_axis(dim, strides);
         }
     }
-    void append_axis(std::size_t dim, offsets const& steps)
+    void append_axis(std::size_t dim, offsets const& strides)
     {
         dims_.push_back(dim);
-        steps_.push_back(steps);
+        strides_.push_back(strides);
     }
 
     std::size_t length_;
     offsets time_{}, first_{};
     shape dims_{};
-    static_vector<offsets, max_rank> steps_{};
+    static_vector<offsets, max_rank> strides_{};
 };
 
 /// Sets `before`, one value for each sequence, to the values that the scans of a strip begin with, if there
