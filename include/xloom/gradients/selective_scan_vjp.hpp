@@ -83,14 +83,16 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
+/// Workspace a recurrent_workspace of u's element type, before or behind the policy.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. ct_initial_state may be
-///           the tensor ct_final_state.
+///           the tensor ct_final_state. Gradients are overwritten: a sum with what is there would be rounded
+///           once more.
 /// Order     ct_B and ct_C are sums over 256 channels each, whose sums are added up in order; ct_A, ct_D and
 ///           ct_delta_bias are sums over the steps from the last to the first, then over the sequences.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
 ///           backward pass. Memory: 3 sqrt(T) S numbers for each SIMD lane of each thread, and of each group
-///           of 256 channels of each sequence 2 T S + 256 S. Allocates nothing if the workspace is large
-///           enough.
+///           of 256 channels of each sequence 2 T S + 256 S. Allocates nothing if a workspace is given that
+///           is large enough.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), section 3.3.2, whose backward pass computes states again, too.
 /// Example
 /// ```cpp

@@ -157,6 +157,7 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
 ///           axis, a negative one from its end.
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
+/// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the

@@ -237,6 +237,7 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
+/// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the

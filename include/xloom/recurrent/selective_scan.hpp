@@ -92,7 +92,7 @@ struct selective_tensor<X> {
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of u's element type, which a stream of calls uses again.
+/// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, with
 ///           delta_bias also delta = -delta_bias. NaN and infinity follow IEEE 754.
