@@ -57,7 +57,7 @@ struct selective {
     void operator()()
     {
         xloom::selective_scan_into(
-            u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = y}, workspace, {.delta_softplus = true});
+            u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = y}, {.delta_softplus = true}, workspace);
     }
 };
 

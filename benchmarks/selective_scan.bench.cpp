@@ -163,7 +163,7 @@ void run_selective(selective_operands& o, Policy const& policy)
 {
     auto const call = [&](auto const& A, auto& h) {
         xloom::selective_scan_into(o.x, {.delta = o.dt, .A = A, .B = o.B, .C = o.C},
-            {.y = o.y, .final_state = h}, o.workspace, {}, policy);
+            {.y = o.y, .final_state = h}, o.workspace, policy);
     };
     if (!o.is_turned)
         return call(o.A, o.h);
@@ -327,7 +327,7 @@ void run_backward(backward_operands& o, Policy const& policy)
 {
     xloom::selective_scan_vjp_into(o.x, {.delta = o.dt, .A = o.A, .B = o.B, .C = o.C}, {.y = o.ct},
         {.u = o.found.x, .delta = o.found.dt, .A = o.found.A, .B = o.found.B, .C = o.found.C}, o.workspace,
-        {}, policy);
+        policy);
 }
 
 void xloom_backward(backward_operands& o) { run_backward(o, xloom::serial); }

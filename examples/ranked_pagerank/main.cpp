@@ -108,14 +108,17 @@ try {
         return 0;
     }
     xloom::run_mpi_ranks([&](xloom::mpi_communicator const& ranks) {
+        using axis = xloom::distributed_axis<xloom::mpi_communicator>;
         std::size_t const rank = ranks.rank(), size = ranks.size();
-        flight_part const mine = part_of(routes, flights * rank / size, flights * (rank + 1) / size);
+        auto const own_flights = axis::even(ranks, flights),
+                   own_airports = axis::even(ranks, routes.airports.size());
+        flight_part const mine = part_of(routes, own_flights.begin(), own_flights.end());
         page_rank_result result;
         double const time = seconds(
             [&] { result = page_rank_on_ranks(mine, routes.airports.size(), ranks, std::size_t{4} << 20); });
         for (std::size_t turn = 0; turn < size; ++turn) { // they print in turn
             if (turn == rank) {
-                print(routes, routes.airports.size() * rank / size, result);
+                print(routes, own_airports.begin(), result);
                 std::fflush(stdout);
                 report(rank, size, time, result);
             }

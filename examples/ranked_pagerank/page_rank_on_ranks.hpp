@@ -8,9 +8,9 @@
 #include <xtensor/xtensor.hpp>
 
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/ranks/all_reduce_gradients.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
+#include <xloom/ranks/distributed_sum.hpp>
 
 #include "../flight_pagerank/page_rank.hpp"
 
@@ -29,14 +29,12 @@ page_rank_result page_rank_on_ranks(
     constexpr double d = 0.85;
     using vector = xt::xtensor<double, 1>;
     auto const N = static_cast<double>(airports);
-    std::size_t const begin = airports * ranks.rank() / ranks.size(),
-                      end = airports * (ranks.rank() + 1) / ranks.size();
-    xloom::distributed_axis const mine(ranks, end - begin, buffer_bytes);
-    vector const none = xt::zeros<double>({end - begin});
+    auto const mine = xloom::distributed_axis<C>::even(ranks, airports, buffer_bytes);
+    vector const none = xt::zeros<double>({mine.own_length()});
 
     auto const sum_by = [&](auto const& airport, vector const& amounts) {
         vector sums = none;
-        xloom::distributed_scatter_nd_into(sums, airport, amounts, xloom::reduce_add, mine);
+        xloom::distributed_scatter_nd_into(xloom::reduce_add, sums, airport, amounts, mine);
         return sums;
     };
     auto const of_origin = [&](vector const& amounts) {
@@ -46,7 +44,7 @@ page_rank_result page_rank_on_ranks(
     };
     auto const total = [&](vector const& numbers) {
         xt::xtensor<double, 0> sum = 0.0;
-        xloom::all_reduce_gradients(numbers, sum, mine);
+        xloom::distributed_sum(numbers, sum, mine);
         return sum();
     };
 

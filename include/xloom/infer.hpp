@@ -13,5 +13,4 @@
 #include <xloom/infer/scan.hpp>
 #include <xloom/infer/scatter_elements.hpp>
 #include <xloom/infer/scatter_nd.hpp>
-#include <xloom/infer/selective_scan.hpp>
 #include <xloom/infer/type_lists.hpp>

@@ -8,6 +8,7 @@
 #include <xloom/gradients.hpp>
 #include <xloom/indexing.hpp>
 #include <xloom/infer.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel.hpp>
 #include <xloom/ranks.hpp>
 #include <xloom/recurrent.hpp>

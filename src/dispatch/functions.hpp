@@ -86,12 +86,17 @@ using attn_lstm_functions = decltype(std::tuple_cat(
     std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>(),
     std::declval<attending_backward_functions<T>>()));
 
+/// The functions of reductions of segments; products of floating-point numbers are reduced in order.
+template <class T, class Reduce>
+using segment_functions = std::conditional_t<kernel::order_rule<kernel::scanned_by<T, Reduce>, T>::is_ordered,
+    std::tuple<>, std::tuple<lane_functions<lane_segments<T, Reduce>, std::size_t, segment_range<T>>>>;
+
 /// The functions of scans and segments of Ts with a reduction.
 template <class T, class Reduce>
-using reducing_functions =
-    std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>, policy_ref>>,
-        lane_functions<lane_scan<T, Reduce>, each_segment<sequences<2>, policy_ref>>,
-        lane_functions<lane_segments<T, Reduce>, std::size_t, segment_range<T>>>;
+using reducing_functions = decltype(std::tuple_cat(
+    std::declval<std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>, policy_ref>>,
+        lane_functions<lane_scan<T, Reduce>, each_segment<sequences<2>, policy_ref>>>>(),
+    std::declval<segment_functions<T, Reduce>>()));
 
 template <class T>
 using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T, reduce_add_t>>(),

@@ -9,11 +9,11 @@
 #include <string>
 #include <tuple>
 
-#include <xloom/ranks/all_reduce_gradients.hpp>
 #include <xloom/ranks/distributed_associative_scan.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
 #include <xloom/ranks/distributed_linear_recurrence.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
+#include <xloom/ranks/distributed_sum.hpp>
 #include <xloom/ranks/thread_ranks.hpp>
 
 #include "../support/on_ranks.hpp"
@@ -125,7 +125,7 @@ TEST_CASE("scatters and gathers: the buffer, and two integers for each index tup
             });
         };
         CHECK(bytes_of_ranks([&](auto& mine, auto& of_rank, auto const& axis) {
-            distributed_scatter_nd_into(mine, indices, of_rank, reduce_add, axis);
+            distributed_scatter_nd_into(reduce_add, mine, indices, of_rank, axis);
         }) <= 2 * (2 * sizeof(std::size_t) * count + buffer + tuning::sorting_ranges * 8 + bookkeeping));
         CHECK(bytes_of_ranks([&](auto& mine, auto& of_rank, auto const& axis) {
             distributed_gather_nd_into(mine, indices, of_rank, axis);
@@ -136,7 +136,7 @@ TEST_CASE("scatters and gathers: the buffer, and two integers for each index tup
     xt::xtensor<int, 2> const indices = xt::ones<int>({std::size_t{50'000}, std::size_t{1}});
     xt::xtensor<double, 1> values = xt::ones<double>({50'000});
     distributed_axis const axis(alone, 1000, buffer);
-    CHECK(bytes_of([&] { distributed_scatter_nd_into(data, indices, values, reduce_add, axis); }) <=
+    CHECK(bytes_of([&] { distributed_scatter_nd_into(reduce_add, data, indices, values, axis); }) <=
           bookkeeping);
     CHECK(bytes_of([&] { distributed_gather_nd_into(data, indices, values, axis); }) <= bookkeeping);
 }
@@ -148,7 +148,7 @@ TEST_CASE("sums of gradients: the buffer")
         xt::xtensor<float, 2> const gradients = xt::ones<float>({std::size_t{8}, elements});
         xt::xtensor<float, 1> sums = xt::zeros<float>({elements});
         distributed_axis const batches(alone, 8, buffer);
-        CHECK(bytes_of([&] { all_reduce_gradients(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
+        CHECK(bytes_of([&] { distributed_sum(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
     }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("an allocation that one rank is refused is an error of all, before the
     }) > 0);
     CHECK(refused_calls(columns(x), [&](auto const& ranks, columns& h) {
         distributed_axis const axis(ranks, 600);
-        distributed_linear_recurrence_into(h, h, 2.0 * xt::view(x, 0), h, axis, {.reverse = true});
+        distributed_linear_recurrence_into(h, h, 2.0 * xt::view(x, 0), h, {.reverse = true}, axis);
     }) > 0);
     using pair = std::tuple<matrix, matrix>;
     CHECK(refused_calls(pair(x, x), [&](auto const& ranks, pair& y) {
@@ -185,28 +185,29 @@ TEST_CASE("an allocation that one rank is refused is an error of all, before the
         distributed_axis const axis(ranks, 600, 300);
         distributed_gather_nd_into(lazy_x, indices, output, axis);
     }) > 0);
-    for (scatter_nd_options const& options : {scatter_nd_options{.reduction = reduction::add},
-             {.reduction = reduction::mean}, {.duplicates = duplicates::first}})
+    using call = std::pair<reduction, scatter_nd_options>;
+    for (call const& each : {call{reduction::add, {}}, {reduction::mean, {}},
+             {reduction::none, {.duplicates = duplicates::first}}})
         CHECK(refused_calls(columns(x), [&](auto const& ranks, auto& data) {
             distributed_axis const axis(ranks, 600, 300);
-            distributed_scatter_nd_into(data, indices, 2.0 * values, axis, options);
+            distributed_scatter_nd_into(each.first, data, indices, 2.0 * values, each.second, axis);
         }) > 0);
     std::array<xt::xtensor<int, 2>, 3> const own{{{{0, 0}}, {{1, 0}}, {{1799, 2}}}};
     xt::xtensor<double, 1> const one = {1};
     CHECK(refused_calls(x, [&](auto const& ranks, auto& data) {
         distributed_axis const axis(ranks, 600, 300);
-        distributed_scatter_nd_into(data, own[ranks.rank()], one, axis, {.duplicates = duplicates::error});
+        distributed_scatter_nd_into(data, own[ranks.rank()], one, {.duplicates = duplicates::error}, axis);
     }) > 0);
 
     xt::xtensor<float, 3> const dW = xt::ones<float>({2, 50, 2});
     matrix const dR = xt::ones<double>({2, 7});
     using sums = std::tuple<xt::xtensor<float, 2, xt::layout_type::column_major>, xt::xtensor<double, 1>>;
-    CHECK(refused_calls(sums(xt::zeros<float>({50, 2}), xt::zeros<double>({7})), [&](auto const& ranks,
-                                                                                     sums& sum) {
-        distributed_axis const axis(ranks, 2, 300);
-        auto const lazy_dW = 2.0F * dW;
-        all_reduce_gradients(std::tie(lazy_dW, dR), std::tie(std::get<0>(sum), std::get<1>(sum)), axis);
-    }) > 0);
+    CHECK(refused_calls(
+              sums(xt::zeros<float>({50, 2}), xt::zeros<double>({7})), [&](auto const& ranks, sums& sum) {
+                  distributed_axis const axis(ranks, 2, 300);
+                  auto const lazy_dW = 2.0F * dW;
+                  distributed_sum(std::tie(lazy_dW, dR), std::tie(std::get<0>(sum), std::get<1>(sum)), axis);
+              }) > 0);
 }
 
 TEST_CASE("ranks that cannot all be started end")

@@ -288,13 +288,17 @@ TEST_CASE("parallel scans and segments")
                 [&] { linear_recurrence_into(halves, halves, float16(0.5F), of_halves, {}, threads); },
                 of_halves),
             writing(
-                "linear_recurrence_vjp_into, d_b is ct",
-                [&] { linear_recurrence_vjp_into(x, 0.5, x, d_b, d_a, d_b, d_h0, {}, threads); }, d_a, d_b,
-                d_h0),
+                "linear_recurrence_vjp_into, ct_b is ct_h",
+                [&] {
+                    linear_recurrence_vjp_into(
+                        x, x, 0.5, x, d_b, {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_h0}, threads);
+                },
+                d_a, d_b, d_h0),
             writing(
                 "linear_recurrence_vjp_into",
                 [&] {
-                    linear_recurrence_vjp_into(x, start, x, x, d_a, d_b, d_start, {.reverse = true}, threads);
+                    linear_recurrence_vjp_into(x, x, start, x, x,
+                        {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_start}, {.reverse = true}, threads);
                 },
                 d_a, d_b, d_start),
             writing(
@@ -439,7 +443,7 @@ TEST_CASE("recurrent operators and selective scans")
             [&] {
                 recurrent_workspace<float> workspace;
                 selective_scan_into(u, {.delta = u, .A = slopes, .B = B, .C = B, .initial_state = state},
-                    {.y = y, .final_state = state}, workspace, {}, threads);
+                    {.y = y, .final_state = state}, workspace, threads);
             },
             y, state),
         writing(
@@ -447,7 +451,7 @@ TEST_CASE("recurrent operators and selective scans")
             [&] {
                 recurrent_workspace<float> workspace;
                 selective_scan_vjp_into(u, {.delta = u, .A = slopes, .B = B, .C = B}, {.y = u},
-                    {.u = d_u, .A = d_slopes}, workspace, {}, threads);
+                    {.u = d_u, .A = d_slopes}, workspace, threads);
             },
             d_u, d_slopes),
     });

@@ -1,20 +1,22 @@
 // Mistakes in a call of associative_scan, cumulative_sum or their _into.
 // clang-format off
-// 1: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
-// 2: xloom::associative_scan: an operand must be a tensor with at least one axis, several of them a flat std::tuple
-// 3: xloom::associative_scan: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
-// 4: xloom::associative_scan: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
-// 5: xloom::associative_scan_into: a result is written, so it must be a tensor in memory, not const
-// 6: xloom::associative_scan_into: a result is written in place, so it must be a variable or a view of one
-// 7: xloom::associative_scan_into: there must be one result for each operand, with its element type
-// 8: xloom::cumulative_sum: x must be a tensor with at least one axis
-// 9: xloom::cumulative_sum_into: y must have x's element type
-// 10: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
-// 11: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
-// 12: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
-// 13: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
-// 14: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
-// 15: xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])
+// 1: behind the operands and outputs come the options, then at most one policy
+// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 3: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
+// 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
+// 5: what is written must not be const
+// 6: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 7: there must be one result for each operand, with its element type
+// 8: an operand must be a tensor with at least one axis
+// 9: there must be one result for each operand, with its element type
+// 10: the first argument must be the operator, before the operands
+// 11: behind the operands and outputs come the options, then at most one policy
+// 12: the first argument must be the operator, before the operands
+// 13: behind the operands and outputs come the options, then at most one policy
+// 14: behind the operands and outputs come the options, then at most one policy
+// 15: behind the operands and outputs come the options, then at most one policy
+// 16: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 17: what is written must be a tensor in memory
 // clang-format on
 #include <vector>
 
@@ -31,9 +33,13 @@ int main()
     using xloom::reduction;
 #if CASE == 0
     xloom::associative_scan_into(add, 2.0f * x, y, {.axis = 0}, xloom::serial);
-    xloom::cumulative_sum_into(x, y, {}, xloom::serial);
-#elif CASE == 1
+    xloom::associative_scan_into(add, x, y, xloom::serial);
     xloom::associative_scan(add, x, xloom::serial);
+    xloom::cumulative_sum_into(x, y, {}, xloom::serial);
+    xloom::cumulative_sum_into(x, y, xloom::serial);
+    xloom::cumulative_prod(x, xloom::serial);
+#elif CASE == 1
+    xloom::associative_scan(add, x, xloom::serial, xloom::associative_scan_options());
 #elif CASE == 2
     xloom::associative_scan(add, std::vector<float>{1, 2});
 #elif CASE == 3
@@ -59,9 +65,14 @@ int main()
 #elif CASE == 13
     xloom::cumulative_sum(x, 0);
 #elif CASE == 14
-    xloom::cumulative_prod(x, xloom::serial);
+    xloom::cumulative_prod(x, xloom::serial, xloom::serial);
 #elif CASE == 15
-    xloom::cumulative_sum_into(x, y, xloom::serial);
+    xloom::cumulative_sum_into(x, y, {}, 0);
+#elif CASE == 16
+    xloom::associative_scan_into(add, x, std::make_tuple(std::tie(y)));
+#elif CASE == 17
+    std::vector<float> into(2);
+    xloom::cumulative_sum_into(x, into);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z);
 }

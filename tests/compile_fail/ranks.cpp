@@ -1,26 +1,33 @@
 // Mistakes in calls over ranks.
 // clang-format off
-// 1: xloom::distributed_associative_scan_into: elements are sent to other ranks as bytes, so their type must be trivially copyable
-// 2: xloom::associative_scan_into: a result is written, so it must be a tensor in memory, not const
-// 3: xloom::distributed_linear_recurrence_into: elements are sent to other ranks as bytes, so their type must be trivially copyable
-// 4: xloom::linear_recurrence_into: h must have the element type of a and b
-// 5: xloom::distributed_gather_nd_into: items are sent to other ranks as bytes, so their type must be trivially copyable
-// 6: xloom::distributed_scatter_nd_into: updates must be a tensor; broadcast() is not distributed
-// 7: xloom::distributed_scatter_nd_into: items are sent to other ranks as bytes, so their type must be trivially copyable
-// 8: xloom::all_reduce_gradients: the arguments are all_reduce_gradients(gradients, sums, batches[, policy])
-// 9: xloom::all_reduce_gradients: gradients must be a tensor whose first axis is that of micro-batches, or a flat std::tuple of them
-// 10: xloom::all_reduce_gradients: sums are written, so they must be variables or views of them; pass several as std::tie(dW, dR)
-// 11: xloom::all_reduce_gradients: there must be one sum for each gradient, with its element type, which is trivially copyable and has a sum
-// 12: xloom::all_reduce_gradients: there must be one sum for each gradient, with its element type, which is trivially copyable and has a sum
+// 1: elements are sent to other ranks as bytes, so their type must be trivially copyable
+// 2: what is written must not be const
+// 3: elements are sent to other ranks as bytes, so their type must be trivially copyable
+// 4: the operands must have one element type; convert them first
+// 5: elements are sent to other ranks as bytes, so their type must be trivially copyable
+// 6: updates over ranks must be a tensor; broadcast() is not distributed
+// 7: elements are sent to other ranks as bytes, so their type must be trivially copyable
+// 8: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 9: an operand must be a tensor with at least one axis
+// 10: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 11: there must be one result for each operand, with its element type
+// 12: there must be one result for each operand, with its element type
+// 13: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 14: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 15: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 16: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 17: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 18: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 19: the elements must have a sum and a zero
 // clang-format on
 #include <string>
 #include <vector>
 
-#include <xloom/ranks/all_reduce_gradients.hpp>
 #include <xloom/ranks/distributed_associative_scan.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
 #include <xloom/ranks/distributed_linear_recurrence.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
+#include <xloom/ranks/distributed_sum.hpp>
 
 /// A scalar with the operations of a number, which cannot be sent as bytes.
 struct counted {
@@ -52,11 +59,14 @@ int main()
     single_rank const alone;
     distributed_axis const axis(alone, 3);
 #if CASE == 0
-    distributed_associative_scan_into(reduction::add, x, y, axis, {}, serial);
-    distributed_linear_recurrence_into(x, x, 0.0f, y, axis, {}, serial);
-    distributed_gather_nd_into(x, indices, y, axis, {}, serial);
-    distributed_scatter_nd_into(y, indices, x, axis, {}, serial);
-    all_reduce_gradients(dW, sum, axis, serial);
+    distributed_associative_scan_into(reduction::add, x, y, {}, axis, serial);
+    distributed_linear_recurrence_into(x, x, 0.0f, y, {}, axis, serial);
+    distributed_gather_nd_into(x, indices, y, {}, axis, serial);
+    distributed_gather_nd_into(x, indices, y, serial, axis);
+    distributed_scatter_nd_into(y, indices, x, {}, axis, serial);
+    distributed_scatter_nd_into(reduce_add, y, indices, x, serial, axis);
+    distributed_scatter_nd_into(reduction::max, y, indices, x, {}, distributed_axis(alone, 3));
+    distributed_sum(dW, sum, axis, serial);
 #elif CASE == 1
     distributed_associative_scan_into(join, words, words, axis);
 #elif CASE == 2
@@ -72,15 +82,32 @@ int main()
 #elif CASE == 7
     distributed_scatter_nd_into(words, indices, words, axis);
 #elif CASE == 8
-    all_reduce_gradients(dW, sum, axis, 2);
+    distributed_sum(dW, sum, axis, 2);
 #elif CASE == 9
-    all_reduce_gradients(std::vector<float>{1}, sum, axis);
+    distributed_sum(std::vector<float>{1}, sum, axis);
 #elif CASE == 10
-    all_reduce_gradients(dW, xt::xtensor<float, 1>(sum), axis);
+    distributed_sum(dW, xt::xtensor<float, 1>(sum), axis);
 #elif CASE == 11
-    all_reduce_gradients(dW, wide_sum, axis);
+    distributed_sum(dW, wide_sum, axis);
 #elif CASE == 12
-    all_reduce_gradients(std::tie(dW, dW), sum, axis);
+    distributed_sum(std::tie(dW, dW), sum, axis);
+#elif CASE == 13
+    distributed_associative_scan_into(reduction::add, x, y);
+#elif CASE == 14
+    distributed_linear_recurrence_into(x, x, 0.0f, y, serial);
+#elif CASE == 15
+    distributed_gather_nd_into(x, indices, y, axis, axis);
+#elif CASE == 16
+    distributed_scatter_nd_into(reduce_add, y, indices, x, serial);
+#elif CASE == 17
+    distributed_scatter_nd_into(y, indices, x, axis, scatter_nd_options());
+#elif CASE == 18
+    distributed_sum(dW, sum, serial);
+#elif CASE == 19
+    struct point {};
+    xt::xtensor<point, 1> points;
+    xt::xtensor<point, 0> point_sum;
+    distributed_sum(points, point_sum, axis);
 #endif
     static_cast<void>(y), static_cast<void>(wide), static_cast<void>(sum);
     static_cast<void>(wide_sum), static_cast<void>(words), static_cast<void>(numbers);

@@ -1,26 +1,27 @@
 // Mistakes in a call of segment_reduce, segment_scan, segment_softmax, row_splits_of or their _into.
 // clang-format off
-// 1: xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])
-// 2: xloom::segment_reduce: the values must be a tensor with at least one axis, several of them a flat std::tuple
-// 3: xloom::segment_reduce: row_splits must be a tensor of integers, [S + 1]
-// 4: xloom::segment_reduce: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
-// 5: xloom::segment_reduce_into: a result is written in place, so it must be a tensor that is a variable, not const
-// 6: xloom::segment_reduce_into: there must be one result for each operand, with its element type
-// 7: xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])
-// 8: xloom::segment_scan: row_splits must be a tensor of integers, [S + 1]
-// 9: xloom::segment_softmax: the arguments are segment_softmax(x, row_splits[, policy])
-// 10: xloom::segment_softmax: x must be a tensor with at least one axis
-// 11: xloom::segment_softmax: the elements must be floating-point numbers
-// 12: xloom::segment_softmax: row_splits must be a tensor of integers, [S + 1]
-// 13: xloom::segment_softmax_into: y is written, so it must be a tensor that is a variable, not const
-// 14: xloom::segment_softmax_into: y must have x's element type
-// 15: xloom::row_splits_of: segment_ids must be a tensor of integers, [N]
-// 16: xloom::segment_softmax_vjp: the arguments are segment_softmax_vjp(ct, y, row_splits[, policy])
-// 17: xloom::segment_softmax_vjp: ct and y must hold floating-point numbers of one type
-// 18: xloom::segment_softmax_vjp_into: d_x is written, so it must be a tensor of y's element type that is a variable, not const
-// 19: xloom::segment_reduce: the arguments are segment_reduce(op, values, row_splits[, policy])
-// 20: xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])
-// 21: xloom::segment_scan: the arguments are segment_scan(op, xs, row_splits[, options][, policy])
+// 1: behind the operands and outputs come the options, then at most one policy
+// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 3: row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by xt::adapt
+// 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
+// 5: what is written must not be const
+// 6: there must be one result for each operand, with its element type
+// 7: behind the operands and outputs come the options, then at most one policy
+// 8: row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by xt::adapt
+// 9: behind the operands and outputs come the options, then at most one policy
+// 10: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 11: the elements must be floating-point numbers
+// 12: row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by xt::adapt
+// 13: what is written must not be const
+// 14: there must be one result for each operand, with its element type
+// 15: row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by xt::adapt
+// 16: behind the operands and outputs come the options, then at most one policy
+// 17: the operands must have one element type; convert them first
+// 18: what is written must not be const
+// 19: the first argument must be the operator, before the operands
+// 20: behind the operands and outputs come the options, then at most one policy
+// 21: the first argument must be the operator, before the operands
+// 22: row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by xt::adapt
 // clang-format on
 #include <vector>
 
@@ -41,7 +42,8 @@ int main()
     xloom::segment_reduce_into(add, 2.0f * x, splits, y, xloom::serial);
     xloom::segment_scan_into(add, x, splits, y, {.reverse = true}, xloom::serial);
     xloom::segment_softmax_into(x, splits, y, xloom::serial);
-    xloom::segment_softmax_vjp_into(x, 2.0f * x, splits, y, xloom::serial);
+    xloom::segment_softmax_vjp_into(x, splits, 2.0f * x, y, xloom::serial);
+    xloom::segment_scan(add, x, splits, xloom::serial);
 #elif CASE == 1
     xloom::segment_reduce(add, x, splits, 3);
 #elif CASE == 2
@@ -73,17 +75,19 @@ int main()
 #elif CASE == 15
     xloom::row_splits_of(x, 2);
 #elif CASE == 16
-    xloom::segment_softmax_vjp(x, x, splits, 3);
+    xloom::segment_softmax_vjp(x, splits, x, 3);
 #elif CASE == 17
-    xloom::segment_softmax_vjp(z, x, splits);
+    xloom::segment_softmax_vjp(x, splits, z);
 #elif CASE == 18
-    xloom::segment_softmax_vjp_into(y, y, splits, x);
+    xloom::segment_softmax_vjp_into(y, splits, y, x);
 #elif CASE == 19
     xloom::segment_reduce(x, xloom::reduce_add, splits);
 #elif CASE == 20
-    xloom::segment_scan(add, x, splits, xloom::serial);
+    xloom::segment_scan(add, x, splits, xloom::serial, xloom::segment_scan_options());
 #elif CASE == 21
     xloom::segment_scan(x, add, splits);
+#elif CASE == 22
+    xloom::row_splits_of(std::vector<int>{0, 1}, 2);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z), static_cast<void>(splits);
 }

@@ -1,8 +1,8 @@
 // Mistakes in a call of selective_scan, its _into or its derivative.
 // clang-format off
-// 1: xloom::selective_scan: the arguments are selective_scan(u, inputs[, options][, policy])
-// 2: xloom::selective_scan_into: the arguments are selective_scan_into(u, inputs, outputs, workspace[, options][, policy])
-// 3: xloom::selective_scan_vjp_into: the arguments are selective_scan_vjp_into(u, inputs, cotangents, gradients, workspace[, options][, policy])
+// 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 4: xloom: u must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 5: xloom: u must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
 // 6: xloom: delta must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
@@ -11,8 +11,9 @@
 // 9: xloom: y is written, so it must not be const
 // 10: xloom: final_state must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 11: xloom: ct_y must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 12: xloom: d_B is written, so it must not be const
-// 13: xloom: d_A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 12: xloom: ct_B is written, so it must not be const
+// 13: xloom: ct_A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 14: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <vector>
 
@@ -30,14 +31,16 @@ int main()
     xloom::selective_scan_options const options;
 #if CASE == 0
     xloom::selective_scan(u, {.delta = u, .A = A, .B = B, .C = B}, {.delta_softplus = true}, xloom::serial);
-    xloom::selective_scan_into(u, inputs, {.y = y}, workspace, options, xloom::serial);
-    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, workspace, options, xloom::serial);
+    xloom::selective_scan_into(u, inputs, {.y = y}, options, workspace, xloom::serial);
+    xloom::selective_scan_into(u, inputs, {.y = y}, xloom::serial, workspace);
+    xloom::selective_scan_into(u, inputs, {.y = y});
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, options, xloom::serial, workspace);
 #elif CASE == 1
     xloom::selective_scan(u, inputs, xloom::serial, options);
 #elif CASE == 2
-    xloom::selective_scan_into(u, inputs, {.y = y}, workspace, xloom::serial);
+    xloom::selective_scan_into(u, inputs, {.y = y}, workspace, options);
 #elif CASE == 3
-    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, workspace, xloom::serial);
+    xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = y}, workspace, workspace);
 #elif CASE == 4
     xloom::selective_scan(u + u, inputs);
 #elif CASE == 5
@@ -58,6 +61,9 @@ int main()
     xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.B = B}, workspace);
 #elif CASE == 13
     xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.A = matrix(A)}, workspace);
+#elif CASE == 14
+    xloom::recurrent_workspace<double> of_another;
+    xloom::selective_scan_into(u, inputs, {.y = y}, of_another);
 #endif
     static_cast<void>(y), static_cast<void>(wide), static_cast<void>(bias), static_cast<void>(options);
 }

@@ -48,7 +48,7 @@ void print_recurrences(std::size_t H, std::size_t N, std::ptrdiff_t axis)
         print("linear_recurrence of a number", H, N,
             xloom::linear_recurrence(a, b, T(1), {.axis = axis, .reverse = reverse}, xloom::tbb_policy(2)));
         print("linear_recurrence_vjp", H, N,
-            xloom::linear_recurrence_vjp(a, h0, h, b, {.axis = axis, .reverse = reverse}).d_a);
+            xloom::linear_recurrence_vjp(a, b, h0, h, b, {.axis = axis, .reverse = reverse}).ct_a);
     }
 }
 
@@ -70,7 +70,7 @@ void print_selective(std::size_t H, std::size_t N)
     auto d_A = A;
     xloom::recurrent_workspace<T> workspace;
     xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.y = z},
-        {.u = d_u, .A = d_A, .B = d_B}, workspace, {.delta_softplus = true}, xloom::tbb_policy(2));
+        {.u = d_u, .A = d_A, .B = d_B}, {.delta_softplus = true}, workspace, xloom::tbb_policy(2));
     for (auto const* const gradient : {&d_u, &d_B})
         print("selective_scan_vjp", H, N, *gradient);
     print("selective_scan_vjp's d_A", H, N, d_A);

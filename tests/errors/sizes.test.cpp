@@ -90,8 +90,8 @@ TEST_CASE("operands that repeat an item, and results that do not")
         refused("xloom::segment_softmax", "the result", dims, remedy).c_str(), xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::linear_recurrence(x, x, 0.0),
         refused("xloom::linear_recurrence", "h", dims, remedy).c_str(), xloom::shape_error);
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp(x, 0.0, x, x),
-        refused("xloom::linear_recurrence_vjp", "d_a", dims, remedy).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp(x, x, 0.0, x, x),
+        refused("xloom::linear_recurrence_vjp", "ct_a", dims, remedy).c_str(), xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::scatter_nd(x, xt::xtensor<int, 2>{{0}}, xt::xtensor<double, 1>{1}),
         refused("xloom::scatter_nd", "the result", dims, remedy).c_str(), xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::scatter_nd_vjp(x, x, xt::xtensor<int, 2>{{0}}, xt::xtensor<double, 1>{1}),

@@ -264,7 +264,8 @@ TEST_CASE("selective_scan_vjp_into")
 {
     check_overlaps(
         {{"u", "delta", "A", "B", "C", "D", "z", "delta_bias", "initial_state", "ct_y", "ct_final_state"},
-            {"d_u", "d_delta", "d_A", "d_B", "d_C", "d_D", "d_z", "d_delta_bias", "d_initial_state"}},
+            {"ct_u", "ct_delta", "ct_A", "ct_B", "ct_C", "ct_D", "ct_z", "ct_delta_bias",
+                "ct_initial_state"}},
         [&](operands const& at) {
             recurrent_workspace<double> workspace;
             selective_scan_vjp_into(at.get(0, {3, 2}),

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace linear_recurrence_vjp_test {
@@ -37,24 +37,25 @@ TEST_CASE("linear_recurrence_vjp: the definition, along both axes, forward and r
                 vector const h0 = {1, -1, 0.5};
                 xloom::linear_recurrence_options const options{.reverse = reverse};
                 matrix const h = xloom::linear_recurrence(a, b, h0, options);
-                auto const [d_a, d_b, d_h0] =
-                    xloom::linear_recurrence_vjp(a, h0, h, ct, options, jthread_policy{threads});
-                auto const turned = xloom::linear_recurrence_vjp(xt::transpose(a), h0, xt::transpose(h),
-                    xt::transpose(ct), {.axis = 1, .reverse = reverse}, jthread_policy{threads});
-                CHECK(turned.d_a == xt::transpose(d_a));
-                CHECK(turned.d_b == xt::transpose(d_b));
-                CHECK(turned.d_h0 == d_h0);
+                auto const [ct_a, ct_b, ct_h0] =
+                    xloom::linear_recurrence_vjp(a, b, h0, h, ct, options, xloom::thread_policy(threads));
+                auto const turned =
+                    xloom::linear_recurrence_vjp(xt::transpose(a), xt::transpose(b), h0, xt::transpose(h),
+                        xt::transpose(ct), {.axis = 1, .reverse = reverse}, xloom::thread_policy(threads));
+                CHECK(turned.ct_a == xt::transpose(ct_a));
+                CHECK(turned.ct_b == xt::transpose(ct_b));
+                CHECK(turned.ct_h0 == ct_h0);
                 for (std::size_t c = 0; c < 3; ++c) {
                     double carried = 0;
                     for (std::size_t step = length; step-- > 0;) {
                         std::size_t const t = reverse ? length - 1 - step : step;
                         double const before = step == 0 ? h0(c) : h(reverse ? t + 1 : t - 1, c);
                         carried += ct(t, c);
-                        CHECK(d_b(t, c) == doctest::Approx(carried).epsilon(1e-12));
-                        CHECK(d_a(t, c) == doctest::Approx(carried * before).epsilon(1e-12));
+                        CHECK(ct_b(t, c) == doctest::Approx(carried).epsilon(1e-12));
+                        CHECK(ct_a(t, c) == doctest::Approx(carried * before).epsilon(1e-12));
                         carried *= a(t, c);
                     }
-                    CHECK(d_h0(c) == doctest::Approx(carried).epsilon(1e-12));
+                    CHECK(ct_h0(c) == doctest::Approx(carried).epsilon(1e-12));
                 }
             }
 }
@@ -66,67 +67,97 @@ TEST_CASE("linear_recurrence_vjp: complex numbers, which are not conjugated")
     sequence const a = {{0, 1}, {2, -1}}, b = {{1, 0}, {0, 3}}, ct = {{1, 1}, {0, 2}};
     number const h0{2, -3};
     sequence const h = xloom::linear_recurrence(a, b, h0);
-    auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, h0, h, ct);
+    auto const [ct_a, ct_b, ct_h0] = xloom::linear_recurrence_vjp(a, b, h0, h, ct);
     number const d1 = ct(1), d0 = ct(0) + a(1) * d1; // small integers: exact
-    CHECK(d_b == sequence{d0, d1});
-    CHECK(d_a == sequence{d0 * h0, d1 * h(0)});
-    CHECK(d_h0 == a(0) * d0);
+    CHECK(ct_b == sequence{d0, d1});
+    CHECK(ct_a == sequence{d0 * h0, d1 * h(0)});
+    CHECK(ct_h0 == a(0) * d0);
 }
 
-TEST_CASE("linear_recurrence_vjp_into: any layout, ct replaced by d_b, nothing written after an error")
+TEST_CASE("linear_recurrence_vjp_into: any layout, ct replaced by ct_b, nothing written after an error")
 {
     matrix const a = made_up(5, 3, 1), b = made_up(5, 3, 2), ct = made_up(5, 3, 3);
     vector const h0 = {1, -1, 0.5};
     matrix const h = xloom::linear_recurrence(a, b, h0);
-    auto const expected = xloom::linear_recurrence_vjp(a, h0, h, ct);
-    xt::xtensor<double, 2, xt::layout_type::column_major> d_a = xt::zeros<double>({5, 3});
-    matrix d_b = ct;
-    vector d_h0 = {7, 7, 7};
-    xloom::linear_recurrence_vjp_into(a, h0, h, d_b, d_a, d_b, d_h0);
-    CHECK(d_a == expected.d_a);
-    CHECK(d_b == expected.d_b);
-    CHECK(d_h0 == expected.d_h0);
+    auto const expected = xloom::linear_recurrence_vjp(a, b, h0, h, ct);
+    xt::xtensor<double, 2, xt::layout_type::column_major> ct_a = xt::zeros<double>({5, 3});
+    matrix ct_b = ct;
+    vector ct_h0 = {7, 7, 7};
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct_b, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = ct_h0});
+    CHECK(ct_a == expected.ct_a);
+    CHECK(ct_b == expected.ct_b);
+    CHECK(ct_h0 == expected.ct_h0);
 
     double sum = 7;
-    xloom::linear_recurrence_vjp_into(a, 1.0, xloom::linear_recurrence(a, b, 1.0), ct, d_a, d_b, sum);
-    CHECK(sum == xloom::linear_recurrence_vjp(a, 1.0, xloom::linear_recurrence(a, b, 1.0), ct).d_h0);
+    xloom::linear_recurrence_vjp_into(
+        a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = sum});
+    CHECK(sum == xloom::linear_recurrence_vjp(a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct).ct_h0);
 
     matrix shared = h;
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, h0, shared, ct, shared, d_b, d_h0),
-        "xloom::linear_recurrence_vjp_into: d_a must share no memory with h, but it does. Copy one of the "
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(
+                             a, b, h0, shared, ct, {.ct_a = shared, .ct_b = ct_b, .ct_h0 = ct_h0}),
+        "xloom::linear_recurrence_vjp_into: ct_a must share no memory with h, but it does. Copy one of the "
         "two.",
         xloom::overlap_error);
-    CHECK_THROWS_AS(xloom::linear_recurrence_vjp_into(a, h0, h, ct, d_b, d_b, d_h0), xloom::overlap_error);
+    CHECK_THROWS_AS(
+        xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_b, .ct_b = ct_b, .ct_h0 = ct_h0}),
+        xloom::overlap_error);
     vector short_h0 = {7, 7};
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, h0, h, ct, d_a, d_b, short_h0),
-        "xloom::linear_recurrence_vjp_into: d_h0 must have the shape of h0, [3], but it has [2]. Give it "
+    CHECK_THROWS_WITH_AS(
+        xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = short_h0}),
+        "xloom::linear_recurrence_vjp_into: ct_h0 must have the shape of h0, [3], but it has [2]. Give it "
         "that "
         "shape.",
         xloom::shape_error);
     CHECK(shared == h);
-    CHECK(d_h0 == expected.d_h0);
+    CHECK(ct_h0 == expected.ct_h0);
 }
 
 TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
 {
     vector const a = {2, 3}, b = {1, 1}, ct = {0, 1};
     auto const h = xloom::linear_recurrence(a, b, 5.0);
-    auto const gradients = xloom::linear_recurrence_vjp(a, 5.0, h, ct);
-    CHECK(gradients.d_a == vector{15, 11});
-    CHECK(gradients.d_b == vector{3, 1});
-    CHECK(gradients.d_h0 == 6);
+    auto const gradients = xloom::linear_recurrence_vjp(a, b, 5.0, h, ct);
+    CHECK(gradients.ct_a == vector{15, 11});
+    CHECK(gradients.ct_b == vector{3, 1});
+    CHECK(gradients.ct_h0 == 6);
     matrix const none = matrix::from_shape({0, 2});
-    CHECK(xloom::linear_recurrence_vjp(none, vector{1, 2}, none, none).d_h0 == vector{0, 0});
-    CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, 5.0, h, vector{1}), xloom::shape_error);
+    CHECK(xloom::linear_recurrence_vjp(none, none, vector{1, 2}, none, none).ct_h0 == vector{0, 0});
+    CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, b, 5.0, h, vector{1}), xloom::shape_error);
+}
+
+TEST_CASE("linear_recurrence_vjp_into: gradients that are omitted, a first state of rank 0")
+{
+    matrix const a = made_up(5, 3, 1), b = made_up(5, 3, 2), ct = made_up(5, 3, 3);
+    xt::xtensor<double, 0> const h0 = 0.5;
+    matrix const h = xloom::linear_recurrence(a, b, h0);
+    auto const expected = xloom::linear_recurrence_vjp(a, b, 0.5, h, ct);
+    CHECK(xloom::linear_recurrence_vjp(a, b, h0, h, ct).ct_h0() == expected.ct_h0); // the sum of three
+    matrix ct_a = ct, ct_b = ct;
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_b = ct_b}, xloom::serial);
+    CHECK(ct_b == expected.ct_b);
+    ct_b = ct;
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a, .ct_b = ct_b});
+    CHECK(ct_a == expected.ct_a);
+    matrix const other = made_up(4, 3, 2);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, other, h0, h, ct, {.ct_b = ct_b}),
+        "xloom::linear_recurrence_vjp_into: all operands must have the same shape, but a has [5, 3] and b "
+        "has [4, 3]. Give them one shape.",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a}),
+        "xloom::linear_recurrence_vjp_into: ct_b must be given, because the recurrence is computed there, "
+        "but "
+        "it is omitted. Give it the shape of a.",
+        xloom::shape_error);
 }
 
 TEST_CASE("linear_recurrence_vjp: never NaN where the loop is finite")
 {
     xt::xtensor<float, 1> const zero = xt::zeros<float>({600}), a = zero + 1e10f;
-    auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, 0.0f, zero, zero);
-    CHECK(d_a == zero);
-    CHECK(d_b == zero);
-    CHECK(d_h0 == 0.0f);
+    auto const [ct_a, ct_b, ct_h0] = xloom::linear_recurrence_vjp(a, zero, 0.0f, zero, zero);
+    CHECK(ct_a == zero);
+    CHECK(ct_b == zero);
+    CHECK(ct_h0 == 0.0f);
 }
 
 } // namespace linear_recurrence_vjp_test

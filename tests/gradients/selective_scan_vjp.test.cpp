@@ -10,9 +10,9 @@
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -114,7 +114,7 @@ std::vector<std::vector<Item>> found_gradients(textbook::selective_operands<doub
     placed_gradients<Item> to(dims, !operands.z.shape.empty(), how);
     xloom::recurrent_workspace<Item> workspace;
     xloom::selective_scan_vjp_into(of.u, of.inputs(), {.y = ct_y, .final_state = ct_state}, to.refs(),
-        workspace, {.delta_softplus = delta_softplus}, policy);
+        {.delta_softplus = delta_softplus}, workspace, policy);
     return to.items();
 }
 
@@ -193,9 +193,10 @@ TEST_CASE("selective_scan_vjp_into: several groups of channels, with the same bi
     }
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 5}) {
         CHECK(found_gradients<double>(repeated, many, true, all_cotangents, placement::row_major,
-                  jthread_policy{threads}) == found);
-        CHECK(found_gradients<float>(repeated, many, true, all_cotangents, placement::spread,
-                  jthread_policy{threads}) == found_gradients<float>(repeated, many, true, all_cotangents));
+                  xloom::thread_policy(threads)) == found);
+        CHECK(found_gradients<float>(
+                  repeated, many, true, all_cotangents, placement::spread, xloom::thread_policy(threads)) ==
+              found_gradients<float>(repeated, many, true, all_cotangents));
     }
 }
 
@@ -267,14 +268,15 @@ TEST_CASE("selective_scan_vjp_into: errors, before anything is written")
     xloom::recurrent_workspace<double> workspace;
     xloom::selective_scan_inputs<double> const inputs{.delta = u, .A = A, .B = states, .C = states};
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.z = d_u}, workspace),
-        "xloom::selective_scan_vjp_into: d_z requires z, but z is omitted. Leave out d_z, too.", shape_error);
+        "xloom::selective_scan_vjp_into: ct_z requires z, but z is omitted. Leave out ct_z, too.",
+        shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = states}, {.u = d_u}, workspace),
         "xloom::selective_scan_vjp_into: the operands must have the shapes that N = 2, T = 3, K = 4 and S = "
         "5 "
         "give them, but ct_y is [2, 3, 5] instead of [N, T, K] = [2, 3, 4]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = d_u}, {.u = d_u}, workspace),
-        "xloom::selective_scan_vjp_into: outputs are written while inputs are read, but d_u overlaps ct_y. "
+        "xloom::selective_scan_vjp_into: outputs are written while inputs are read, but ct_u overlaps ct_y. "
         "Copy "
         "one of the two.",
         overlap_error);

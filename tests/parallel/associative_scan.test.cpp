@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
@@ -102,12 +102,12 @@ void compare_layouts(Op const& op, T const& identity)
                     for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 5}) {
                         y.fill(number<T>(3));
                         xloom::associative_scan_into(
-                            xloom::monoid{op, identity}, x, y, options, jthread_policy{threads});
+                            xloom::monoid{op, identity}, x, y, options, xloom::thread_policy(threads));
                         require_textbook<array, array, Op, T>(x, y, op, options, given);
                     }
                     auto in_place = x;
                     xloom::associative_scan_into(
-                        xloom::monoid{op, identity}, in_place, in_place, options, jthread_policy{2});
+                        xloom::monoid{op, identity}, in_place, in_place, options, xloom::thread_policy(2));
                     CHECK(in_place == y);
                 }
         }
@@ -184,10 +184,11 @@ TEST_CASE("associative_scan: many elements on several threads")
             require_textbook<decltype(x), decltype(y), xloom::reduce_add_t, float>(
                 x, y, xloom::reduce_add, options, exclusive ? std::optional<float>(0.0f) : std::nullopt);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7})
-                CHECK(xloom::associative_scan(reduction::add, x, options, jthread_policy{threads}) == y);
+                CHECK(
+                    xloom::associative_scan(reduction::add, x, options, xloom::thread_policy(threads)) == y);
         }
         xt::xtensor<float, 2> two = xt::stack(xt::xtuple(x, x), 1);
-        CHECK(xloom::associative_scan(reduction::add, two, {}, jthread_policy{2}) ==
+        CHECK(xloom::associative_scan(reduction::add, two, {}, xloom::thread_policy(2)) ==
               xloom::associative_scan(reduction::add, two));
     }
 }
@@ -213,9 +214,9 @@ TEST_CASE("associative_scan: strings, which do not commute")
     for (std::size_t i = 0; i < x.size(); ++i)
         x(i) = std::string(1, static_cast<char>('a' + i % 26));
     for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2}) {
-        auto const y = xloom::associative_scan(reduction::add, x, {}, jthread_policy{threads});
+        auto const y = xloom::associative_scan(reduction::add, x, {}, xloom::thread_policy(threads));
         auto const z =
-            xloom::associative_scan(reduction::add, x, {.exclusive = true}, jthread_policy{threads});
+            xloom::associative_scan(reduction::add, x, {.exclusive = true}, xloom::thread_policy(threads));
         all.clear();
         for (std::size_t i = 0; i < x.size(); ++i) {
             REQUIRE(z(i) == all);
@@ -243,11 +244,11 @@ TEST_CASE("associative_scan: products of matrices, as elements and as tuples of 
         return tuple(e, f, g, h);
     };
     for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2}) {
-        auto const y = xloom::associative_scan(product, x, {}, jthread_policy{threads});
+        auto const y = xloom::associative_scan(product, x, {}, xloom::thread_policy(threads));
         auto const [e, f, g, h] =
-            xloom::associative_scan(multiply, std::tie(a, b, c, d), {}, jthread_policy{threads});
+            xloom::associative_scan(multiply, std::tie(a, b, c, d), {}, xloom::thread_policy(threads));
         auto const [o, p, q, r] = xloom::associative_scan(xloom::monoid{multiply, tuple(1, 0, 0, 1)},
-            std::tie(a, b, c, d), {.exclusive = true}, jthread_policy{threads});
+            std::tie(a, b, c, d), {.exclusive = true}, xloom::thread_policy(threads));
         matrix running;
         for (std::size_t i = 0; i < length; ++i) {
             REQUIRE((matrix{o(i), p(i), q(i), r(i)} == running));

@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/cumulative.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -90,9 +90,9 @@ void compare_products(std::size_t length, std::size_t neighbours, bool reverse, 
     for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 3}) {
         auto y = rows;
         xloom::cumulative_prod_into(
-            y, y, {.reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+            y, y, {.reverse = reverse, .exclusive = exclusive}, xloom::thread_policy(threads));
         auto const z = xloom::cumulative_prod(
-            columns, {.axis = 1, .reverse = reverse, .exclusive = exclusive}, jthread_policy{threads});
+            columns, {.axis = 1, .reverse = reverse, .exclusive = exclusive}, xloom::thread_policy(threads));
         for (std::size_t c = 0; c < neighbours; ++c)
             for (std::size_t t = 0; t < length; ++t) {
                 REQUIRE(are_same(y(t, c), expected(t, c)));
@@ -132,10 +132,10 @@ TEST_CASE("cumulative_sum: in place, on threads, of storage floats")
     vector y = x;
     xloom::cumulative_sum_into(y, y);
     CHECK(y == vector{1, 3, 6, 10, 15});
-    xloom::cumulative_prod_into(x, y, {.axis = 0}, jthread_policy{2});
+    xloom::cumulative_prod_into(x, y, {.axis = 0}, xloom::thread_policy(2));
     CHECK(y == vector{1, 2, 6, 24, 120});
     xt::xtensor<xloom::float16, 1> const ones(std::array<std::size_t, 1>{100}, xloom::float16(1));
-    CHECK(static_cast<float>(xloom::cumulative_sum(ones, {}, jthread_policy{2})(99)) == 100.0f);
+    CHECK(static_cast<float>(xloom::cumulative_sum(ones, {}, xloom::thread_policy(2))(99)) == 100.0f);
 }
 
 TEST_CASE("cumulative_sum: its errors are smaller than those of a serial sum")

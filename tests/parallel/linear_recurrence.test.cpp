@@ -10,10 +10,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -61,7 +61,7 @@ void compare(std::size_t length, std::size_t channels, bool time_is_last, bool r
     for (std::size_t c = 0; c < channels; ++c)
         h0(c) = number<T>(c + 5);
     xloom::linear_recurrence_into(
-        a, b, h0, h, {.axis = time_is_last ? -1 : 0, .reverse = reverse}, jthread_policy{threads});
+        a, b, h0, h, {.axis = time_is_last ? -1 : 0, .reverse = reverse}, xloom::thread_policy(threads));
     for (std::size_t c = 0; c < channels; ++c) {
         auto const at = [&](auto& x, std::size_t t) -> auto& {
             std::size_t const time = reverse ? length - 1 - t : t;

@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
@@ -85,7 +85,7 @@ void compare_layouts(Op const& op, T const& identity)
                     array y({splits.size() - 1, columns}, y_layout);
                     y.fill(number<T>(3));
                     xloom::segment_reduce_into(
-                        xloom::monoid{op, identity}, x, splits, y, jthread_policy{threads});
+                        xloom::monoid{op, identity}, x, splits, y, xloom::thread_policy(threads));
                     require_textbook<array, array, Op, T>(x, splits, y, op, identity);
                 }
         }
@@ -134,7 +134,7 @@ TEST_CASE("segment_reduce: many segments on several threads")
     require_textbook<decltype(x), decltype(y), xloom::reduce_add_t, float>(
         x, splits, y, xloom::reduce_add, 0.0f);
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7})
-        CHECK(xloom::segment_reduce(reduction::add, x, splits, jthread_policy{threads}) == y);
+        CHECK(xloom::segment_reduce(reduction::add, x, splits, xloom::thread_policy(threads)) == y);
 }
 
 TEST_CASE("segment_reduce: row_splits of every integer type and layout")

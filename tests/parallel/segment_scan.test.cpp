@@ -8,10 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/segment_scan.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
@@ -72,13 +72,13 @@ void compare(Op const& op, T const& identity)
                     auto y = x;
                     for (std::size_t const threads : std::initializer_list<std::size_t>{1, 3}) {
                         y.fill(number<T>(3));
-                        xloom::segment_scan_into(
-                            xloom::monoid{op, identity}, x, splits, y, options, jthread_policy{threads});
+                        xloom::segment_scan_into(xloom::monoid{op, identity}, x, splits, y, options,
+                            xloom::thread_policy(threads));
                         require_textbook<T, Op>(x, splits, y, op, options, identity);
                     }
                     auto in_place = x;
-                    xloom::segment_scan_into(
-                        xloom::monoid{op, identity}, in_place, splits, in_place, options, jthread_policy{2});
+                    xloom::segment_scan_into(xloom::monoid{op, identity}, in_place, splits, in_place, options,
+                        xloom::thread_policy(2));
                     CHECK(in_place == y);
                 }
 }

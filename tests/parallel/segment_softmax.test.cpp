@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/parallel/segment_softmax.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace segment_softmax_test {
@@ -70,7 +70,7 @@ void compare(long double epsilon)
             CHECK(largest_error(x, y, epsilon) <= 1);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
                 array<T> z({rows, columns}, layout);
-                xloom::segment_softmax_into(x, splits, z, jthread_policy{threads});
+                xloom::segment_softmax_into(x, splits, z, xloom::thread_policy(threads));
                 CHECK(z == y);
             }
             array<T> other({rows, columns}, xt::layout_type::row_major);
@@ -154,7 +154,7 @@ TEST_CASE("segment_softmax_vjp: central differences of the definition in long do
         return product / all;
     };
     auto const y = xloom::segment_softmax(x, some);
-    auto const d_x = xloom::segment_softmax_vjp(ct, y, some);
+    auto const d_x = xloom::segment_softmax_vjp(y, some, ct);
     for (std::size_t s = 0; s + 1 < some.size(); ++s)
         for (auto row = some(s); row < some(s + 1); ++row)
             for (std::size_t c = 0; c < 2; ++c) {
@@ -164,13 +164,13 @@ TEST_CASE("segment_softmax_vjp: central differences of the definition in long do
             }
     // In place, on threads, in other layouts and of lazy operands.
     xt::xtensor<double, 2> in_ct = ct, in_y = y;
-    xloom::segment_softmax_vjp_into(in_ct, y, some, in_ct);
-    xloom::segment_softmax_vjp_into(ct, in_y, some, in_y, jthread_policy{3});
+    xloom::segment_softmax_vjp_into(y, some, in_ct, in_ct);
+    xloom::segment_softmax_vjp_into(in_y, some, ct, in_y, xloom::thread_policy(3));
     CHECK(in_ct == d_x);
     CHECK(in_y == d_x);
     array<double> const columns(ct);
     array<double> in_columns(std::array<std::size_t, 2>{43, 2}, xt::layout_type::column_major);
-    xloom::segment_softmax_vjp_into(1 * ct, y, some, in_columns);
+    xloom::segment_softmax_vjp_into(y, some, 1 * ct, in_columns);
     CHECK(in_columns == d_x);
 }
 
@@ -182,17 +182,17 @@ TEST_CASE("segment_softmax_vjp: threads, floats and storage floats")
         ct.data()[i] = number<float>(i + 5);
     }
     auto const y = xloom::segment_softmax(x, splits);
-    auto const d_x = xloom::segment_softmax_vjp(ct, y, splits);
-    CHECK(xloom::segment_softmax_vjp(ct, y, splits, jthread_policy{4}) == d_x);
+    auto const d_x = xloom::segment_softmax_vjp(y, splits, ct);
+    CHECK(xloom::segment_softmax_vjp(y, splits, ct, xloom::thread_policy(4)) == d_x);
     xt::xtensor<double, 2> const wide_y = xt::cast<double>(y), wide_ct = xt::cast<double>(ct);
-    auto const expected = xloom::segment_softmax_vjp(wide_ct, wide_y, splits);
+    auto const expected = xloom::segment_softmax_vjp(wide_y, splits, wide_ct);
     double largest = 0;
     for (std::size_t i = 0; i < d_x.size(); ++i)
         largest = std::max(largest, std::abs(static_cast<double>(d_x.data()[i]) - expected.data()[i]));
     CHECK(largest < 40 * 4 * 0x1p-24); // of cotangents up to 20
     xt::xtensor<xloom::float16, 1> const half_y = {xloom::float16(0.25F), xloom::float16(0.75F)};
     xt::xtensor<xloom::float16, 1> const half_ct = {xloom::float16(1.0F), xloom::float16(3.0F)};
-    auto const halves = xloom::segment_softmax_vjp(half_ct, half_y, splits_tensor{0, 2});
+    auto const halves = xloom::segment_softmax_vjp(half_y, splits_tensor{0, 2}, half_ct);
     CHECK(static_cast<float>(halves(0)) == -0.375F); // 0.25 (1 - 2.5)
     CHECK(static_cast<float>(halves(1)) == 0.375F);
 }
@@ -201,17 +201,17 @@ TEST_CASE("segment_softmax_vjp: errors")
 {
     xt::xtensor<double, 1> y = {0.5, 0.5, 1}, short_ct = {1, 2};
     xt::xtensor<double, 1> const before = y;
-    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp(short_ct, y, splits_tensor{0, 2, 3}),
-        "xloom::segment_softmax_vjp: all operands must have the same shape, but ct has [2] and y has [3]. "
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp(y, splits_tensor{0, 2, 3}, short_ct),
+        "xloom::segment_softmax_vjp: all operands must have the same shape, but y has [3] and ct_y has [2]. "
         "Give "
         "them one shape.",
         xloom::shape_error);
-    CHECK_THROWS_AS(xloom::segment_softmax_vjp(y, y, splits_tensor{0, 2}), xloom::index_error);
+    CHECK_THROWS_AS(xloom::segment_softmax_vjp(y, splits_tensor{0, 2}, y), xloom::index_error);
     auto backwards = xt::view(y, xt::range(2, xt::placeholders::_, -1));
-    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp_into(y, before, splits_tensor{0, 2, 3}, backwards),
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp_into(before, splits_tensor{0, 2, 3}, y, backwards),
         "xloom::segment_softmax_vjp_into: a result must have memory of its own, or be the tensor of an "
         "input, "
-        "but d_x overlaps ct. Copy one of the two.",
+        "but ct_x overlaps ct_y. Copy one of the two.",
         xloom::overlap_error);
     CHECK(y == before);
 }

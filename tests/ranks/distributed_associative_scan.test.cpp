@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_associative_scan.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 #include "support/textbook_prefix.hpp"
 
@@ -74,8 +74,8 @@ bool is_textbook(Op const& op, Plain const& plain, T const& identity, std::size_
         xt::xtensor<T, 2> mine = rows_of(x, part);
         xt::xtensor<T, 2> const wanted = rows_of(expected, part);
         auto columns = in_columns(mine);
-        distributed_associative_scan_into(op, columns, columns, axis, options);
-        distributed_associative_scan_into(op, mine, mine, axis, options, jthread_policy{2});
+        distributed_associative_scan_into(op, columns, columns, options, axis);
+        distributed_associative_scan_into(op, mine, mine, options, axis, thread_policy(2));
         return are_equal(comparable(mine), comparable(wanted)) &&
                are_equal(comparable(columns), comparable(wanted));
     });
@@ -166,7 +166,7 @@ TEST_CASE("an error of one rank is an error of all, before anything is written")
         xt::xtensor<float, 1> x = {1, 2, 3}, y = {7, 7, 7};
         distributed_axis const axis(ranks, 3);
         std::string const text = text_of<shape_error>([&] {
-            distributed_associative_scan_into(reduce_add, x, y, axis, {.axis = ranks.rank() == last ? 1 : 0});
+            distributed_associative_scan_into(reduce_add, x, y, {.axis = ranks.rank() == last ? 1 : 0}, axis);
         });
         return text ==
                    "rank " + std::to_string(last) +
@@ -187,7 +187,7 @@ TEST_CASE("an error of one rank is an error of all, before anything is written")
         xt::xtensor<float, 1> x = {1, 2, 3};
         distributed_axis const axis(ranks, 3);
         return text_of<option_error>([&] {
-            distributed_associative_scan_into(affine, x, x, axis, {.exclusive = true});
+            distributed_associative_scan_into(affine, x, x, {.exclusive = true}, axis);
         }) == "rank 0: xloom::distributed_associative_scan_into: an exclusive scan begins with the identity "
               "of "
               "its operator, but that of a callable is not known. Pass xloom::monoid{op, identity}.";
@@ -200,7 +200,7 @@ TEST_CASE("ranks that make different calls")
         xt::xtensor<float, 1> x = {1, 2, 3};
         distributed_axis const axis(ranks, 3);
         std::string const text = text_of<option_error>([&] {
-            distributed_associative_scan_into(reduce_add, x, x, axis, {.reverse = ranks.rank() == 1});
+            distributed_associative_scan_into(reduce_add, x, x, {.reverse = ranks.rank() == 1}, axis);
         });
         return text ==
                (ranks.size() == 1

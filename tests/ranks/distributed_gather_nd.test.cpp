@@ -74,8 +74,8 @@ TEST_CASE("bounds")
         xt::xtensor<int, 2> const indices = {{end + 5}, {-end - 1}, {0}};
         xt::xtensor<int, 1> dropped = {-7, -7, -7}, clipped = {-7, -7, -7};
         distributed_axis const axis(ranks, 1);
-        distributed_gather_nd_into(data, indices, dropped, axis, {.bounds = bounds::drop});
-        distributed_gather_nd_into(data, indices, clipped, axis, {.bounds = bounds::clip});
+        distributed_gather_nd_into(data, indices, dropped, {.bounds = bounds::drop}, axis);
+        distributed_gather_nd_into(data, indices, clipped, {.bounds = bounds::clip}, axis);
         return dropped == xt::xtensor<int, 1>{-7, -7, 0} && clipped == xt::xtensor<int, 1>{end - 1, 0, 0};
     }));
 }
@@ -105,10 +105,9 @@ TEST_CASE("a bad index of one rank")
         xt::xtensor<int, 1> output = {0};
         distributed_axis const axis(ranks, 1);
         return text_of<option_error>([&] {
-            distributed_gather_nd_into(data, indices, output, axis, {.batch_dims = 1});
-        }) == "rank 0: xloom::distributed_gather_nd_into: batch_dims must be 0, but it is 1. With a batch "
-              "axis "
-              "that is divided, every rank has what it gathers: call gather_nd_into.";
+            distributed_gather_nd_into(data, indices, output, {.batch_dims = 1}, axis);
+        }) == "rank 0: xloom::distributed_gather_nd_into: batch_dims must be 0, but it is 1. If the batch "
+              "axis is divided, no rank needs data of another: call gather_nd_into.";
     }));
 }
 
@@ -145,7 +144,7 @@ TEST_CASE("ranks whose types or bounds differ")
                 distributed_gather_nd_into(data, indices, output, axis);
         }) && is_refused_as_different(ranks, op, [&] {
             distributed_gather_nd_into(
-                data, indices, output, axis, {.bounds = is_other ? bounds::drop : bounds::clip});
+                data, indices, output, {.bounds = is_other ? bounds::drop : bounds::clip}, axis);
         });
     }));
 }

@@ -51,10 +51,10 @@ bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, divisi
         xt::xtensor<T, 2> const my_a = rows_of(a, part), my_b = rows_of(b, part),
                                 wanted = rows_of(expected, part);
         xt::xtensor<T, 2> h = my_a;
-        distributed_linear_recurrence_into(my_a, my_b, h0, h, axis, {.reverse = reverse});
+        distributed_linear_recurrence_into(my_a, my_b, h0, h, {.reverse = reverse}, axis);
         auto const a_columns = in_columns(my_a), b_columns = in_columns(my_b);
         auto h_columns = a_columns;
-        distributed_linear_recurrence_into(a_columns, b_columns, h0, h_columns, axis, {.reverse = reverse});
+        distributed_linear_recurrence_into(a_columns, b_columns, h0, h_columns, {.reverse = reverse}, axis);
         return are_equal(h, wanted) && are_equal(h_columns, wanted);
     });
 }

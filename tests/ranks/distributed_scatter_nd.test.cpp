@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 
 namespace distributed_scatter_nd_test {
@@ -91,8 +91,8 @@ bool becomes(std::size_t rows, std::size_t count, division how, std::size_t buff
         xt::xtensor<int, 2> const indices = rows_of(all.indices, named);
         xt::xtensor<T, 1> const values = rows_of(all.updates, named);
         xt::xtensor<T, 2> const wanted = rows_of(result, part);
-        distributed_scatter_nd_into(data, indices, values, reduce, axis, options);
-        distributed_scatter_nd_into(columns, indices, values, reduce, axis, options, jthread_policy{2});
+        distributed_scatter_nd_into(reduce, data, indices, values, options, axis);
+        distributed_scatter_nd_into(reduce, columns, indices, values, options, axis, thread_policy(2));
         return are_equal(data, wanted) && are_equal(columns, wanted);
     });
 }
@@ -195,9 +195,9 @@ TEST_CASE("bad indices, duplicates and different calls")
         xt::xtensor<int, 2> const indices = {{0}, {ranks.size() == 1 ? 0 : 1}};
         xt::xtensor<int, 1> const updates = {5, 6};
         distributed_axis const axis(ranks, 2);
-        std::string const where = ranks.size() == 1 ? "" : "slice [0] is named several times, by rank ";
+        std::string const where = ranks.size() == 1 ? "" : "slice [0] is named more than once; rank ";
         return text_of<index_error>([&] {
-            distributed_scatter_nd_into(data, indices, updates, axis, {.duplicates = duplicates::error});
+            distributed_scatter_nd_into(data, indices, updates, {.duplicates = duplicates::error}, axis);
         })
                    .starts_with("rank 0: xloom::distributed_scatter_nd_into: with duplicates::error a slice "
                                 "may be named once, but " +
@@ -209,7 +209,7 @@ TEST_CASE("bad indices, duplicates and different calls")
         xt::xtensor<int, 2> const indices = {{static_cast<int>(2 * ranks.rank())}};
         xt::xtensor<int, 1> const updates = {5};
         distributed_axis const axis(ranks, 2);
-        distributed_scatter_nd_into(data, indices, updates, axis, {.duplicates = duplicates::error});
+        distributed_scatter_nd_into(data, indices, updates, {.duplicates = duplicates::error}, axis);
         return data == xt::xtensor<int, 1>{5, 2};
     }));
     CHECK(on_ranks([&](auto const& ranks) {
@@ -218,8 +218,8 @@ TEST_CASE("bad indices, duplicates and different calls")
         xt::xtensor<int, 1> const updates = {5};
         distributed_axis const axis(ranks, 2);
         std::string const text = text_of<option_error>([&] {
-            distributed_scatter_nd_into(data, indices, updates, axis,
-                {.reduction = ranks.rank() == 0 ? reduction::add : reduction::max});
+            distributed_scatter_nd_into(
+                ranks.rank() == 0 ? reduction::add : reduction::max, data, indices, updates, axis);
         });
         return ranks.size() == 1 ? text.empty() : text.find("all ranks must make the same call") != text.npos;
     }));
@@ -234,9 +234,8 @@ TEST_CASE("a callable that throws on one rank")
         xt::xtensor<float, 1> const updates = xt::ones<float>({30});
         distributed_axis const axis(ranks, 2, 100);
         auto const call = [&] {
-            distributed_scatter_nd_into(
-                data, indices, updates, [](float, float) -> float { throw std::domain_error("enough"); },
-                axis);
+            distributed_scatter_nd_into([](float, float) -> float { throw std::domain_error("enough"); },
+                data, indices, updates, axis);
         };
         return ranks.rank() == last
                    ? text_of<std::domain_error>(call) == "enough"
@@ -272,7 +271,7 @@ TEST_CASE("ranks whose types, reductions or options differ")
         distributed_axis const axis(ranks, 2);
         auto const differ = [&](scatter_nd_options const& first, scatter_nd_options const& second) {
             return is_refused_as_different(ranks, op, [&] {
-                distributed_scatter_nd_into(data, indices, updates, axis, is_other ? second : first);
+                distributed_scatter_nd_into(data, indices, updates, is_other ? second : first, axis);
             });
         };
         return is_refused_as_different(ranks, op,
@@ -287,9 +286,9 @@ TEST_CASE("ranks whose types, reductions or options differ")
                        auto const first = [](int old, int) { return old; };
                        auto const second = [](int, int update) { return update; };
                        if (is_other)
-                           distributed_scatter_nd_into(data, indices, updates, second, axis);
+                           distributed_scatter_nd_into(second, data, indices, updates, axis);
                        else
-                           distributed_scatter_nd_into(data, indices, updates, first, axis);
+                           distributed_scatter_nd_into(first, data, indices, updates, axis);
                    }) &&
                differ({.bounds = bounds::drop}, {.bounds = bounds::clip}) && differ({}, {.unique = true}) &&
                (ranks.size() == 1 || data == xt::xtensor<std::int32_t, 1>{1, 2});

@@ -48,7 +48,8 @@ TEST_CASE("what one rank throws ends the others, and is thrown")
                 throw std::domain_error("enough");
             std::array<std::byte, 1> received{};
             std::string const text = text_of<rank_error>([&] { ranks.exchange(1, {}, 1, received); });
-            others += text == "xloom::thread_ranks: rank 1 has ended, for which another rank waits" ? 1 : 0;
+            others +=
+                text == "xloom::thread_ranks: rank 1 ended while another rank waited for its message" ? 1 : 0;
         });
     };
     CHECK(text_of<std::domain_error>(run) == "enough");
@@ -124,6 +125,13 @@ TEST_CASE("a divided axis")
             are_right = are_right && axis.begin(owner) <= i && i < axis.end(owner);
         }
         return are_right;
+    }));
+    CHECK(on_ranks([]<class C>(C const& ranks) {
+        std::size_t const size = ranks.size();
+        auto const axis = distributed_axis<C>::even(ranks, 10, 100);
+        bool const is_longer = ranks.rank() < 10 % size;
+        return axis.length() == 10 && axis.own_length() == 10 / size + (is_longer ? 1 : 0) &&
+               axis.own_length() == axis.end() - axis.begin() && axis.buffer_bytes() == 100;
     }));
     CHECK(on_ranks([](auto const& ranks) {
         std::string const text = text_of<option_error>([&] { distributed_axis(ranks, 1, ranks.rank()); });

@@ -12,9 +12,9 @@
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/detail/tensor/strided_items.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -95,7 +95,7 @@ TEST_CASE("selective_scan: without a batch axis, and into u and the initial stat
     check_close(
         std::vector<double>(final_state.begin(), final_state.end()), expected.final_state.items, 1e-14);
     xloom::recurrent_workspace<double> workspace;
-    xloom::selective_scan_into(u, inputs, {.y = u, .final_state = state}, workspace, options);
+    xloom::selective_scan_into(u, inputs, {.y = u, .final_state = state}, options, workspace);
     CHECK(items_of(u) == std::vector<double>(y.begin(), y.end()));
     CHECK(items_of(state) == std::vector<double>(final_state.begin(), final_state.end()));
 }
@@ -108,7 +108,8 @@ TEST_CASE_TEMPLATE(
     placed_selective<T> const of(operands);
     auto const whole = call_selective_scan(of, dims, true);
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7}) {
-        auto const found = call_selective_scan(of, dims, true, placement::row_major, jthread_policy{threads});
+        auto const found =
+            call_selective_scan(of, dims, true, placement::row_major, xloom::thread_policy(threads));
         CHECK(items_of(found.y) == items_of(whole.y));
         CHECK(items_of(found.final_state) == items_of(whole.final_state));
     }
@@ -147,7 +148,7 @@ TEST_CASE_TEMPLATE(
                 .z = z_part,
                 .delta_bias = bias_part,
                 .initial_state = state},
-            {.y = y_part, .final_state = state}, workspace, {.delta_softplus = true});
+            {.y = y_part, .final_state = state}, {.delta_softplus = true}, workspace);
     }
     CHECK(found == xt::view(y, xt::all(), xt::all(), channels));
     CHECK(state == xt::view(final_state, xt::all(), channels));

@@ -110,7 +110,7 @@ placed_selective_outputs<Item> call_selective_scan(placed_selective<Item> const&
 {
     placed_selective_outputs<Item> out(dims, how);
     xloom::recurrent_workspace<Item> workspace;
-    xloom::selective_scan_into(of.u, of.inputs(), {.y = out.y, .final_state = out.final_state}, workspace,
-        {.delta_softplus = delta_softplus}, policy);
+    xloom::selective_scan_into(of.u, of.inputs(), {.y = out.y, .final_state = out.final_state},
+        {.delta_softplus = delta_softplus}, workspace, policy);
     return out;
 }

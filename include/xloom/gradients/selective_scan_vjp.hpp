@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/detail/recurrent/output_checks.hpp>
 #include <xloom/detail/recurrent/selective_scan_vjp_run.hpp>
@@ -21,15 +22,15 @@ struct selective_scan_cotangents {
 /// The gradients that selective_scan_vjp_into writes; {} omits one.
 template <class Item>
 struct selective_scan_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::d_u> u{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_delta> delta{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_A> A{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_C> C{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_D> D{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_z> z{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_delta_bias> delta_bias{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_initial_state> initial_state{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_u> u{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta> delta{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_A> A{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_C> C{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_D> D{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_z> z{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta_bias> delta_bias{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_state> initial_state{};
 };
 
 namespace detail {
@@ -50,19 +51,19 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
                 "ct_final_state", sizes.state_letters(), state, shape_if_given(cotangents.final_state)}},
         describe);
     if (gradients.z.is_given() && !in.z.is_given())
-        fail<shape_error>(op, ": d_z requires z, but z is omitted. Leave out d_z, too.");
+        fail<shape_error>(op, ": ct_z requires z, but z is omitted. Leave out ct_z, too.");
     check_outputs<Item>(op, describe,
         std::array{
-            output_requirement<Item>{"d_u", of_channels, channels, gradients.u},
-            output_requirement<Item>{"d_delta", of_channels, channels, gradients.delta},
-            output_requirement<Item>{"d_A", "[K, S]", matrix, gradients.A},
-            output_requirement<Item>{"d_B", of_states, states, gradients.B},
-            output_requirement<Item>{"d_C", of_states, states, gradients.C},
-            output_requirement<Item>{"d_D", "[K]", vector, gradients.D},
-            output_requirement<Item>{"d_z", of_channels, channels, gradients.z},
-            output_requirement<Item>{"d_delta_bias", "[K]", vector, gradients.delta_bias},
+            output_requirement<Item>{"ct_u", of_channels, channels, gradients.u},
+            output_requirement<Item>{"ct_delta", of_channels, channels, gradients.delta},
+            output_requirement<Item>{"ct_A", "[K, S]", matrix, gradients.A},
+            output_requirement<Item>{"ct_B", of_states, states, gradients.B},
+            output_requirement<Item>{"ct_C", of_states, states, gradients.C},
+            output_requirement<Item>{"ct_D", "[K]", vector, gradients.D},
+            output_requirement<Item>{"ct_z", of_channels, channels, gradients.z},
+            output_requirement<Item>{"ct_delta_bias", "[K]", vector, gradients.delta_bias},
             output_requirement<Item>{
-                "d_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
+                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
         },
         blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state, cotangents.y,
             cotangents.final_state));
@@ -74,7 +75,7 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// y and of the final state.
 ///
 ///     for each input v:
-///         d_v = sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
+///         ct_v = sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
 ///
 /// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
 ///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,
@@ -82,52 +83,56 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
-/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. d_initial_state may be
-///           the tensor ct_final_state.
-/// Order     d_B and d_C are sums over 256 channels each, whose sums are added up in order; d_A, d_D and
-///           d_delta_bias are sums over the steps from the last to the first, then over the sequences.
+/// Workspace a recurrent_workspace of u's element type, before or behind the policy.
+/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. ct_initial_state may be
+///           the tensor ct_final_state. Gradients are overwritten: a sum with what is there would be rounded
+///           once more.
+/// Order     ct_B and ct_C are sums over 256 channels each, whose sums are added up in order; ct_A, ct_D and
+///           ct_delta_bias are sums over the steps from the last to the first, then over the sequences.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
 ///           backward pass. Memory: 3 sqrt(T) S numbers for each SIMD lane of each thread, and of each group
-///           of 256 channels of each sequence 2 T S + 256 S. Allocates nothing if the workspace is large
-///           enough.
+///           of 256 channels of each sequence 2 T S + 256 S. Allocates nothing if a workspace is given that
+///           is large enough.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), section 3.3.2, whose backward pass computes states again, too.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}, B = {{1}, {1}}, C = B;
 /// xt::xtensor<double, 2> const A = {{0}}, ct_y = {{1}, {1}};
-/// xt::xtensor<double, 2> d_u = u, d_A = A;
+/// xt::xtensor<double, 2> ct_u = u, ct_A = A;
 /// xloom::recurrent_workspace<double> workspace;
 /// xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = ct_y},
-///     {.u = d_u, .A = d_A}, workspace); // y = {u[0], exp(A) u[0] + u[1]}
-/// d_u; // = [[2], [1]]
-/// d_A; // = [[1]]
+///     {.u = ct_u, .A = ct_A}, workspace); // y = {u[0], exp(A) u[0] + u[1]}
+/// ct_u; // = [[2], [1]]
+/// ct_A; // = [[1]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
     std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
     std::type_identity_t<selective_scan_gradients<Item>> const& gradients,
-    recurrent_workspace<Item>& workspace, selective_scan_options const& options = {},
-    Policy const& policy = {})
+    selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
-    detail::selective_ref<Item> const u_ref = u;
-    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
-    detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
-    detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
-    detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
-        call, cotangents, gradients, workspace, detail::policy_ref(policy));
+    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+        detail::selective_ref<Item> const u_ref = u;
+        detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+        detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
+        detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
+        detail::with_workspace<recurrent_workspace<Item>>(
+            [&](recurrent_workspace<Item>& workspace) {
+                detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
+                    call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(env...)));
+            },
+            env...);
+    }
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void selective_scan_vjp_into(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&,
-    std::type_identity_t<selective_scan_cotangents<Item>> const&,
-    std::type_identity_t<selective_scan_gradients<Item>> const&, recurrent_workspace<Item>&, Policy const&,
-    selective_scan_options const& = {})
+template <class Input, class Item = detail::first_item_t<Input>,
+    detail::beside_options<selective_scan_options> First, class... Env>
+void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
+    std::type_identity_t<selective_scan_gradients<Item>> const& gradients, First&& first, Env&&... env)
 {
-    static_assert(detail::never<Policy>,
-        "xloom::selective_scan_vjp_into: the arguments are selective_scan_vjp_into(u, "
-        "inputs, cotangents, gradients, workspace[, options][, policy])");
+    xloom::selective_scan_vjp_into(u, inputs, cotangents, gradients, selective_scan_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,12 +1,20 @@
 #pragma once
 // Parallel scans with an associative operator, whose results have the same bits for every number of threads.
 
+#include <cstdint>
 #include <utility>
 
 #include <xloom/detail/core/monoid.hpp>
-#include <xloom/detail/prefix/associative_scan_run.hpp>
+#include <xloom/detail/prefix/scan_run.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of associative_scan; those of ONNX CumSum.
+struct associative_scan_options {
+    std::int64_t axis = 0;  ///< the scanned axis; negative: from the back
+    bool reverse = false;   ///< from the end of the axis: the scan of the reversed sequence, reversed
+    bool exclusive = false; ///< result i combines the elements before i; the first one is the identity
+};
 
 /// Combines the elements of an axis up to each of them with an associative operator, on any number of
 /// threads.
@@ -67,22 +75,16 @@ namespace xloom::inline XLOOM_ABI {
 /// auto const multiply = [](int a, int b) { return a * b; };
 /// xloom::associative_scan(xloom::monoid{multiply, 1}, x, {.exclusive = true}); // = [1, 3, 3, 12, 12]
 /// ```
-template <class Op, class Xs, class Policy = serial_policy>
-auto associative_scan(
-    Op&& op, Xs const& xs, associative_scan_options const& options = {}, Policy const& policy = {})
+template <class Op, class Xs, class... Env>
+auto associative_scan(Op&& op, Xs const& xs, associative_scan_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_associative_scan<std::remove_reference_t<Op>, Xs, Policy>())
-        return detail::associative_scan("xloom::associative_scan", op, xs, options, policy);
-    else
-        return detail::owned_t<Xs>(xs); // a value, so that one mistake gives one error
+    return detail::associative_scan("xloom::associative_scan", op, xs, options, std::forward<Env>(env)...);
 }
-
-/// Rejects another argument in the place of the options.
-template <class Op, class Xs, detail::other_than<associative_scan_options> Other, class... More>
-auto associative_scan(Op const&, Xs const& xs, Other const&, More const&...)
+template <class Op, class Xs, detail::beside_options<associative_scan_options> First, class... Env>
+auto associative_scan(Op&& op, Xs const& xs, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
-    return detail::owned_t<Xs>(xs);
+    return xloom::associative_scan(
+        op, xs, associative_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs associative_scan into the caller's results: a tensor, or std::tie of several, of the shape and the
@@ -96,19 +98,18 @@ auto associative_scan(Op const&, Xs const& xs, Other const&, More const&...)
 /// xloom::associative_scan_into(xloom::reduction::add, x, x, {.axis = -1}); // in place
 /// x; // = [[1, 3, 6], [4, 9, 15]]
 /// ```
-template <class Op, class Xs, class Ys, class Policy = serial_policy>
+template <class Op, class Xs, class Ys, class... Env>
 void associative_scan_into(
-    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Policy const& policy = {})
+    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_associative_scan_into<std::remove_reference_t<Op>, Xs, Ys, Policy>())
-        detail::associative_scan_into("xloom::associative_scan_into", op, xs, ys, options, policy);
+    detail::associative_scan_into(
+        "xloom::associative_scan_into", op, xs, std::forward<Ys>(ys), options, std::forward<Env>(env)...);
 }
-
-/// Rejects another argument in the place of the options.
-template <class Op, class Xs, class Ys, detail::other_than<associative_scan_options> Other, class... More>
-void associative_scan_into(Op const&, Xs const&, Ys const&, Other const&, More const&...)
+template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
+void associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
+    xloom::associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

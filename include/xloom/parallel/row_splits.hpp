@@ -27,15 +27,11 @@ namespace xloom::inline XLOOM_ABI {
 template <class Ids>
 auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
 {
-    using splits = detail::owned_splits;
-    if constexpr (!detail::is_row_splits<Ids>) {
-        static_assert(detail::never<Ids>,
-            "xloom::row_splits_of: segment_ids must be a tensor of integers, [N]; wrap a std::vector by "
-            "xt::adapt");
-        return splits();
-    } else {
+    if constexpr (detail::satisfied<detail::splits_of_rows<Ids>>()) {
         auto const [ids] = detail::evaluated_inputs(std::tie(segment_ids));
         return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
+    } else {
+        return detail::owned_splits(); // a value, so that one mistake gives one error
     }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // Reductions of the segments of ragged rows.
 
+#include <utility>
+
 #include <xloom/detail/prefix/segment_reduce_run.hpp>
-#include <xloom/detail/prefix/segment_types.hpp>
 #include <xloom/parallel/row_splits.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -20,9 +21,10 @@ namespace xloom::inline XLOOM_ABI {
 ///           after each operation. row_splits of any integers; those of std::size_t's size are not copied.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial.
-/// Errors    before the first write: shape_error; index_error (row_splits that are none); option_error (a
-///           reduction that is not associative; an empty segment without an identity); overlap_error,
-///           std::bad_alloc. Exceptions of the operator propagate; results are then unspecified.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); option_error (a reduction that is not associative; an empty segment without an
+///           identity); overlap_error, std::bad_alloc. Exceptions of the operator propagate; results are then
+///           unspecified.
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
 ///           lowest and the largest value, or the one of the monoid.
@@ -37,13 +39,10 @@ namespace xloom::inline XLOOM_ABI {
 /// xt::xtensor<int, 1> const ids = {0, 0, 1, 1, 1};
 /// xloom::segment_reduce(xloom::reduction::max, values, xloom::row_splits_of(ids, 2)); // = [2, 5]
 /// ```
-template <class Op, class Xs, class Splits, class Policy = serial_policy>
-auto segment_reduce(Op&& op, Xs const& values, Splits const& row_splits, Policy const& policy = {})
+template <class Op, class Xs, class Splits, class... Env>
+auto segment_reduce(Op&& op, Xs const& values, Splits const& row_splits, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_reduce<std::remove_reference_t<Op>, Xs, Splits, Policy>())
-        return detail::segment_reduce("xloom::segment_reduce", op, values, row_splits, policy);
-    else
-        return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
+    return detail::segment_reduce("xloom::segment_reduce", op, values, row_splits, std::forward<Env>(env)...);
 }
 
 /// Runs segment_reduce into the caller's results: a tensor [S, ...], or std::tie of several, of any layout.
@@ -57,12 +56,11 @@ auto segment_reduce(Op&& op, Xs const& values, Splits const& row_splits, Policy 
 /// xloom::segment_reduce_into(xloom::reduce_add, rows, xt::xtensor<std::int64_t, 1>{0, 2, 3}, sums);
 /// sums; // = [[3, 30], [3, 30]]
 /// ```
-template <class Op, class Xs, class Splits, class Ys, class Policy = serial_policy>
-void segment_reduce_into(
-    Op&& op, Xs const& values, Splits const& row_splits, Ys&& ys, Policy const& policy = {})
+template <class Op, class Xs, class Splits, class Ys, class... Env>
+void segment_reduce_into(Op&& op, Xs const& values, Splits const& row_splits, Ys&& ys, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_reduce_into<std::remove_reference_t<Op>, Xs, Splits, Ys, Policy>())
-        detail::segment_reduce_into("xloom::segment_reduce_into", op, values, row_splits, ys, policy);
+    detail::segment_reduce_into("xloom::segment_reduce_into", op, values, row_splits, std::forward<Ys>(ys),
+        std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

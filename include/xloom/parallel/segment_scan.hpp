@@ -1,11 +1,18 @@
 #pragma once
 // Scans of the segments of ragged rows.
 
+#include <utility>
+
 #include <xloom/detail/prefix/segment_scan_run.hpp>
-#include <xloom/detail/prefix/segment_types.hpp>
 #include <xloom/parallel/row_splits.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of segment_scan.
+struct segment_scan_options {
+    bool reverse = false;   ///< from the end of each segment
+    bool exclusive = false; ///< result i combines the rows before i; a segment begins with the identity
+};
 
 /// Scans each segment of consecutive rows with an associative operator.
 ///
@@ -18,8 +25,8 @@ namespace xloom::inline XLOOM_ABI {
 /// Options   reverse (false), exclusive (false): in each segment.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial.
-/// Errors    before the first write: those of associative_scan; index_error (row_splits that are none).
-///           Exceptions of the operator propagate; results are then unspecified.
+/// Errors    before the first write: those of associative_scan; index_error (row_splits do not begin with 0,
+///           end with N and ascend). Exceptions of the operator propagate; results are then unspecified.
 /// Order     that of associative_scan over each segment: bits depend on the rows of the segment alone.
 /// Cost      one pass over x and y.
 /// Source    Blelloch 1990, "Prefix sums and their applications", section 1.5; cub::DeviceScan, by key.
@@ -29,22 +36,18 @@ namespace xloom::inline XLOOM_ABI {
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits); // = [1, 3, 3, 7, 12]
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits, {.exclusive = true}); // = [0, 1, 0, 3, 7]
 /// ```
-template <class Op, class Xs, class Splits, class Policy = serial_policy>
-auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_options const& options = {},
-    Policy const& policy = {})
+template <class Op, class Xs, class Splits, class... Env>
+auto segment_scan(
+    Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_scan<std::remove_reference_t<Op>, Xs, Splits, Policy>())
-        return detail::segment_scan("xloom::segment_scan", op, xs, row_splits, options, policy);
-    else
-        return detail::owned_t<Xs>(); // a value, so that one mistake gives one error
+    return detail::segment_scan(
+        "xloom::segment_scan", op, xs, row_splits, options, std::forward<Env>(env)...);
 }
-
-/// Rejects another argument in the place of the options.
-template <class Op, class Xs, class Splits, detail::other_than<segment_scan_options> Other, class... More>
-auto segment_scan(Op const&, Xs const&, Splits const&, Other const&, More const&...)
+template <class Op, class Xs, class Splits, detail::beside_options<segment_scan_options> First, class... Env>
+auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
-    return detail::owned_t<Xs>();
+    return xloom::segment_scan(
+        op, xs, row_splits, segment_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
@@ -56,20 +59,19 @@ auto segment_scan(Op const&, Xs const&, Splits const&, Other const&, More const&
 /// xloom::segment_scan_into(xloom::reduction::add, x, row_splits, x, {.reverse = true});
 /// x; // = [3, 2, 12, 9, 5]
 /// ```
-template <class Op, class Xs, class Splits, class Ys, class Policy = serial_policy>
+template <class Op, class Xs, class Splits, class Ys, class... Env>
 void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
-    segment_scan_options const& options = {}, Policy const& policy = {})
+    segment_scan_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_scan_into<std::remove_reference_t<Op>, Xs, Splits, Ys, Policy>())
-        detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, ys, options, policy);
+    detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, std::forward<Ys>(ys), options,
+        std::forward<Env>(env)...);
 }
-
-/// Rejects another argument in the place of the options.
-template <class Op, class Xs, class Splits, class Ys, detail::other_than<segment_scan_options> Other,
-    class... More>
-void segment_scan_into(Op const&, Xs const&, Splits const&, Ys const&, Other const&, More const&...)
+template <class Op, class Xs, class Splits, class Ys, detail::beside_options<segment_scan_options> First,
+    class... Env>
+void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_segment_scan<Op, Xs, Splits, segment_scan_options>());
+    xloom::segment_scan_into(op, xs, row_splits, std::forward<Ys>(ys), segment_scan_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,9 +1,11 @@
 #pragma once
 // Softmax over the segments of ragged rows, and its derivative.
 
-#include <xloom/detail/prefix/scan_operands.hpp>
+#include <string_view>
+#include <tuple>
+
+#include <xloom/detail/prefix/requirements.hpp>
 #include <xloom/detail/prefix/segment_softmax_run.hpp>
-#include <xloom/detail/prefix/segment_types.hpp>
 #include <xloom/parallel/row_splits.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -19,8 +21,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           row_splits of any integers.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial, and those of all layouts are equal.
-/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
-///           std::bad_alloc.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); overlap_error, std::bad_alloc.
 /// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
 ///           error of a segment of n rows is at most 4 + d / 2 + n / 64 epsilons of float or double, where
 ///           d = max - x[i], whose rounding it begins with.
@@ -32,15 +34,14 @@ namespace xloom::inline XLOOM_ABI {
 /// xt::xtensor<float, 1> const x = {0, 0, 5, 0, 0, 0, 0};
 /// xloom::segment_softmax(x, xt::xtensor<int, 1>{0, 2, 3, 7}); // = [0.5, 0.5, 1, 0.25, 0.25, 0.25, 0.25]
 /// ```
-template <class X, class Splits, class Policy = serial_policy>
-auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy = {})
+template <class X, class Splits, class... Env>
+auto segment_softmax(X const& x, Splits const& row_splits, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::segment_softmax";
-    if constexpr (detail::is_valid_segment_softmax<X, Splits, Policy>()) {
-        auto const inputs = detail::evaluated_inputs(x);
-        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        auto y = detail::make_like(op, "x", std::get<0>(inputs));
-        detail::run_segment_softmax(op, std::get<0>(inputs), splits, y, policy);
+    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>>()) {
+        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
+        auto y = detail::make_like(op, "x", input);
+        detail::run_segment_softmax(op, input, splits, y, detail::policy_of(env...));
         return y;
     } else {
         return detail::owned_t<X>(); // a value, so that one mistake gives one error
@@ -55,61 +56,62 @@ auto segment_softmax(X const& x, Splits const& row_splits, Policy const& policy 
 /// xloom::segment_softmax_into(scores, xt::xtensor<int, 1>{0, 2, 3}, scores);
 /// scores; // = [[0.5, 0.5], [0.5, 0.5], [1, 1]]
 /// ```
-template <class X, class Splits, class Y, class Policy = serial_policy>
-void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Policy const& policy = {})
+template <class X, class Splits, class Y, class... Env>
+void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_softmax_into<X, Splits, Y, Policy>()) {
-        auto const inputs = detail::evaluated_inputs(x);
-        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        detail::run_segment_softmax("xloom::segment_softmax_into", std::get<0>(inputs), splits, y, policy);
+    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>, detail::written<Y>,
+                      detail::results_of<X, Y>>()) {
+        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
+        detail::run_segment_softmax(
+            "xloom::segment_softmax_into", input, splits, y, detail::policy_of(env...));
     }
 }
 
-/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct
+/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct_y
 /// the cotangent of y.
 ///
-///     d_x[i] = y[i] * (ct[i] - sum(ct * y of segment))
+///     ct_x[i] = y[i] * (ct_y[i] - sum(ct_y * y of segment))
 ///
-/// Shapes    ct and y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; d_x as y. Any layout, lazy
-///           expressions too.
-/// Types     ct, y and d_x of one type, as for segment_softmax; row_splits of any integers.
+/// Shapes    y and ct_y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; ct_x as y. Any layout,
+///           lazy expressions too.
+/// Types     y, ct_y and ct_x of one type, as for segment_softmax; row_splits of any integers.
 /// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
 ///           bitwise equal to those of serial, and those of all layouts are equal.
-/// Errors    before the first write: shape_error; index_error (row_splits that are none); overlap_error,
-///           std::bad_alloc.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); overlap_error, std::bad_alloc.
 /// Order     the sum is that of the rows in their order; of floats and storage floats in double.
 /// Cost      two passes over each segment.
 /// Source    jax.vjp of jax.nn.softmax, segment by segment.
 /// Example
 /// ```cpp
-/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct = {1, 0, 1, 0, 2};
+/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct_y = {1, 0, 1, 0, 2};
 /// xt::xtensor<int, 1> const row_splits = {0, 2, 3, 5};
 /// auto const y = xloom::segment_softmax(x, row_splits);
-/// xloom::segment_softmax_vjp(ct, y, row_splits); // = [0.25, -0.25, 0, -0.5, 0.5]
+/// xloom::segment_softmax_vjp(y, row_splits, ct_y); // = [0.25, -0.25, 0, -0.5, 0.5]
 /// ```
-template <class Ct, class Y, class Splits, class Policy = serial_policy>
-auto segment_softmax_vjp(Ct const& ct, Y const& y, Splits const& row_splits, Policy const& policy = {})
+template <class Y, class Splits, class Ct, class... Env>
+auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::segment_softmax_vjp";
-    if constexpr (detail::is_valid_segment_softmax_vjp<Ct, Y, Splits, Policy>()) {
-        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
-        auto d_x = detail::make_like(op, "y", results);
-        detail::run_segment_softmax_vjp(op, cotangents, results, splits, d_x, policy);
-        return d_x;
+    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>>()) {
+        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
+        auto ct_x = detail::make_like(op, "y", results);
+        detail::run_segment_softmax_vjp(op, results, splits, cotangents, ct_x, detail::policy_of(env...));
+        return ct_x;
     } else {
         return detail::owned_t<Y>(); // a value, so that one mistake gives one error
     }
 }
 
-/// Computes segment_softmax_vjp into the caller's d_x, which may be ct or y itself.
-template <class Ct, class Y, class Splits, class DX, class Policy = serial_policy>
-void segment_softmax_vjp_into(
-    Ct const& ct, Y const& y, Splits const& row_splits, DX&& d_x, Policy const& policy = {})
+/// Computes segment_softmax_vjp into the caller's ct_x, which may be ct_y or y itself, and is overwritten.
+template <class Y, class Splits, class Ct, class CtX, class... Env>
+void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct_y, CtX&& ct_x, Env&&... env)
 {
-    if constexpr (detail::is_valid_segment_softmax_vjp_into<Ct, Y, Splits, DX, Policy>()) {
-        auto const [cotangents, results, splits] = detail::evaluated_inputs(std::tie(ct, y, row_splits));
+    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>, detail::written<CtX>,
+                      detail::results_of<Y, CtX>>()) {
+        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         detail::run_segment_softmax_vjp(
-            "xloom::segment_softmax_vjp_into", cotangents, results, splits, d_x, policy);
+            "xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x, detail::policy_of(env...));
     }
 }
 

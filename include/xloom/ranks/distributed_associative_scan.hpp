@@ -1,146 +1,93 @@
 #pragma once
 // Parallel scans of an axis that is divided among ranks, with the bits of one process.
 
-#include <array>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <tuple>
+#include <type_traits>
+#include <utility>
 
-#include <xloom/detail/check/associative_scan.hpp>
-#include <xloom/detail/check/distributed_axis.hpp>
-#include <xloom/detail/core/monoid.hpp>
-#include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/prefix/associative_scan_types.hpp>
+#include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/prefix/rank_scan.hpp>
-#include <xloom/parallel/associative_scan_options.hpp>
+#include <xloom/parallel/associative_scan.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// True if the types of a call of distributed_associative_scan_into are valid, otherwise a compile-time error
-/// of one sentence.
-template <class Op, class Xs, class Ys, class Policy>
-consteval bool is_valid_distributed_scan()
-{
-    if constexpr (!is_valid_associative_scan_into<Op, Xs, Ys, Policy>())
-        return false;
-    else if constexpr (!is_sendable<scanned_t<Xs>>)
-        static_assert(never<Xs>, "xloom::distributed_associative_scan_into: elements are sent to other ranks "
-                                 "as bytes, so their type must be trivially copyable");
-    else
-        return true;
-    return false;
-}
-
-/// Returns the value that a scan begins with, if it is exclusive.
-///
-/// Errors    option_error: it is not known.
-template <class V, class Op>
-std::optional<V> initial_value(std::string_view name, Op& op, bool exclusive)
-{
-    std::optional<V> value;
-    if (!exclusive)
-        return value;
-    if constexpr (is_monoid<std::remove_const_t<Op>>)
-        value = static_cast<V>(op.identity);
-    else
-        kernel::with_reduction<V>(op, [&]<class Function>(Function& function) {
-            if constexpr (has_identity<std::remove_const_t<Function>, V>)
-                value = detail::identity_of<V>(function);
-            else
-                fail<option_error>(name,
-                    ": an exclusive scan begins with the identity of its operator, but "
-                    "that of a callable is not known. Pass xloom::monoid{op, identity}.");
-        });
-    return value;
-}
-
-/// Calls f(callable) with the operator that an argument names.
-template <class V, class Op, class F>
-void with_callable(Op& op, F const& f)
-{
-    if constexpr (is_monoid<std::remove_const_t<Op>>)
-        kernel::with_reduction<V>(op.op, f);
-    else
-        kernel::with_reduction<V>(op, f);
-}
-
-/// The checked operands of one rank.
-template <std::size_t Count>
+/// The operands of a scan on one rank, checked, and the memory that it needs.
+template <bool IsTuple, class V, class Xs, class Ys>
 struct rank_scan_call {
-    std::array<strided_layout, 2 * Count> layouts{};
-    std::size_t axis = 0;
-    call_digest digest{};
+    using inputs_type = evaluated_pack<Xs>;
+
+    inputs_type inputs;
+    scanned_operands<IsTuple, decltype(inputs_type::values), Ys> operands;
+    std::size_t axis;
+    std::optional<V> start{}; ///< the value before the first element of an exclusive scan
+    call_digest digest;
+    rank_scan_memory<V> memory;
+
+    template <class Op, communicator C>
+    rank_scan_call(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
+        associative_scan_options const& options, distributed_axis<C> const& part)
+        : inputs(xs),
+          operands(IsTuple ? "xs" : "x", with_valid_ranks(name, inputs, ys), IsTuple ? "ys" : "y", ys),
+          axis(checked_axis(name, options.axis, part)),
+          digest(detail::digest_of(part, dims(), axis)),
+          memory(dims(), axis, options.reverse, part)
+    {
+        detail::check_scan_operator<V>(name, op);
+        digest.add(options.reverse).add(options.exclusive).template add_type<V>();
+        detail::with_scan_operator<V>(
+            name, op, first_result(options.exclusive), [&]<class Function>(Function&, V const* identity) {
+                digest.template add_type<Function>();
+                if (identity != nullptr)
+                    start = *identity;
+            });
+    }
+
+    shape const& dims() const { return operands.operands().front().dims(); }
+
+private:
+    static auto const& with_valid_ranks(std::string_view name, inputs_type const& xs, Ys const& ys)
+    {
+        detail::check_ranks(name, "xs", xs.values);
+        detail::check_ranks(name, "ys", ys);
+        return xs.values;
+    }
+    template <communicator C>
+    std::size_t checked_axis(std::string_view name, std::int64_t of_options, distributed_axis<C> const& part)
+    {
+        std::size_t const divided = check_scanned_axis(name, operands.operands(), of_options);
+        detail::check_own_part(name, operands.operands().front().name, dims(), divided, part);
+        check_scan_memory(name, operands.inputs(), operands.results());
+        return divided;
+    }
 };
 
-template <class... Xs, class... Ys, communicator C>
-rank_scan_call<sizeof...(Xs)> checked_rank_scan(std::string_view name, bool is_tuple,
-    std::tuple<Xs...> const& xs, std::tuple<Ys&...> const& ys, associative_scan_options const& options,
-    distributed_axis<C> const& part)
+/// Runs a scan over ranks, of operands whose types are valid.
+template <class Op, class Xs, class Ys, communicator C, class Policy>
+void distributed_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
+    associative_scan_options const& options, distributed_axis<C> const& part, Policy const& policy)
 {
-    constexpr std::size_t count = sizeof...(Xs);
-    detail::check_ranks(name, "xs", xs);
-    detail::check_ranks(name, "ys", ys);
-    std::array<std::string, 2 * count> names;
-    std::array<scan_operand, 2 * count> operands;
-    auto const add = [&](std::size_t first, std::string_view letter, auto i, auto const& operand) {
-        names[first + i] = is_tuple ? concat(letter, "s[", std::size_t{i}, "]") : std::string(letter);
-        operands[first + i] = {names[first + i], detail::memory_of(operand)};
-    };
-    detail::for_each_leaf(xs, [&](auto i, auto const& x) { add(0, "x", i, x); });
-    detail::for_each_leaf(ys, [&](auto i, auto const& y) { add(count, "y", i, y); });
-    rank_scan_call<count> call;
-    call.axis = check_scanned_axis(name, operands, options.axis);
-    check_own_part(name, operands[0].name, operands[0].dims(), call.axis, part);
-    check_scan_memory(name, std::span(operands).first(count), std::span(operands).last(count));
-    for (std::size_t k = 0; k < 2 * count; ++k)
-        call.layouts[k] = operands[k].memory.layout;
-    call.digest = detail::digest_of(part, operands[0].dims(), call.axis);
-    call.digest.add(options.reverse).add(options.exclusive);
-    return call;
-}
-
-/// Runs a scan over ranks of inputs that `attempt` has evaluated; xs is null if it failed.
-template <bool IsTuple, class V, class Op, class... Xs, class... Ys, communicator C, class Policy>
-void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs,
-    std::tuple<Ys&...> const& ys, distributed_axis<C> const& part, associative_scan_options const& options,
-    rank_attempt& attempt, Policy const& policy)
-{
-    rank_scan_call<sizeof...(Xs)> call;
-    std::optional<V> start;
-    std::optional<rank_scan_memory<V>> memory;
-    attempt([&] {
-        call = detail::checked_rank_scan(name, IsTuple, *xs, ys, options, part);
-        detail::check_scan_operator<V>(name, op);
-        start = detail::initial_value<V>(name, op, options.exclusive);
-        call.digest.template add_type<V>();
-        detail::with_callable<V>(
-            op, [&]<class Function>(Function&) { call.digest.template add_type<Function>(); });
-        memory.emplace(call.layouts.back().dims, call.axis, options.reverse, part);
-    });
-    attempt.agree(part.ranks(), name, call.digest);
-
-    std::tuple<item_t<Xs> const*...> const x = std::apply(
-        [](auto const&... each) {
-            return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
-        },
-        *xs);
-    std::tuple<item_t<Ys>*...> const y = std::apply(
-        [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
-    V const* const first = start ? &*start : nullptr;
-    detail::with_callable<V>(op, [&]<class Function>(Function& function) {
+    using V = scanned_t<Xs>;
+    agreed<rank_scan_call<is_tuple<Xs>, V, Xs, Ys>> call(part.ranks(), name, name, op, xs, ys, options, part);
+    V const* const first = call->start ? &*call->start : nullptr;
+    rank_attempt attempt;
+    detail::with_scan_operator<V>(name, op, {}, [&]<class Function>(Function& function, V const*) {
         auto const run = [&](auto const& scan) {
-            detail::run_rank_scan(
-                scan, call.layouts, call.axis, options.reverse, part, *memory, attempt, policy);
+            detail::run_rank_scan(scan, call->operands.layouts(), call->axis, options.reverse, part,
+                call->memory, attempt, policy);
         };
-        if constexpr (IsTuple)
-            run(rank_tuple_scan<Function, item_t<Xs>...>{x, y, first, options.exclusive, &function});
+        if constexpr (is_tuple<Xs>)
+            std::apply(
+                [&]<class... Ts>(Ts*...) {
+                    run(rank_tuple_scan<Function, Ts...>{
+                        call->operands.x, call->operands.y, first, options.exclusive, &function});
+                },
+                call->operands.y);
         else
-            run(rank_item_scan<V, Function>{
-                std::get<0>(x), std::get<0>(y), first, options.exclusive, &function});
+            run(rank_item_scan<V, Function>{std::get<0>(call->operands.x), std::get<0>(call->operands.y),
+                first, options.exclusive, &function});
     });
     attempt.agree(part.ranks(), name);
 }
@@ -157,6 +104,7 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs
 ///           and the others are equal on all ranks.
 /// Types     trivially copyable ones, and tuples of them.
 /// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
+/// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as associative_scan, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, with its rank; what a lazy operand
 ///           throws there, or std::bad_alloc, as a rank_error of the others; option_error for calls that
@@ -177,18 +125,20 @@ void distributed_scan(std::string_view name, Op& op, std::tuple<Xs...> const* xs
 /// xloom::distributed_associative_scan_into(xloom::reduction::max, x, x, axis);
 /// x; // = [3, 3, 4]
 /// ```
-template <class Op, class Xs, class Ys, communicator C, class Policy = serial_policy>
-void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, distributed_axis<C> const& part,
-    associative_scan_options const& options = {}, Policy const& policy = {})
+template <class Op, class Xs, class Ys, class... Env>
+void distributed_associative_scan_into(
+    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_distributed_scan<std::remove_reference_t<Op>, Xs, Ys, Policy>()) {
-        detail::rank_attempt attempt;
-        std::optional<detail::evaluated_pack<Xs>> inputs;
-        attempt([&] { inputs.emplace(xs); });
-        detail::distributed_scan<detail::is_tuple<Xs>, detail::scanned_t<Xs>>(
-            "xloom::distributed_associative_scan_into", op, detail::pointer_to_values(inputs),
-            detail::leaves(ys), part, options, attempt, policy);
-    }
+    if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::scan_into_types<Op, Xs, Ys>,
+                      detail::sendable<Xs>>())
+        detail::distributed_scan("xloom::distributed_associative_scan_into", op, xs, detail::leaves(ys),
+            options, detail::rank_axis_of(env...), detail::policy_of(env...));
+}
+template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
+void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
+{
+    xloom::distributed_associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <xloom/detail/indexed/rank_gather.hpp>
@@ -15,102 +16,137 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// True if the types of a call of distributed_gather_nd_into are valid, otherwise a compile-time error of one
-/// sentence.
-template <class Data, class Indices, class Output, class Policy>
-consteval bool is_valid_distributed_gather()
-{
-    if constexpr (!is_valid_gather_nd_into<Data, Indices, Output, Policy>())
-        return false;
-    else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
-        static_assert(never<Data>,
-            "xloom::distributed_gather_nd_into: items are sent to other ranks as bytes, "
-            "so their type must be trivially copyable");
-    else
-        return true;
-    return false;
-}
+/// The requirements of gather_nd_into over ranks.
+template <class Data, class Indices, class Output>
+struct rank_gather_types {
+    static consteval bool holds()
+    {
+        if constexpr (is_valid_gather_nd_into<Data, Indices, Output, serial_policy>())
+            return sent_as_bytes<item_t<Data>>::holds();
+        else
+            return false;
+    }
+};
 
 inline void check_no_batch(std::string_view op, gather_nd_options const& options)
 {
     if (options.batch_dims != 0)
         fail<option_error>(op, ": batch_dims must be 0, but it is ", options.batch_dims,
-            ". With a batch axis that is divided, every rank has what it gathers: call gather_nd_into.");
+            ". If the batch axis is divided, no rank needs data of another: call gather_nd_into.");
 }
 
 /// Gathers from data that one rank has as a whole.
 template <class Data, class Indices, class Output, communicator C, class Policy>
 void gather_alone(std::string_view op, Data const& data, Indices const& indices, Output& output,
-    distributed_axis<C> const& part, gather_nd_options const& options, Policy const& policy)
+    gather_nd_options const& options, distributed_axis<C> const& part, Policy const& policy)
 {
     check_rank(op, "data", detail::rank_of(data));
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
-    check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
+    detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
     detail::gather_nd_into(op, data, indices, output, options, policy);
 }
 
-/// Gathers over ranks, of inputs data and indices that `attempt` has evaluated; they are null if it failed.
-template <class Data, class Indices, class Output, communicator C, class Policy>
-void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
-    distributed_axis<C> const& part, gather_nd_options const& options, rank_attempt& attempt,
-    Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::distributed_gather_nd_into";
+/// The operands of one rank, checked.
+template <class Data, class Indices>
+class rank_gather_call {
     using T = item_t<Data>;
-    if (part.ranks().size() == 1) {
-        attempt([&] {
-            auto const& [data, indices] = *inputs;
-            gather_alone(op, data, indices, output, part, options, policy);
-        });
-        return attempt.agree(part.ranks(), op);
-    }
+    using inputs_type = evaluated_pack<std::tuple<Data const&, Indices const&>>;
+    using index_type = bare<std::tuple_element_t<1, decltype(inputs_type::values)>>;
+
+    inputs_type inputs_;
+    divided_data whole_;
+    checked_indices<index_type> checked_;
+
+public:
+    rank_gather<T> run;
     call_digest digest;
-    std::optional<checked_indices<bare<Indices>>> checked;
-    std::optional<rank_gather<T>> call;
-    std::size_t count = 0;
-    std::vector<std::size_t> counts;
-    attempt([&] {
-        auto const& [data, indices] = *inputs;
-        check_rank(op, "data", detail::rank_of(data));
-        check_rank(op, "indices", detail::rank_of(indices));
+    std::vector<std::size_t> counts; ///< the number of index tuples of each rank
+
+    template <class Output, communicator C>
+    rank_gather_call(std::string_view op, Data const& data, Indices const& indices, Output const& output,
+        gather_nd_options const& options, distributed_axis<C> const& part)
+        : inputs_(std::tie(data, indices)),
+          whole_(checked_data(op, output, options, part)),
+          checked_(
+              op, index_tensor(), {whole_.indexed(), row_major_strides(whole_.indexed())}, 0, options.bounds),
+          run(checked_.reader(), whole_, detail::layout_of(data_tensor()),
+              enable_tensor<bare<decltype(data_tensor())>>::data(data_tensor()), part),
+          digest(detail::digest_of(part, whole_.whole, 0)),
+          counts(part.ranks().size())
+    {
+        digest.add(whole_.width).add(static_cast<std::uint64_t>(options.bounds)).template add_type<T>();
+    }
+
+    std::size_t count() const { return checked_.count(); }
+
+private:
+    auto const& data_tensor() const { return std::get<0>(inputs_.values); }
+    auto const& index_tensor() const { return std::get<1>(inputs_.values); }
+
+    template <class Output, communicator C>
+    divided_data checked_data(std::string_view op, Output const& output, gather_nd_options const& options,
+        distributed_axis<C> const& part) const
+    {
+        check_rank(op, "data", detail::rank_of(data_tensor()));
+        check_rank(op, "indices", detail::rank_of(index_tensor()));
         check_rank(op, "output", detail::rank_of(output));
-        memory_block const from = detail::memory_of(data), to = detail::memory_of(output);
-        shape const index_shape = detail::shape_of(indices);
         check_no_batch(op, options);
-        divided_data const whole = check_divided_data(op, from.layout.dims, index_shape, part);
+        memory_block const from = detail::memory_of(data_tensor());
+        shape const index_shape = detail::shape_of(index_tensor());
+        divided_data const whole = detail::check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
-        check_gather_output(op, to, gathered, from, detail::memory_of(indices));
-        checked.emplace(op, indices, strided_layout{whole.indexed(), row_major_strides(whole.indexed())}, 0,
-            options.bounds);
-        call.emplace(checked->reader(), whole, from.layout, enable_tensor<bare<Data>>::data(data), part);
-        count = checked->count();
-        counts.resize(part.ranks().size());
-        digest = detail::digest_of(part, whole.whole, 0);
-        digest.add(whole.width).add(static_cast<std::uint64_t>(options.bounds)).add_type<T>();
-    });
-    attempt.agree(part.ranks(), op, digest);
-    part.ranks().all_gather(
-        std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(counts.data(), counts.size())));
-    strided_layout const layout = detail::layout_of(output);
-    auto* const items = enable_tensor<Output>::data(output);
-    std::optional<xt::xtensor<T, 1>> copy;
-    attempt([&] {
-        call->allocate(*std::max_element(counts.begin(), counts.end()), part.buffer_bytes());
+        check_gather_output(op, detail::memory_of(output), gathered, from, detail::memory_of(index_tensor()));
+        return whole;
+    }
+};
+
+/// The memory of a gather on one rank: its buffers, and a copy of an output that is not row-major.
+template <class T>
+struct rank_gather_memory {
+    std::optional<xt::xtensor<T, 1>> copy{};
+
+    rank_gather_memory(rank_gather<T>& run, std::size_t most, std::size_t buffer_bytes, T const* items,
+        strided_layout const& layout)
+    {
+        run.allocate(most, buffer_bytes);
         if (!is_row_major(layout))
             copy.emplace(pack_items<T>(items, layout));
-    });
-    attempt.agree(part.ranks(), op);
-    call->run(copy ? copy->data() : items, part.ranks(), attempt, policy);
-    attempt.agree(part.ranks(), op);
-    if (copy)
-        unpack_items(*copy, items, layout);
+    }
+};
+
+/// Gathers over ranks, of operands whose types are valid.
+template <class Data, class Indices, class Output, communicator C, class Policy>
+void distributed_gather(std::string_view op, Data const& data, Indices const& indices, Output& output,
+    gather_nd_options const& options, distributed_axis<C> const& part, Policy const& policy)
+{
+    using T = item_t<Data>;
+    C const& ranks = part.ranks();
+    rank_attempt attempt;
+    if (ranks.size() == 1) {
+        attempt([&] {
+            auto const [data_tensor, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+            detail::gather_alone(op, data_tensor, index_tensor, output, options, part, policy);
+        });
+        return attempt.agree(ranks, op);
+    }
+    agreed<rank_gather_call<Data, Indices>> call(ranks, op, op, data, indices, output, options, part);
+    std::size_t const count = call->count();
+    ranks.all_gather(std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(call->counts)));
+    strided_layout const layout = detail::layout_of(output);
+    T* const items = enable_tensor<Output>::data(output);
+    std::size_t const most = *std::max_element(call->counts.begin(), call->counts.end());
+    agreed<rank_gather_memory<T>> memory(ranks, op, call->run, most, part.buffer_bytes(), items, layout);
+    call->run.run(memory->copy ? memory->copy->data() : items, ranks, attempt, policy);
+    attempt.agree(ranks, op);
+    if (memory->copy)
+        unpack_items(*memory->copy, items, layout);
 }
 
 } // namespace detail
 
-/// Runs gather_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
-/// gathers what its own indices name, from whichever rank has it, and calls the function.
+/// Runs gather_nd_into on data whose first axis is divided among ranks. Each rank passes its part of data and
+/// its own indices, of slices of any rank.
 ///
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = (data of all ranks, joined)[indices[i]]
@@ -121,6 +157,7 @@ void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
 ///           axis, a negative one from its end.
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
+/// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
@@ -140,16 +177,22 @@ void distributed_gather(std::tuple<Data, Indices> const* inputs, Output& output,
 /// xloom::distributed_gather_nd_into(data, indices, output, rows);
 /// output; // = [30, 10]
 /// ```
-template <class Data, class Indices, class Output, communicator C, class Policy = serial_policy>
+template <class Data, class Indices, class Output, class... Env>
 void distributed_gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    distributed_axis<C> const& part, gather_nd_options const& options = {}, Policy const& policy = {})
+    gather_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_distributed_gather<Data, Indices, Output, Policy>()) {
-        detail::rank_attempt attempt;
-        std::optional<detail::evaluated_pack<std::tuple<Data const&, Indices const&>>> inputs;
-        attempt([&] { inputs.emplace(std::tie(data, indices)); });
-        detail::distributed_gather(detail::pointer_to_values(inputs), output, part, options, attempt, policy);
-    }
+    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
+                      detail::rank_gather_types<Data, Indices, Output>>())
+        detail::distributed_gather("xloom::distributed_gather_nd_into", data, indices, output, options,
+            detail::rank_axis_of(env...), detail::policy_of(env...));
+}
+template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
+    class... Env>
+void distributed_gather_nd_into(
+    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
+{
+    xloom::distributed_gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

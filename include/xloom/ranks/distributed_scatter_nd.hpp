@@ -1,9 +1,13 @@
 #pragma once
 // The ScatterND operator on data whose first axis is divided among ranks.
 
-#include <optional>
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <xloom/detail/indexed/rank_scatter.hpp>
@@ -14,155 +18,214 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// True if the types of a call of distributed_scatter_nd_into are valid, otherwise a compile-time error of
-/// one sentence.
-template <class Data, class Indices, class Updates, class Reduce, class Policy>
-consteval bool is_valid_distributed_scatter()
-{
-    if constexpr (is_broadcast<Updates>)
-        static_assert(never<Updates>, "xloom::distributed_scatter_nd_into: updates must be a tensor; "
-                                      "broadcast() is not distributed");
-    else if constexpr (!is_valid_scatter_nd<true, Data, Indices, Updates, Reduce, Policy>())
+/// The requirements of scatter_nd_into over ranks.
+template <class Reduce, class Data, class Indices, class Updates>
+struct rank_scatter_types {
+    static consteval bool holds()
+    {
+        if constexpr (is_broadcast<Updates>)
+            static_assert(
+                never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
+        else if constexpr (is_valid_scatter_nd<true, Data, Indices, Updates, Reduce, serial_policy>())
+            return sent_as_bytes<item_t<Data>>::holds();
         return false;
-    else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
-        static_assert(never<Data>, "xloom::distributed_scatter_nd_into: items are sent to other ranks as "
-                                   "bytes, so their type must be trivially copyable");
-    else
-        return true;
-    return false;
-}
-
-/// Requires that no slice is named twice, on any rank.
-///
-/// Errors    index_error, which `attempt` keeps.
-template <communicator C>
-void check_named_once(std::string_view op, sorted_tuples const& tuples,
-    std::vector<std::size_t> const& incoming, divided_data const& whole, distributed_axis<C> const& part,
-    rank_attempt& attempt)
-{
-    std::size_t const at_once = std::max<std::size_t>(part.buffer_bytes() / 2 / sizeof(std::size_t), 1);
-    std::size_t most = 0, most_in = 0, most_out = 0;
-    for (std::size_t rank = 0; rank < incoming.size(); ++rank) {
-        most_in = (std::max)(most_in, (std::min)(incoming[rank], at_once));
-        most_out = (std::max)(most_out, (std::min)(tuples.of(rank).size(), at_once));
-        most = (std::max)({most, incoming[rank], tuples.of(rank).size()});
     }
-    std::vector<std::size_t> sent, received;
-    std::vector<bool> is_named;
-    attempt([&] {
-        sent.resize(most_out);
-        received.resize(most_in);
-        is_named.resize((part.end() - part.begin()) * whole.slices_of_row());
-    });
-    attempt.agree(part.ranks(), op);
-    for (std::size_t begin = 0; begin < most; begin += at_once)
-        for_each_partner(part.ranks(), [&](std::size_t destination, std::size_t source) {
-            auto const size_of = [&](std::size_t all) {
-                return (std::min)(all, begin + at_once) - (std::min)(all, begin);
-            };
-            auto const mine = tuples.of(destination);
-            std::size_t const out = size_of(mine.size()), in = size_of(incoming[source]);
-            for (std::size_t i = 0; i < out; ++i)
-                sent[i] = mine[begin + i].slice;
-            exchange_values<std::size_t>(
-                part.ranks(), destination, std::span(sent).first(out), source, std::span(received).first(in));
-            attempt([&] {
-                for (std::size_t const slice : std::span(received).first(in)) {
-                    if (is_named[slice])
-                        fail<index_error>(op,
-                            ": with duplicates::error a slice may be named once, but slice ",
-                            unravel(part.begin() * whole.slices_of_row() + slice, whole.indexed()),
-                            " is named several times, by rank ", source,
-                            " at last. Choose duplicates::last.");
-                    is_named[slice] = true;
-                }
-            });
-        });
-    attempt.agree(part.ranks(), op);
-}
+};
 
-/// Scatters over ranks, with inputs indices and updates that `attempt` has evaluated; they are null if it
-/// failed.
-template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
-void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs, Reduce& reduce,
-    distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
-    Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
+/// The operands of one rank, checked.
+template <class Reduce, class Data, class Indices, class Updates>
+class rank_scatter_call {
     using T = item_t<Data>;
-    if (part.ranks().size() == 1) {
-        attempt([&] {
-            auto const& [indices, updates] = *inputs;
-            check_rank(op, "data", detail::rank_of(data));
-            check_rank(op, "indices", detail::rank_of(indices));
-            check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-            detail::scatter<true, scatter_call>(op, data, indices, updates, reduce, options, policy);
-        });
-        return attempt.agree(part.ranks(), op);
-    }
+    using inputs_type = evaluated_pack<std::tuple<Indices const&, Updates const&>>;
+    using input_values = decltype(inputs_type::values);
+    using index_type = bare<std::tuple_element_t<0, input_values>>;
+    using update_type = bare<std::tuple_element_t<1, input_values>>;
+
+    inputs_type inputs_;
+
+public:
+    scatter_nd_options options;
+    divided_data whole;
+    sorted_tuples tuples;
+    row_major_items<update_type> updates;
+    std::vector<std::size_t> incoming; ///< the number of updates of each rank for this one
     call_digest digest;
-    scatter_nd_options chosen = options;
-    divided_data whole{};
-    std::optional<sorted_tuples> tuples;
-    std::optional<row_major_items<bare<Updates>>> items;
-    std::vector<std::size_t> incoming;
-    attempt([&] {
-        auto const& [indices, updates] = *inputs;
+
+    template <communicator C>
+    rank_scatter_call(std::string_view op, Reduce& reduce, Data const& data, Indices const& indices,
+        Updates const& update_operand, scatter_nd_options const& given, distributed_axis<C> const& part)
+        : inputs_(std::tie(indices, update_operand)),
+          options(options_with(op, reduce, given)),
+          whole(checked_data(op, data, part)),
+          tuples(checked_tuples(op, data, part)),
+          updates(std::get<1>(inputs_.values)),
+          incoming(part.ranks().size()),
+          digest(detail::digest_of(part, whole.whole, 0))
+    {
+        digest.add(whole.width).template add_type<T>();
+        kernel::with_reduction<T>(
+            reduce, [&]<class Function>(Function&) { digest.template add_type<Function>(); });
+        digest.add(options.reduction == reduction::mean).add(options.include_self);
+        digest.add(static_cast<std::uint64_t>(options.bounds));
+        digest.add(static_cast<std::uint64_t>(options.duplicates));
+        digest.add(options.accumulate_in_float).add(options.unique).add(options.sorted);
+    }
+
+private:
+    template <communicator C>
+    divided_data checked_data(std::string_view op, Data const& data, distributed_axis<C> const& part) const
+    {
+        auto const& [indices, update_tensor] = inputs_.values;
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(indices));
-        check_rank(op, "updates", detail::rank_of(updates));
-        memory_block const to = detail::memory_of(data);
+        check_rank(op, "updates", detail::rank_of(update_tensor));
         shape const index_shape = detail::shape_of(indices);
-        chosen = options_with(op, reduce, options);
-        whole = check_divided_data(op, to.layout.dims, index_shape, part);
-        check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
-        checked_indices<bare<Indices>> const checked(
-            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, chosen.bounds);
-        check_reduction<T, Reduce>(op, chosen);
-        check_scatter_overlap(op, to, detail::memory_of(indices), detail::memory_of(updates));
-        tuples.emplace(checked.reader(), divided_slices(whole, part));
-        items.emplace(updates);
-        incoming.resize(part.ranks().size());
-        digest = detail::digest_of(part, whole.whole, 0);
-        digest.add(whole.width).add_type<T>();
-        kernel::with_reduction<T>(reduce, [&]<class Function>(Function&) { digest.add_type<Function>(); });
-        digest.add(chosen.reduction == reduction::mean).add(chosen.include_self);
-        digest.add(static_cast<std::uint64_t>(chosen.bounds));
-        digest.add(static_cast<std::uint64_t>(chosen.duplicates));
-        digest.add(chosen.accumulate_in_float).add(chosen.unique).add(chosen.sorted);
-    });
-    attempt.agree(part.ranks(), op, digest);
-    tuples->count_incoming(part.ranks(), incoming);
-    if (chosen.duplicates == duplicates::error)
-        detail::check_named_once(op, *tuples, incoming, whole, part, attempt);
+        divided_data const all = detail::check_divided_data(op, detail::shape_of(data), index_shape, part);
+        check_scatter_nd(op, all.whole, index_shape, detail::shape_of(update_tensor), options);
+        return all;
+    }
+    template <communicator C>
+    sorted_tuples checked_tuples(std::string_view op, Data const& data, distributed_axis<C> const& part) const
+    {
+        auto const& [indices, update_tensor] = inputs_.values;
+        checked_indices<index_type> const checked(
+            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, options.bounds);
+        check_reduction<T, Reduce>(op, options);
+        check_scatter_overlap(
+            op, detail::memory_of(data), detail::memory_of(indices), detail::memory_of(update_tensor));
+        return {checked.reader(), divided_slices(whole, part)};
+    }
+};
 
-    received_updates<T> call(detail::shape_of(data), whole.width, chosen);
-    update_exchange<T> exchange(*tuples, items->data(), element_count(whole.slice()));
-    auto const run = [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
-        std::optional<rank_updates<Sum, Data, Combine>> owned;
-        attempt([&] {
-            exchange.allocate(incoming, part.buffer_bytes(), call);
-            owned.emplace(call, data, combine);
-        });
-        attempt.agree(part.ranks(), op);
-        exchange.run(part.ranks(), [&](std::span<std::size_t const> slices, T const* values) {
-            attempt([&] {
-                call.assign(slices, values);
-                owned->apply(call, policy);
+/// The slices that a rank sends and receives in a round of check_indexed_once, and those that are indexed.
+struct indexed_slices {
+    std::size_t max_slices_per_round;
+    std::size_t longest = 0; ///< the largest number of slices that are exchanged with a rank
+    std::vector<std::size_t> sent{}, received{};
+    std::vector<bool> is_indexed;
+
+    template <class Call>
+    indexed_slices(Call const& call, std::size_t buffer_bytes, std::size_t own_slices)
+        : max_slices_per_round(std::max<std::size_t>(buffer_bytes / 2 / sizeof(std::size_t), 1)),
+          is_indexed(own_slices)
+    {
+        std::size_t most_in = 0, most_out = 0;
+        for (std::size_t rank = 0; rank < call.incoming.size(); ++rank) {
+            most_in = (std::max)(most_in, call.incoming[rank]);
+            most_out = (std::max)(most_out, call.tuples.of(rank).size());
+        }
+        longest = (std::max)(most_in, most_out);
+        sent.resize((std::min)(most_out, max_slices_per_round));
+        received.resize((std::min)(most_in, max_slices_per_round));
+    }
+};
+
+/// Requires that no slice is indexed twice, on any rank.
+///
+/// Errors    on all ranks: index_error
+template <class Call, communicator C>
+void check_indexed_once(std::string_view op, Call const& call, distributed_axis<C> const& part)
+{
+    std::size_t const slices_of_row = call.whole.slices_of_row();
+    agreed<indexed_slices> memory(
+        part.ranks(), op, call, part.buffer_bytes(), part.own_length() * slices_of_row);
+    auto& [max_per_round, longest, sent, received, is_indexed] = *memory;
+    rank_attempt attempt;
+    for (std::size_t begin = 0; begin < longest; begin += max_per_round)
+        detail::for_each_partner(part.ranks(),
+            [&, &sent = sent, &received = received, &is_indexed = is_indexed, end = begin + max_per_round](
+                std::size_t destination, std::size_t source) {
+                auto const size_of = [&](std::size_t all) {
+                    return (std::min)(all, end) - (std::min)(all, begin);
+                };
+                auto const mine = call.tuples.of(destination);
+                auto const out = std::span(sent).first(size_of(mine.size()));
+                auto const in = std::span(received).first(size_of(call.incoming[source]));
+                for (std::size_t i = 0; i < out.size(); ++i)
+                    out[i] = mine[begin + i].slice;
+                detail::exchange_values<std::size_t>(part.ranks(), destination, out, source, in);
+                attempt([&] {
+                    for (std::size_t const slice : in) {
+                        if (is_indexed[slice])
+                            fail<index_error>(op,
+                                ": with duplicates::error a slice may be named once, but slice ",
+                                unravel(part.begin() * slices_of_row + slice, call.whole.indexed()),
+                                " is named more than once; rank ", source,
+                                " sent the last duplicate. Choose duplicates::last.");
+                        is_indexed[slice] = true;
+                    }
+                });
             });
-        });
-        attempt([&] { owned->finish(policy); });
-        attempt.agree(part.ranks(), op);
-    };
-    if (element_count(whole.slice()) == 0)
+    attempt.agree(part.ranks(), op);
+}
+
+/// This rank's part of data, and the memory in which updates for it are received and applied.
+template <class Sum, class Data, class Combine>
+struct rank_scatter_memory {
+    rank_updates<Sum, Data, Combine> owned;
+
+    template <class Call, class Exchange>
+    rank_scatter_memory(Call const& call, std::size_t buffer_bytes, Exchange& exchange,
+        received_updates<item_t<Data>>& received, Data& data, Combine& combine)
+        : owned((exchange.allocate(call.incoming, buffer_bytes, received), received), data, combine)
+    {}
+};
+
+/// Scatters over ranks, with operands whose types are valid.
+template <class Reduce, class Data, class Indices, class Updates, communicator C, class Policy>
+void distributed_scatter(std::string_view op, Reduce& reduce, Data& data, Indices const& indices,
+    Updates const& updates, scatter_nd_options const& options, distributed_axis<C> const& part,
+    Policy const& policy)
+{
+    using T = item_t<Data>;
+    C const& ranks = part.ranks();
+    agreed<rank_scatter_call<Reduce, Data, Indices, Updates>> call(
+        ranks, op, op, reduce, data, indices, updates, options, part);
+    call->tuples.count_incoming(ranks, call->incoming);
+    if (call->options.duplicates == duplicates::error)
+        detail::check_indexed_once(op, *call, part);
+    std::size_t const slice_size = element_count(call->whole.slice());
+    if (slice_size == 0)
         return;
-    with_sum_type<T>(chosen, reduce, run);
+    received_updates<T> received(detail::shape_of(data), call->whole.width, call->options);
+    update_exchange<T> exchange(call->tuples, call->updates.data(), slice_size);
+    with_sum_type<T>(
+        call->options, reduce, [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
+            agreed<rank_scatter_memory<Sum, Data, Combine>> memory(
+                ranks, op, *call, part.buffer_bytes(), exchange, received, data, combine);
+            rank_attempt attempt;
+            exchange.run(ranks, [&](std::span<std::size_t const> slices, T const* values) {
+                attempt([&] {
+                    received.assign(slices, values);
+                    memory->owned.apply(received, policy);
+                });
+            });
+            attempt([&] { memory->owned.finish(policy); });
+            attempt.agree(ranks, op);
+        });
+}
+
+/// Scatters to data that one rank has as a whole.
+template <class Reduce, class Data, class Indices, class Updates, communicator C, class Policy>
+void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices const& indices,
+    Updates const& updates, scatter_nd_options const& options, distributed_axis<C> const& part,
+    Policy const& policy)
+{
+    rank_attempt attempt;
+    attempt([&] {
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
+        detail::scatter<true, scatter_call>(op, data, index_tensor, update_tensor, reduce, options, policy);
+    });
+    attempt.agree(part.ranks(), op);
 }
 
 } // namespace detail
 
-/// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
-/// brings its own updates for any part, and calls the function.
+/// Runs scatter_nd_into on data whose first axis is divided among ranks. Each rank passes its part of data
+/// and updates for slices of any rank.
 ///
 ///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
 ///                                            updates of all ranks, joined)
@@ -173,7 +236,8 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
-/// Reduce    as scatter_nd; the same on all ranks.
+/// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
+/// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
@@ -198,31 +262,51 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
 /// xt::xtensor<int, 2> const indices = {{2}, {0}, {2}};
 /// xt::xtensor<int, 1> const updates = {10, 20, 30};
 /// xloom::distributed_axis const rows(alone, 3);
-/// xloom::distributed_scatter_nd_into(data, indices, updates, xloom::reduce_add, rows);
+/// xloom::distributed_scatter_nd_into(xloom::reduce_add, data, indices, updates, rows);
 /// data; // = [21, 2, 43]
 /// ```
-template <class Data, class Indices, class Updates, class Reduce, communicator C,
-    class Policy = serial_policy>
-void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    distributed_axis<C> const& part, scatter_nd_options const& options = {}, Policy const& policy = {})
+template <class Reduce, class Data, class Indices, class Updates, class... Env>
+    requires(!detail::is_operand<Reduce>)
+void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_distributed_scatter<Data, Indices, Updates,
-                      std::remove_reference_t<Reduce>, Policy>()) {
-        detail::rank_attempt attempt;
-        std::optional<detail::evaluated_pack<std::tuple<Indices const&, Updates const&>>> inputs;
-        attempt([&] { inputs.emplace(std::tie(indices, updates)); });
-        detail::distributed_scatter(
-            data, detail::pointer_to_values(inputs), reduce, part, options, attempt, policy);
+    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
+                      detail::rank_scatter_types<std::remove_reference_t<Reduce>, Data, Indices,
+                          Updates>>()) {
+        static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
+        auto const& part = detail::rank_axis_of(env...);
+        auto const& policy = detail::policy_of(env...);
+        if (part.ranks().size() == 1)
+            detail::scatter_alone(op, reduce, data, indices, updates, options, part, policy);
+        else
+            detail::distributed_scatter(op, reduce, data, indices, updates, options, part, policy);
     }
 }
-
-/// Runs distributed_scatter_nd_into with options.reduction.
-template <class Data, class Indices, class Updates, communicator C, class Policy = serial_policy>
+template <class Reduce, class Data, class Indices, class Updates,
+    detail::beside_options<scatter_nd_options> First, class... Env>
+    requires(!detail::is_operand<Reduce>)
+void distributed_scatter_nd_into(
+    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+{
+    xloom::distributed_scatter_nd_into(reduce, std::forward<Data>(data), indices, updates,
+        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+}
+template <class Data, class Indices, class Updates, class... Env>
+    requires detail::is_operand<Data>
 void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    distributed_axis<C> const& part, scatter_nd_options const& options = {}, Policy const& policy = {})
+    scatter_nd_options const& options = {}, Env&&... env)
 {
     xloom::distributed_scatter_nd_into(
-        std::forward<Data>(data), indices, updates, options.reduction, part, options, policy);
+        options.reduction, std::forward<Data>(data), indices, updates, options, std::forward<Env>(env)...);
+}
+template <class Data, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
+    class... Env>
+    requires detail::is_operand<Data>
+void distributed_scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+{
+    xloom::distributed_scatter_nd_into(reduction::none, std::forward<Data>(data), indices, updates,
+        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -75,7 +75,8 @@ private:
     {
         changed_.wait(lock, [&] { return condition() || has_ended_[other]; });
         if (!condition())
-            fail<rank_error>("xloom::thread_ranks: rank ", other, " has ended, for which another rank waits");
+            fail<rank_error>(
+                "xloom::thread_ranks: rank ", other, " ended while another rank waited for its message");
     }
 
     std::size_t size_;

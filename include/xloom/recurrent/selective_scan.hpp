@@ -4,13 +4,17 @@
 #include <array>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/recurrent/output_checks.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
-#include <xloom/recurrent/selective_scan_options.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of selective_scan and its derivative.
+struct selective_scan_options {
+    bool delta_softplus = false; ///< the step sizes are softplus(delta + delta_bias)
+};
 
 /// The inputs of a selective scan other than u, under the names of Mamba's reference; {} omits one. Tensors
 /// may have any strides.
@@ -70,8 +74,7 @@ struct selective_tensor<X> {
 
 } // namespace detail
 
-/// Computes the selective scan of Mamba into the caller's outputs, of any strides, with the caller's
-/// workspace.
+/// Computes the selective scan of Mamba into the caller's outputs, of any strides.
 ///
 ///     for each sequence n and each channel k:
 ///         h = initial_state[n, k]                                  # S states; zeros if omitted
@@ -89,6 +92,7 @@ struct selective_tensor<X> {
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, with
 ///           delta_bias also delta = -delta_bias. NaN and infinity follow IEEE 754.
@@ -98,12 +102,12 @@ struct selective_tensor<X> {
 ///           of a sequence do not depend on the batch, on the other channels, or on how it is split into
 ///           calls (float and wider types).
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
-/// Cost      N T K S exponentials. Allocates nothing if the workspace is large enough: 2 S numbers for each
-///           SIMD lane of each thread.
+/// Cost      N T K S exponentials. Memory: 2 S numbers for each SIMD lane of each thread, which are allocated
+///           unless a workspace is given that is large enough.
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
-///           [N, S, T]. infer_selective_scan has the shape rule for dimensions that are not all known.
+///           [N, S, T].
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}; // T = 2, K = 1
@@ -115,28 +119,27 @@ struct selective_tensor<X> {
 /// y; // = [[1], [3]]
 /// state; // = [[3, 2.36788]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
-    selective_scan_options const& options = {}, Policy const& policy = {})
+    std::type_identity_t<selective_scan_outputs<Item>> const& outputs,
+    selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
-    detail::selective_ref<Item> const u_ref = u;
-    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
-    detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
-    detail::run_selective_scan<Item>(
-        {u_ref, inputs, sizes, options.delta_softplus}, outputs.y, outputs.final_state, workspace, policy);
+    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+        detail::selective_ref<Item> const u_ref = u;
+        detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+        detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
+        detail::run_selective_scan<Item>(
+            {u_ref, inputs, sizes, options.delta_softplus}, outputs.y, outputs.final_state, env...);
+    }
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void selective_scan_into(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&,
-    std::type_identity_t<selective_scan_outputs<Item>> const&, recurrent_workspace<Item>&, Policy const&,
-    selective_scan_options const& = {})
+template <class Input, class Item = detail::first_item_t<Input>,
+    detail::beside_options<selective_scan_options> First, class... Env>
+void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, First&& first, Env&&... env)
 {
-    static_assert(detail::never<Policy>,
-        "xloom::selective_scan_into: the arguments are selective_scan_into(u, inputs, "
-        "outputs, workspace[, options][, policy])");
+    xloom::selective_scan_into(
+        u, inputs, outputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the outputs of selective_scan_into.
@@ -152,30 +155,31 @@ void selective_scan_into(Input const&, std::type_identity_t<selective_scan_input
 /// y; // = [[[2.69315], [5.73287]]]
 /// final_state; // = [[[1.73287]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    selective_scan_options const& options = {}, Policy const& policy = {})
+    selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan";
     using tensor_type = typename detail::selective_tensor<Input>::type;
-    detail::selective_ref<Item> const u_ref = u;
-    detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
-    selective_scan_result<tensor_type> result{
-        enable_tensor<tensor_type>::make(sizes.channels()), enable_tensor<tensor_type>::make(sizes.state())};
-    recurrent_workspace<Item> workspace;
-    tensor_ref<Item> const y = result.y, final_state = result.final_state;
-    detail::run_selective_scan<Item>(
-        {u_ref, inputs, sizes, options.delta_softplus}, y, final_state, workspace, policy);
+    selective_scan_result<tensor_type> result{};
+    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+        detail::selective_ref<Item> const u_ref = u;
+        detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+        result = {enable_tensor<tensor_type>::make(sizes.channels()),
+            enable_tensor<tensor_type>::make(sizes.state())};
+        tensor_ref<Item> const y = result.y, final_state = result.final_state;
+        detail::run_selective_scan<Item>(
+            {u_ref, inputs, sizes, options.delta_softplus}, y, final_state, env...);
+    }
     return result;
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
-void selective_scan(Input const&, std::type_identity_t<selective_scan_inputs<Item>> const&, Policy const&,
-    selective_scan_options const& = {})
+template <class Input, class Item = detail::first_item_t<Input>,
+    detail::beside_options<selective_scan_options> First, class... Env>
+auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
+    First&& first, Env&&... env)
 {
-    static_assert(detail::never<Policy>,
-        "xloom::selective_scan: the arguments are selective_scan(u, inputs[, options][, policy])");
+    return xloom::selective_scan(
+        u, inputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <tuple>
+#include <type_traits>
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -18,8 +20,8 @@ namespace xloom::inline XLOOM_ABI {
 /// equal on all, and all.size() is size() * mine.size().
 ///
 /// exchange(destination, sent, source, received) sends bytes to one rank while it receives bytes of another
-/// one, or of the same. Both sides know the sizes; no bytes are no message, for which the other rank makes no
-/// call. Messages from one rank to another arrive in the order in which they are sent.
+/// one, or of the same. Both sides know the sizes. If the size is 0, nothing is sent and the other rank does
+/// not call exchange. Messages from one rank to another arrive in the order in which they are sent.
 ///
 /// Sums and scans over ranks combine what they receive in an order of their own, so that all ranks compute
 /// the same bits; a reduction by the communicator could combine it in any order.
@@ -72,6 +74,24 @@ void exchange_values(C const& ranks, std::size_t destination, std::span<T const>
 {
     ranks.exchange(destination, std::as_bytes(sent), source, std::as_writable_bytes(received));
 }
+
+/// True for values that are sent to other ranks as bytes; of a tuple those of its members.
+template <class V>
+inline constexpr bool is_sendable = std::is_trivially_copyable_v<V>;
+template <class... Ts>
+inline constexpr bool is_sendable<std::tuple<Ts...>> = (std::is_trivially_copyable_v<Ts> && ...);
+
+/// Requires values that are sent to other ranks as bytes.
+template <class V>
+struct sent_as_bytes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_sendable<V>;
+        static_assert(
+            is_valid, "elements are sent to other ranks as bytes, so their type must be trivially copyable");
+        return is_valid;
+    }
+};
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

@@ -17,8 +17,13 @@ constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::si
     return count / parts * part + (std::min)(part, count % parts);
 }
 
+/// A policy whose concurrency is known to be 1 when a program is compiled, such as serial_policy.
+template <class Policy>
+concept one_thread = requires { typename std::enable_if_t<(Policy::concurrency() == 1)>; };
+
+/// True if a policy may have threads. Of one that has none at run time, parts_for() returns 1.
 template <execution_policy Policy>
-inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+inline constexpr bool has_threads = !one_thread<Policy>;
 
 /// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
 /// threads.

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 
 #include <xloom/detail/core/communicator.hpp>
 #include <xloom/detail/core/error.hpp>
@@ -82,7 +84,7 @@ public:
     {
         report const all = report_of_all(ranks, digest.add_all(op).value());
         if (all.kind != kind_of_error::none)
-            raise_everywhere(ranks, all.failed, all.kind);
+            fail_everywhere(ranks, all.failed, all.kind);
         if (all.different.digest != all.first.digest)
             fail<option_error>(op,
                 ": all ranks must make the same call, but the operator, shapes, types or options of rank ",
@@ -130,7 +132,7 @@ private:
         report known{own, own, kind == kind_of_error::none ? size : rank, kind};
         for (std::size_t distance = 1; distance < size; distance *= 2) {
             report received{};
-            exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
+            detail::exchange_values<report>(ranks, (rank + distance) % size, std::span(&known, 1),
                 (rank + size - distance) % size, std::span(&received, 1));
             known = joined(known, received);
         }
@@ -182,7 +184,7 @@ private:
 
     /// Throws what `failed` caught.
     template <communicator C>
-    [[noreturn]] void raise_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
+    [[noreturn]] void fail_everywhere(C const& ranks, std::size_t failed, kind_of_error kind) const
     {
         text_bytes text{};
         if (ranks.rank() == failed) {
@@ -217,6 +219,34 @@ private:
     }
 
     std::exception_ptr failure_{};
+};
+
+/// A value that each rank constructs, from arguments of its own: all ranks have one behind the constructor,
+/// or all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a
+/// member digest, all ranks must have the same one.
+template <class T>
+class agreed {
+public:
+    /// Errors    as rank_attempt::agree.
+    template <communicator C, class... Arguments>
+    agreed(C const& ranks, std::string_view op, Arguments&&... arguments)
+    {
+        rank_attempt attempt;
+        attempt([&] { value_.emplace(std::forward<Arguments>(arguments)...); });
+        call_digest digest;
+        if constexpr (requires { value_->digest; })
+            if (value_)
+                digest = value_->digest;
+        attempt.agree(ranks, op, digest);
+    }
+
+    T& operator*() { return *value_; }
+    T const& operator*() const { return *value_; }
+    T* operator->() { return &*value_; }
+    T const* operator->() const { return &*value_; }
+
+private:
+    std::optional<T> value_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

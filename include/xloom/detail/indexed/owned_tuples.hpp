@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/detail/check/distributed_axis.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/offset_blocks.hpp>
 

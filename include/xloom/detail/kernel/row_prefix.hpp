@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/kernel/prefix_group.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -45,10 +45,10 @@ public:
 
     void scan(std::size_t block, V* before, bool = true) const
     {
-        if (exclusive_)
-            scan<results::exclusive>(block, before);
-        else
-            scan<results::inclusive>(block, before);
+        if constexpr (requires { Op::neutral(); })
+            if (exclusive_)
+                return scan<results::exclusive>(block, before);
+        scan<results::inclusive>(block, before);
     }
     void finish(std::size_t block, V* before, bool = true) const { scan(block, before); }
 

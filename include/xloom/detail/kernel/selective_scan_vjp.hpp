@@ -17,26 +17,26 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class Item>
 struct selective_cotangents {
     item_rows<Item const> initial_state, ct_y, ct_final_state;
-    item_rows<Item> d_u, d_delta, d_z, d_initial_state;
+    item_rows<Item> ct_u, ct_delta, ct_z, ct_initial_state;
 };
 
-/// The sums of a group of channels: over the channels, d_B and d_C [T, states], and over the steps, d_A
-/// [states, channels], d_D and d_delta_bias. Channels are padded to whole batches.
+/// The sums of a group of channels: over the channels, ct_B and ct_C [T, states], and over the steps, ct_A
+/// [states, channels], ct_D and ct_delta_bias. Channels are padded to whole batches.
 template <class T>
 struct selective_sums {
     std::size_t steps, states, channels;
-    T *d_B, *d_C, *d_A, *d_D, *d_delta_bias;
+    T *ct_B, *ct_C, *ct_A, *ct_D, *ct_delta_bias;
 
     selective_sums(
         std::size_t step_count, std::size_t state_count, std::size_t channel_count, arena<T>& memory)
         : steps(step_count),
           states(state_count),
           channels(whole_batches<T>(channel_count)),
-          d_B(memory.take(steps, states)),
-          d_C(memory.take(steps, states)),
-          d_A(memory.take(states, channels)),
-          d_D(memory.take(channels)),
-          d_delta_bias(memory.take(channels))
+          ct_B(memory.take(steps, states)),
+          ct_C(memory.take(steps, states)),
+          ct_A(memory.take(states, channels)),
+          ct_D(memory.take(channels)),
+          ct_delta_bias(memory.take(channels))
     {}
 };
 
@@ -64,7 +64,7 @@ public:
     T* decay(std::size_t i, std::size_t s) const { return decays_ + i * row_ + s * width; }
     T* y(std::size_t i) const { return y_ + i * width; }
     T* carried(std::size_t s = 0) const { return carried_ + s * width; }
-    T* d_A(std::size_t s = 0) const { return d_A_ + s * width; }
+    T* ct_A(std::size_t s = 0) const { return d_A_ + s * width; }
     std::size_t row() const { return row_; }
 
 private:
@@ -87,12 +87,12 @@ public:
         : channels_(channels), count_(count), of_(of), record_(record)
     {}
 
-    /// Adds to d_B and d_C, and sets the other sums from the channel `column` of the group on.
+    /// Adds to ct_B and ct_C, and sets the other sums from the channel `column` of the group on.
     [[gnu::flatten]] void operator()(selective_sums<T> const& sums, std::size_t column)
     {
         std::size_t const steps = channels_.in.steps, states = channels_.in.states;
         channels_.load_states(of_.ct_final_state, record_.carried());
-        std::fill_n(record_.d_A(), record_.row(), T(0));
+        std::fill_n(record_.ct_A(), record_.row(), T(0));
         keep_states();
         for (std::size_t end = steps; end != 0;) {
             std::size_t const begin = (end - 1) / record_.segment * record_.segment;
@@ -101,11 +101,11 @@ public:
                 step_back(t, t - begin, sums);
             end = begin;
         }
-        channels_.store_states(record_.carried(), of_.d_initial_state);
+        channels_.store_states(record_.carried(), of_.ct_initial_state);
         for (std::size_t s = 0; s < states; ++s)
-            store_batch(sums.d_A + s * sums.channels + column, load_batch(record_.d_A(s)));
-        store_batch(sums.d_D + column, d_D_);
-        store_batch(sums.d_delta_bias + column, d_delta_bias_);
+            store_batch(sums.ct_A + s * sums.channels + column, load_batch(record_.ct_A(s)));
+        store_batch(sums.ct_D + column, d_D_);
+        store_batch(sums.ct_delta_bias + column, d_delta_bias_);
     }
 
 private:
@@ -161,7 +161,7 @@ private:
         if (in.z.first != nullptr) {
             V const z = channels_.load(in.z, t);
             auto const [share, slope] = differentiate(sigmoid{}, z);
-            store(ct_y * load_batch(record_.y(i)) * multiply_add(z, slope, share), of_.d_z, t);
+            store(ct_y * load_batch(record_.y(i)) * multiply_add(z, slope, share), of_.ct_z, t);
             ct_y = ct_y * (z * share);
         }
         d_D_ = multiply_add(ct_y, of.u, d_D_);
@@ -171,20 +171,20 @@ private:
             V const decay = load_batch(record_.decay(i, s));
             V const after = multiply_add(decay, before, of.taken * B);
             V const ct_h = multiply_add(ct_y, V(channels_.C(t, s)), load_batch(record_.carried(s)));
-            sums.d_C[t * in.states + s] += sum_of_channels(ct_y * after);
-            sums.d_B[t * in.states + s] += sum_of_channels(ct_h * of.taken);
+            sums.ct_C[t * in.states + s] += sum_of_channels(ct_y * after);
+            sums.ct_B[t * in.states + s] += sum_of_channels(ct_h * of.taken);
             d_taken = multiply_add(ct_h, B, d_taken);
             V const carried = ct_h * decay, ct_rate = carried * before;
             d_size = multiply_add(ct_rate, channels_.A(s), d_size);
-            store_batch(record_.d_A(s), multiply_add(ct_rate, of.size, load_batch(record_.d_A(s))));
+            store_batch(record_.ct_A(s), multiply_add(ct_rate, of.size, load_batch(record_.ct_A(s))));
             store_batch(record_.carried(s), carried);
         }
-        V d_delta = multiply_add(d_taken, of.u, d_size);
+        V ct_delta = multiply_add(d_taken, of.u, d_size);
         if (in.delta_softplus)
-            d_delta = d_delta * differentiate(softplus{}, of.raw_size).slope;
-        d_delta_bias_ = d_delta_bias_ + d_delta;
-        store(d_delta, of_.d_delta, t);
-        store(multiply_add(d_taken, of.size, channels_.D() * ct_y), of_.d_u, t);
+            ct_delta = ct_delta * differentiate(softplus{}, of.raw_size).slope;
+        d_delta_bias_ = d_delta_bias_ + ct_delta;
+        store(ct_delta, of_.ct_delta, t);
+        store(multiply_add(d_taken, of.size, channels_.D() * ct_y), of_.ct_u, t);
     }
 
     channels_type const& channels_;

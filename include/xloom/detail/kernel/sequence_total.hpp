@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
-#include <xloom/detail/kernel/prefix_group.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/kernel/prefix_group.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {

@@ -3,14 +3,20 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
 
+#include <xloom/detail/check/prefix.hpp>
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
-#include <xloom/detail/kernel/lane_prefix.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
-#include <xloom/detail/prefix/affine_access.hpp>
+#include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/scan_sequences.hpp>
+#include <xloom/detail/tensor/operands.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -33,10 +39,10 @@ struct recurrence_operands {
     }
 };
 
-/// True if a, b and h follow each other with this step.
-inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+/// True if a, b and h follow each other at this stride.
+inline bool are_consecutive_states(sequences<4>::offsets const& strides, std::ptrdiff_t stride)
 {
-    return steps[0] == step && steps[1] == step && steps[3] == step;
+    return strides[0] == stride && strides[1] == stride && strides[3] == stride;
 }
 
 /// The part of recurrences that is done in vectors.
@@ -134,6 +140,64 @@ inline strided_layout layout_in_time(strided_layout const& h0, shape const& dims
     if (h0.dims.empty())
         return {dims, strides(dims.size(), 0)};
     return {dims, insert_axis(h0.strides, axis, std::ptrdiff_t{0})};
+}
+
+/// Returns a number as a tensor of rank 0, or a tensor of the caller as it is.
+template <class T, class H0>
+decltype(auto) initial_state(H0 const& h0)
+{
+    if constexpr (tensor<H0>)
+        return (h0);
+    else if constexpr (lazy<H0>)
+        return owned_t<H0>(h0);
+    else
+        return xt::xtensor_fixed<T, xt::xshape<>>(static_cast<T>(h0));
+}
+
+template <class T, class X>
+strided_operand<T> strided_operand_of(X& x)
+{
+    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
+}
+
+/// The operands of a call, checked, and its axis of time.
+template <class T>
+struct recurrence_call {
+    recurrence_operands<T> operands;
+    std::size_t axis;
+
+    shape const& dims() const { return operands.h.layout.dims; }
+};
+
+/// Checks the operands of a call. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H>
+recurrence_call<item_t<A>> checked_recurrence(
+    std::string_view op, A const& a, B const& b, H0 const& h0, H& h, std::int64_t time_axis)
+{
+    using T = item_t<A>;
+    detail::check_named_ranks(op, {"a", "b", "h0", "h"}, std::tie(a, b, h0, h));
+    scan_operand const initial{"h0", detail::memory_of(h0)};
+    std::array<scan_operand, 3> const operands{
+        {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
+    shape const& dims = operands[0].dims();
+    std::size_t const axis = check_scanned_axis(op, operands, time_axis);
+    check_initial_state(op, initial, dims, axis);
+    check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
+    check_no_overlap(op, operands[2], initial);
+    strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
+    first.layout = layout_in_time(first.layout, dims, axis);
+    return {{detail::strided_operand_of<T const>(a), detail::strided_operand_of<T const>(b), first,
+                detail::strided_operand_of<T>(h)},
+        axis};
+}
+
+/// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class Options, class Policy>
+void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
+    Options const& options, Policy const& policy)
+{
+    auto const call = detail::checked_recurrence(op, a, b, h0, h, options.axis);
+    detail::run_recurrences(call.operands, call.axis, options.reverse, policy_ref(policy));
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

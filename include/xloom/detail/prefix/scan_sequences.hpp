@@ -12,13 +12,11 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
-#include <xloom/detail/kernel/lane_prefix.hpp>
-#include <xloom/detail/kernel/lane_reduction.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/access.hpp>
-#include <xloom/detail/prefix/run_strips.hpp>
-#include <xloom/detail/prefix/sequences.hpp>
+#include <xloom/detail/prefix/strips.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -111,11 +109,11 @@ void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, 
     scan(run);
 }
 
-/// True if the elements of all operands follow each other with this step.
+/// True if the elements of all operands follow each other at this stride.
 template <std::size_t K>
-bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t step)
+bool are_consecutive(std::array<std::ptrdiff_t, K> const& strides, std::ptrdiff_t stride)
 {
-    return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
+    return std::all_of(strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
 }
 
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
@@ -273,5 +271,19 @@ struct tuple_scan {
             });
     }
 };
+
+/// Returns the scan of the operands of a call. `start` is the value before the first element, or null.
+template <bool IsTuple, class Call, class V, class Op>
+auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start, bool exclusive, Op& op)
+{
+    if constexpr (IsTuple)
+        return std::apply(
+            [&]<class... Ts>(Ts*...) {
+                return tuple_scan<Op, Ts...>{call.x, call.y, all, start, exclusive, op};
+            },
+            call.y);
+    else
+        return item_scan<V, Op>{std::get<0>(call.x), std::get<0>(call.y), all, start, exclusive, op};
+}
 
 } // namespace xloom::inline XLOOM_ABI::detail

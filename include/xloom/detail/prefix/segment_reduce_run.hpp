@@ -6,10 +6,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/kernel/lane_reduction.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/sequence_total.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
-#include <xloom/detail/prefix/scan_operands.hpp>
+#include <xloom/detail/prefix/operands.hpp>
+#include <xloom/detail/prefix/requirements.hpp>
+#include <xloom/detail/prefix/scan_sequences.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -137,10 +139,18 @@ struct item_reduction {
     {
         using reduce = std::remove_const_t<Op>;
         if constexpr (kernel::order_rule<element_operator<T, Op>, T>::is_ordered)
-            return reduce_in_order(i, segments);
+            reduce_in_order(i, segments);
+        else
+            reduce_in_any_order<reduce>(i, segments);
+    }
+
+private:
+    template <class Reduce>
+    void reduce_in_any_order(std::size_t i, segment_range<T> const& segments) const
+    {
         std::size_t done = 0;
-        if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(level, lane_segments<T, reduce>{of}, i, segments);
+        if constexpr (kernel::has_lane_form<Reduce> && kernel::has_lanes<T>)
+            done = detail::scan_lanes(level, lane_segments<T, Reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);
@@ -149,7 +159,6 @@ struct item_reduction {
             access, segments, of.all.neighbours() - done, detail::element_operator_of<T>(op));
     }
 
-private:
     /// Reduces products, whose scan may be computed in order: each result of the scan of a segment is written
     /// in the same place, so that the last one stays.
     void reduce_in_order(std::size_t i, segment_range<T> const& segments) const
@@ -220,13 +229,17 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
     });
 }
 
-template <class Op, class Xs, class Splits, class Ys, class Policy>
+/// Reduces segments of values into ys, if the types of the call are valid.
+template <class Op, class Xs, class Splits, class Ys, class... Env>
 void segment_reduce_into(
-    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys& ys, Policy const& policy)
+    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Ys&& ys, Env&&... env)
 {
-    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
-        name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy);
+    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>,
+                      scan_into_types<Op, Xs, Ys>>()) {
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+            name, op, detail::evaluated_inputs(values), splits, detail::leaves(ys), policy_of(env...));
+    }
 }
 
 /// Returns a new tensor with one element for each segment. It has the type of the values, unless that fixes
@@ -244,21 +257,24 @@ auto make_segments(std::string_view name, X const& values, std::size_t segments)
     return make_tensor<result_type>(name, "the result", dims);
 }
 
-template <class Op, class Xs, class Splits, class Policy>
-auto segment_reduce(
-    std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Policy const& policy)
+/// Returns the reduction of segments of values; a value if the types of the call are not valid, so that one
+/// mistake gives one error.
+template <class Op, class Xs, class Splits, class... Env>
+auto segment_reduce(std::string_view name, Op& op, Xs const& values, Splits const& row_splits, Env&&... env)
 {
-    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-    auto const inputs = detail::evaluated_inputs(values);
-    std::size_t const segments = detail::segments_of(name, splits);
-    auto results = std::apply(
-        [&](auto const&... x) { return std::tuple(detail::make_segments(name, x, segments)...); }, inputs);
-    detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
-        name, op, inputs, splits, detail::leaves(results), policy);
-    if constexpr (is_tuple<Xs>)
-        return results;
-    else
-        return std::get<0>(std::move(results));
+    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_types<Op, Xs>>()) {
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        auto const inputs = detail::evaluated_inputs(values);
+        std::size_t const segments = detail::segments_of(name, splits);
+        auto results = std::apply(
+            [&](auto const&... x) { return std::tuple(detail::make_segments(name, x, segments)...); },
+            inputs);
+        detail::run_segment_reduce<is_tuple<Xs>, scanned_t<Xs>>(
+            name, op, inputs, splits, detail::leaves(results), policy_of(env...));
+        return detail::results_like<Xs>(std::move(results));
+    } else {
+        return owned_t<Xs>();
+    }
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

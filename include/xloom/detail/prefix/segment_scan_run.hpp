@@ -5,9 +5,8 @@
 #include <tuple>
 
 #include <xloom/detail/core/policy.hpp>
-#include <xloom/detail/prefix/scan_operands.hpp>
+#include <xloom/detail/prefix/scan_run.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>
-#include <xloom/parallel/segment_scan_options.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -55,57 +54,68 @@ private:
         return at;
     }
 };
-template <class Sequences, class Policy>
-each_segment(Sequences const&, row_split_list const&, bool, std::size_t, Policy const&)
-    -> each_segment<Sequences, Policy>;
 
-/// Checks the operands and scans the segments. Requires valid types.
-template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, class Policy>
-void run_segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys const& ys,
-    segment_scan_options const& options, Policy const& policy)
+/// The segments along which the operands of a call are scanned, which the constructor checks.
+template <class Policy>
+struct scanned_segments {
+    row_split_list const splits;
+    bool reverse;
+    Policy const& policy;
+
+    template <class Call, class Splits>
+    scanned_segments(std::string_view name, Call const& call, Splits const& row_splits, bool is_reverse,
+        Policy const& runs_on)
+        : splits(name, row_splits, check_segmented_rows(name, call.operands())),
+          reverse(is_reverse),
+          policy(runs_on)
+    {
+        check_splits_memory(name, detail::memory_of(row_splits), call.results());
+    }
+
+    template <class Scan, class Sequences>
+    void operator()(Scan const& scan, Sequences const& all, std::size_t parts) const
+    {
+        scan(each_segment<Sequences, policy_ref>{all, splits, reverse, parts, policy_ref(policy)});
+    }
+};
+
+/// Scans the operands of a call whose types are valid along segments.
+template <class Xs, class Op, class Inputs, class Splits, class Ys, class Options, class Policy>
+void scan_segments(std::string_view name, Op& op, Inputs const& inputs, Splits const& row_splits,
+    Ys const& ys, Options const& options, Policy const& policy)
 {
-    detail::check_ranks(name, "xs", xs);
-    detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
-    std::size_t const rows = check_segmented_rows(name, call.operands());
-    row_split_list const splits(name, row_splits, rows);
-    check_scan_memory(name, call.inputs(), call.results());
-    check_splits_memory(name, detail::memory_of(row_splits), call.results());
-    detail::check_scan_operator<V>(name, op);
-    sequences<call.count> const all(call.layouts(), 0, options.reverse);
-    std::size_t const count = rows * all.count();
-    detail::with_scan_operator<V>(
-        name, op, first_result(options.exclusive), [&]<class Function>(Function& function, V const* start) {
-            if (count == 0)
-                return;
-            auto const scan = detail::scan_of<IsTuple>(call, all, start, options.exclusive, function);
-            scan(each_segment{all, splits, options.reverse, detail::scan_parts<V, Function>(count, policy),
-                policy_ref(policy)});
+    auto const splits = detail::evaluated_inputs(std::tie(row_splits));
+    detail::run_parallel_scan<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, inputs, ys, {0, options.reverse, options.exclusive}, policy, [&](auto const& call) {
+            return scanned_segments<Policy>(name, call, std::get<0>(splits), options.reverse, policy);
         });
 }
 
-template <class Op, class Xs, class Splits, class Ys, class Policy>
-void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys& ys,
-    segment_scan_options const& options, Policy const& policy)
+/// Scans xs into ys along segments, if the types of the call are valid.
+template <class Op, class Xs, class Splits, class Ys, class Options, class... Env>
+void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
+    Options const& options, Env&&... env)
 {
-    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-    detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
-        name, op, detail::evaluated_inputs(xs), splits, detail::leaves(ys), options, policy);
+    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_into_types<Op, Xs, Ys>>())
+        detail::scan_segments<Xs>(name, op, detail::evaluated_inputs(xs), row_splits, detail::leaves(ys),
+            options, policy_of(env...));
 }
 
-template <class Op, class Xs, class Splits, class Policy>
+/// Returns a scan of xs along segments; a value of the same type if the types of the call are not valid, so
+/// that one mistake gives one error.
+template <class Op, class Xs, class Splits, class Options, class... Env>
 auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits,
-    segment_scan_options const& options, Policy const& policy)
+    Options const& options, Env&&... env)
 {
-    auto const inputs = detail::evaluated_inputs(xs);
-    auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-    auto results = detail::make_all_like(name, inputs);
-    detail::run_segment_scan<is_tuple<Xs>, scanned_t<Xs>>(
-        name, op, inputs, splits, detail::leaves(results), options, policy);
-    if constexpr (is_tuple<Xs>)
-        return results;
-    else
-        return std::get<0>(std::move(results));
+    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_types<Op, Xs>>()) {
+        auto const inputs = detail::evaluated_inputs(xs);
+        auto results = detail::make_all_like(name, inputs);
+        detail::scan_segments<Xs>(
+            name, op, inputs, row_splits, detail::leaves(results), options, policy_of(env...));
+        return detail::results_like<Xs>(std::move(results));
+    } else {
+        return owned_t<Xs>();
+    }
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -12,11 +12,31 @@
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/softmax.hpp>
 #include <xloom/detail/prefix/access.hpp>
-#include <xloom/detail/prefix/scanned_operands.hpp>
-#include <xloom/detail/prefix/sequences.hpp>
+#include <xloom/detail/prefix/operands.hpp>
+#include <xloom/detail/prefix/requirements.hpp>
+#include <xloom/detail/prefix/strips.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The requirements of a softmax of segments.
+template <class X, class Splits, class... Env>
+struct softmax_types {
+    static consteval bool holds()
+    {
+        return satisfied<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
+            splits_of_rows<Splits>>();
+    }
+};
+
+/// The requirements of the derivative of a softmax of segments.
+template <class Y, class Splits, class Ct, class... Env>
+struct softmax_vjp_types {
+    static consteval bool holds()
+    {
+        return satisfied<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>();
+    }
+};
 
 /// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
 template <class T>
@@ -33,10 +53,11 @@ void softmax_sequence(
         y(t, 0) = static_cast<T>(buffer[t]);
 }
 
-/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; d_x may be ct or y.
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; ct_x may be
+/// ct_y or y.
 template <class T>
-void softmax_cotangents(strip_items<T const> const& ct, strip_items<T const> const& y,
-    strip_items<T> const& d_x, std::size_t count)
+void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
+    strip_items<T> const& ct_x, std::size_t count)
 {
     using V = compute_t<T>;
     using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
@@ -45,9 +66,9 @@ void softmax_cotangents(strip_items<T const> const& ct, strip_items<T const> con
     };
     sum_type sum = 0;
     for (std::size_t t = 0; t < count; ++t)
-        sum += static_cast<sum_type>(at(ct, t)) * static_cast<sum_type>(at(y, t));
+        sum += static_cast<sum_type>(at(ct_y, t)) * static_cast<sum_type>(at(y, t));
     for (std::size_t t = 0; t < count; ++t)
-        d_x(t, 0) = static_cast<T>(at(y, t) * (at(ct, t) - static_cast<V>(sum)));
+        ct_x(t, 0) = static_cast<T>(at(y, t) * (at(ct_y, t) - static_cast<V>(sum)));
 }
 
 /// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
@@ -104,14 +125,14 @@ void run_segment_softmax(
 }
 
 /// Checks the operands and computes the cotangents of each segment. Requires valid types.
-template <class Ct, class Y, class Splits, class DX, class Policy>
-void run_segment_softmax_vjp(
-    std::string_view name, Ct const& ct, Y const& y, Splits const& row_splits, DX& d_x, Policy const& policy)
+template <class Y, class Splits, class Ct, class CtX, class Policy>
+void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& row_splits, Ct const& ct_y,
+    CtX& ct_x, Policy const& policy)
 {
     using T = item_t<Y>;
-    detail::check_named_ranks(name, {"ct", "y", "d_x"}, std::tie(ct, y, d_x));
+    detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
     std::array<scan_operand, 3> const operands{
-        {{"ct", detail::memory_of(ct)}, {"y", detail::memory_of(y)}, {"d_x", detail::memory_of(d_x)}}};
+        {{"y", detail::memory_of(y)}, {"ct_y", detail::memory_of(ct_y)}, {"ct_x", detail::memory_of(ct_x)}}};
     std::span<scan_operand const> const all_operands = operands;
     std::size_t const rows = check_segmented_rows(name, all_operands);
     row_split_list const splits(name, row_splits, rows);
@@ -120,14 +141,14 @@ void run_segment_softmax_vjp(
     sequences<3> const all(
         {operands[0].memory.layout, operands[1].memory.layout, operands[2].memory.layout}, 0, false);
     auto const& time = all.time();
-    T const *const ct_items = enable_tensor<bare<Ct>>::data(ct), *const y_items =
-                                                                     enable_tensor<bare<Y>>::data(y);
-    T* const d_x_items = enable_tensor<bare<DX>>::data(d_x);
+    T const* const y_items = enable_tensor<bare<Y>>::data(y);
+    T const* const ct_y_items = enable_tensor<bare<Ct>>::data(ct_y);
+    T* const ct_x_items = enable_tensor<bare<CtX>>::data(ct_x);
     detail::for_each_segment_sequence(
         splits, all, detail::parts_for(policy, rows * all.count()),
         [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
-            detail::softmax_cotangents<T>({ct_items + at[0], time[0], 0}, {y_items + at[1], time[1], 0},
-                {d_x_items + at[2], time[2], 0}, length);
+            detail::softmax_cotangents<T>({y_items + at[0], time[0], 0}, {ct_y_items + at[1], time[1], 0},
+                {ct_x_items + at[2], time[2], 0}, length);
         },
         policy);
 }

@@ -1,11 +1,18 @@
 #pragma once
 // The run of a selective scan: batches of channels of each sequence, divided among threads.
 
+#include <array>
 #include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
 
-#include <xloom/detail/check/selective_scan.hpp>
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
@@ -17,6 +24,77 @@ template <class Item>
 struct selective_scan_inputs;
 
 namespace detail {
+
+/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is
+/// 1.
+struct selective_sizes {
+    std::size_t N = 1, T = 0, K = 0, S = 0;
+    bool has_batch = false;
+
+    shape with_batch(std::size_t rows, std::size_t columns) const
+    {
+        return has_batch ? shape{N, rows, columns} : shape{rows, columns};
+    }
+    shape channels() const { return with_batch(T, K); }
+    shape states() const { return with_batch(T, S); }
+    shape state() const { return with_batch(K, S); }
+
+    std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
+    std::string_view state_letters() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
+    std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
+
+    std::string describe() const
+    {
+        std::string const batch = has_batch ? concat("N = ", N, ", ") : "";
+        return concat(batch, "T = ", T, ", K = ", K, " and S = ", S);
+    }
+};
+
+/// The shapes of the inputs of a selective scan.
+struct selective_shapes {
+    shape const& u;
+    shape_ref delta, A, B, C, D, z, delta_bias, initial_state;
+};
+
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error
+inline selective_sizes check_selective_scan(
+    std::string_view op, selective_shapes const& of, std::size_t item_bytes)
+{
+    std::size_t const rank = of.u.size();
+    if (rank != 2 && rank != 3)
+        fail<shape_error>(op, ": u must have the shape [N, T, K], or [T, K] without a batch axis, but u is ",
+            of.u, ". Give it that shape.");
+    check_given(op, "delta", of.delta, rank);
+    check_given(op, "A", of.A, 2);
+    check_given(op, "B", of.B, rank);
+    check_given(op, "C", of.C, rank);
+    bool const has_batch = rank == 3;
+    selective_sizes const sizes{
+        has_batch ? of.u[0] : 1, of.u[rank - 2], of.u[rank - 1], (*of.A)[1], has_batch};
+    check_shapes(op,
+        std::array{
+            shape_requirement{"delta", sizes.channel_letters(), sizes.channels(), of.delta},
+            shape_requirement{"A", "[K, S]", {sizes.K, sizes.S}, of.A},
+            shape_requirement{"B", sizes.step_letters(), sizes.states(), of.B},
+            shape_requirement{"C", sizes.step_letters(), sizes.states(), of.C},
+            shape_requirement{"D", "[K]", {sizes.K}, of.D},
+            shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
+            shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
+            shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
+        },
+        [&] { return sizes.describe(); });
+    for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
+    return sizes;
+}
+
+/// Requires that nothing is behind the options of a selective scan but a policy and a workspace.
+template <class Item, class... Env>
+using selective_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
 
 /// The operand u of a selective scan.
 template <class Item>
@@ -127,12 +205,28 @@ private:
     }
 };
 
-template <class Item, class Policy>
-void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-    tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, Policy const& policy)
+/// Calls f with the workspace of an environment, or with a new one if there is none.
+template <class Workspace, class F, class... Env>
+void with_workspace(F const& f, Env&... env)
 {
-    vector_level().functions<selective_functions<Item>>().run(
-        call, y, final_state, workspace, policy_ref(policy));
+    if constexpr (count_of_kind<a_workspace<Workspace>, Env&...> != 0) {
+        f(*workspace_of<Workspace>(env...));
+    } else {
+        Workspace workspace;
+        f(workspace);
+    }
+}
+
+template <class Item, class... Env>
+void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
+    tensor_ref<Item> const& final_state, Env&... env)
+{
+    detail::with_workspace<recurrent_workspace<Item>>(
+        [&](recurrent_workspace<Item>& workspace) {
+            vector_level().functions<selective_functions<Item>>().run(
+                call, y, final_state, workspace, policy_ref(policy_of(env...)));
+        },
+        env...);
 }
 
 } // namespace detail

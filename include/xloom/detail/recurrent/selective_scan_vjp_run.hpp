@@ -83,8 +83,8 @@ private:
             rows(cotangents_.final_state), rows(gradients_.u), rows(gradients_.delta), rows(gradients_.z),
             rows(gradients_.initial_state)};
         kernel::selective_sums<T> const sums = sums_of(n, group);
-        std::fill_n(sums.d_B, sizes_.T * sizes_.S, T(0));
-        std::fill_n(sums.d_C, sizes_.T * sizes_.S, T(0));
+        std::fill_n(sums.ct_B, sizes_.T * sizes_.S, T(0));
+        std::fill_n(sums.ct_C, sizes_.T * sizes_.S, T(0));
         std::size_t const begin = group * group_width, end = (std::min)(begin + group_width, sizes_.K);
         for (std::size_t first = begin; first < end; first += channels::width) {
             std::size_t const count = (std::min)(channels::width, end - first);
@@ -109,38 +109,38 @@ private:
                     *to.at(i, j) = static_cast<Item>(from == nullptr ? T(0) : from[i * row + j]);
     }
 
-    /// Writes d_B and d_C: of each sequence the sums over its groups in order.
+    /// Writes ct_B and ct_C: of each sequence the sums over its groups in order.
     void add_groups() const
     {
         std::size_t const steps = sizes_.T, S = sizes_.S;
         for (std::size_t n = 0; n < sizes_.N; ++n) {
-            auto const d_B = rows_of_sequence<Item>(gradients_.B, sizes_, n);
-            auto const d_C = rows_of_sequence<Item>(gradients_.C, sizes_, n);
+            auto const ct_B = rows_of_sequence<Item>(gradients_.B, sizes_, n);
+            auto const ct_C = rows_of_sequence<Item>(gradients_.C, sizes_, n);
             if (groups_ == 0) {
-                write(nullptr, 0, d_B, steps, S);
-                write(nullptr, 0, d_C, steps, S);
+                write(nullptr, 0, ct_B, steps, S);
+                write(nullptr, 0, ct_C, steps, S);
                 continue;
             }
             kernel::selective_sums<T> const total = sums_of(n, 0);
             for (std::size_t group = 1; group < groups_; ++group) {
-                add(sums_of(n, group).d_B, total.d_B, steps * S);
-                add(sums_of(n, group).d_C, total.d_C, steps * S);
+                add(sums_of(n, group).ct_B, total.ct_B, steps * S);
+                add(sums_of(n, group).ct_C, total.ct_C, steps * S);
             }
-            write(total.d_B, S, d_B, steps, S);
-            write(total.d_C, S, d_C, steps, S);
+            write(total.ct_B, S, ct_B, steps, S);
+            write(total.ct_C, S, ct_C, steps, S);
         }
     }
 
-    /// Writes d_A, d_D and d_delta_bias: of each group the sums over the sequences in order.
+    /// Writes ct_A, ct_D and ct_delta_bias: of each group the sums over the sequences in order.
     void add_sequences() const
     {
-        auto const d_A = matrix_rows<Item>(gradients_.A).transposed();
-        auto const d_D = vector_row<Item>(gradients_.D),
-                   d_delta_bias = vector_row<Item>(gradients_.delta_bias);
+        auto const ct_A = matrix_rows<Item>(gradients_.A).transposed();
+        auto const ct_D = vector_row<Item>(gradients_.D),
+                   ct_delta_bias = vector_row<Item>(gradients_.delta_bias);
         if (sizes_.N == 0) {
-            write(nullptr, 0, d_A, sizes_.S, sizes_.K);
-            write(nullptr, 0, d_D, 1, sizes_.K);
-            write(nullptr, 0, d_delta_bias, 1, sizes_.K);
+            write(nullptr, 0, ct_A, sizes_.S, sizes_.K);
+            write(nullptr, 0, ct_D, 1, sizes_.K);
+            write(nullptr, 0, ct_delta_bias, 1, sizes_.K);
             return;
         }
         for (std::size_t group = 0; group < groups_; ++group) {
@@ -148,13 +148,13 @@ private:
             kernel::selective_sums<T> const total = sums_of(0, group);
             for (std::size_t n = 1; n < sizes_.N; ++n) {
                 kernel::selective_sums<T> const own = sums_of(n, group);
-                add(own.d_A, total.d_A, sizes_.S * own.channels);
-                add(own.d_D, total.d_D, count);
-                add(own.d_delta_bias, total.d_delta_bias, count);
+                add(own.ct_A, total.ct_A, sizes_.S * own.channels);
+                add(own.ct_D, total.ct_D, count);
+                add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            write(total.d_A, total.channels, d_A.from(first), sizes_.S, count);
-            write(total.d_D, 0, d_D.from(first), 1, count);
-            write(total.d_delta_bias, 0, d_delta_bias.from(first), 1, count);
+            write(total.ct_A, total.channels, ct_A.from(first), sizes_.S, count);
+            write(total.ct_D, 0, ct_D.from(first), 1, count);
+            write(total.ct_delta_bias, 0, ct_delta_bias.from(first), 1, count);
         }
     }
 

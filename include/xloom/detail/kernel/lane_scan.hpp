@@ -1,14 +1,142 @@
 #pragma once
-// A parallel scan along contiguous elements: a group of elements is one or more vectors, whose lanes are
-// combined in registers.
+// A parallel scan in vectors: the sizes and the tree of groups and blocks, which decide about the bits of all
+// results, the reductions of lanes, and the scan of one sequence whose items are consecutive.
 
+#include <concepts>
 #include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
+#include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
-#include <xloom/detail/kernel/prefix_group.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The number of elements whose prefixes are combined by one tree.
+inline constexpr std::size_t elements_per_group = 16;
+
+/// The number of elements of a block, which is the unit of work of a thread.
+inline constexpr std::size_t elements_per_block = 256;
+
+namespace detail {
+
+template <std::size_t Half, std::size_t I, class V, class Op>
+[[gnu::always_inline]] inline void combine_with_lower_half(V* group, Op const& op)
+{
+    if constexpr ((I & Half) != 0)
+        group[I] = op(group[I / Half * Half - 1], group[I]);
+}
+
+template <std::size_t Half, class V, class Op, std::size_t... I>
+[[gnu::always_inline]] inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+{
+    if constexpr (Half < elements_per_group) {
+        (detail::combine_with_lower_half<Half, I>(group, op), ...);
+        detail::scan_whole_group<2 * Half>(group, op, all);
+    }
+}
+
+} // namespace detail
+
+/// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
+/// elements takes the last one of the lower half before it (Sklansky's network).
+template <class V, class Op>
+[[gnu::always_inline]] inline void scan_group(V* group, Op const& op)
+{
+    detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
+}
+
+/// Replaces the first `count` elements of a group by their prefixes, in the same steps.
+template <class V, class Op>
+void scan_group(V* group, std::size_t count, Op const& op)
+{
+    for (std::size_t half = 1; half < count; half *= 2)
+        for (std::size_t upper = half; upper < count; upper += 2 * half)
+            for (std::size_t i = upper; i < upper + half && i < count; ++i)
+                group[i] = op(group[upper - 1], group[i]);
+}
+
+/// True for the reductions that lane_reduction has: add, mul, max and min.
+template <class Reduce>
+inline constexpr bool has_lane_form =
+    std::same_as<Reduce, reduce_add_t> || std::same_as<Reduce, reduce_mul_t> ||
+    std::same_as<Reduce, reduce_max_t> || std::same_as<Reduce, reduce_min_t>;
+
+/// The reduction `Reduce` of Ts, lane by lane. Its results have the bits of Reduce.
+template <class Reduce, class T>
+    requires(has_lane_form<Reduce> && has_lanes<T>)
+struct lane_reduction {
+    using value_type = T;
+    using lanes = lanes_t<T>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The x with op(x, y) = y, bit by bit.
+    static constexpr T neutral()
+    {
+        using limits = std::numeric_limits<T>;
+        if constexpr (std::same_as<Reduce, reduce_add_t>)
+            return std::floating_point<T> ? static_cast<T>(-0.0) : T{};
+        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return T{1};
+        else if constexpr (std::same_as<Reduce, reduce_max_t>)
+            return limits::has_infinity ? -limits::infinity() : limits::lowest();
+        else
+            return limits::has_infinity ? limits::infinity() : (limits::max)();
+    }
+
+    [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
+    {
+        if constexpr (std::same_as<Reduce, reduce_max_t>)
+            return b != b ? b : a < b ? b : a;
+        else if constexpr (std::same_as<Reduce, reduce_min_t>)
+            return b != b ? b : b < a ? b : a;
+        else if constexpr (std::integral<T>)
+            return wrapped(a, b);
+        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return a * b;
+        else
+            return a + b;
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
+    [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
+    [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    /// Moves every lane one further; the first one becomes the last one of `before`.
+    [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
+    {
+        return shift_lanes<T>(before, x);
+    }
+
+    static T get(lanes const& x, std::size_t lane) { return x[lane]; }
+    static void set(lanes& x, std::size_t lane, T value) { x[lane] = value; }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
+    }
+
+    /// The operator on elements, and its rule on lanes.
+    using element = scanned_by<T, Reduce>;
+
+private:
+    /// Integers wrap around.
+    [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
+    {
+        using modular = lanes_t<std::make_unsigned_t<T>>;
+        auto const u = reinterpret_cast<modular>(a);
+        auto const v = reinterpret_cast<modular>(b);
+        if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return reinterpret_cast<lanes>(u * v);
+        else
+            return reinterpret_cast<lanes>(u + v);
+    }
+};
 
 /// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
 ///

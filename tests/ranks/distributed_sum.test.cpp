@@ -7,13 +7,13 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/ranks/all_reduce_gradients.hpp>
+#include <xloom/interop/threads.hpp>
+#include <xloom/ranks/distributed_sum.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/on_ranks.hpp"
 #include "support/textbook_prefix.hpp"
 
-namespace all_reduce_gradients_test {
+namespace distributed_sum_test {
 
 using namespace xloom;
 
@@ -62,7 +62,7 @@ TEST_CASE("sums of micro-batches, in windows of any size")
                     xt::xtensor<double, 3> const my_R = rows_of(R, part);
                     xt::xtensor<float, 2, xt::layout_type::column_major> dW = xt::ones<float>({3, 5});
                     xt::xtensor<double, 2> dR = xt::ones<double>({1, 1});
-                    all_reduce_gradients(std::tie(my_W, my_R), std::tie(dW, dR), axis);
+                    distributed_sum(std::tie(my_W, my_R), std::tie(dW, dR), axis);
                     return dW == sum_W && dR == sum_R;
                 }));
             }
@@ -78,7 +78,7 @@ TEST_CASE("several threads of a rank")
         distributed_axis const axis(ranks, part.length());
         xt::xtensor<float, 3> const my_W = rows_of(W, part);
         xt::xtensor<float, 2> dW = xt::ones<float>({37, 41});
-        all_reduce_gradients(my_W, dW, axis, jthread_policy{3});
+        distributed_sum(my_W, dW, axis, thread_policy(3));
         return dW == sum_W;
     }));
 }
@@ -89,11 +89,11 @@ TEST_CASE("sums of another shape on one rank")
         xt::xtensor<float, 2> const gradients = {{1, 2}};
         xt::xtensor<float, 1> sums = xt::zeros<float>({ranks.rank() + 1 == ranks.size() ? 3 : 2});
         distributed_axis const axis(ranks, 1);
-        return text_of<shape_error>([&] { all_reduce_gradients(gradients, sums, axis); }) ==
+        return text_of<shape_error>([&] { distributed_sum(gradients, sums, axis); }) ==
                "rank " + std::to_string(ranks.size() - 1) +
-                   ": xloom::all_reduce_gradients: a sum must have the shape of a gradient without the axis "
-                   "of "
-                   "micro-batches, [2], but sums[0] has [3]. Give it that shape.";
+                   ": xloom::distributed_sum: sum must have the shape of x without the divided axis, [2], "
+                   "but "
+                   "it has [3]. Give it that shape.";
     }));
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("lazy gradients that throw on one rank")
         xt::xtensor<double, 0> sum_R = 7.0;
         distributed_axis const axis(ranks, 1);
         auto const failing = fails_on_last(ranks, dR);
-        return is_failure_of_last(ranks,
-                   [&] { all_reduce_gradients(std::tie(dW, failing), std::tie(sum_W, sum_R), axis); }) &&
+        return is_failure_of_last(
+                   ranks, [&] { distributed_sum(std::tie(dW, failing), std::tie(sum_W, sum_R), axis); }) &&
                sum_W == xt::xtensor<float, 1>{7, 7} && sum_R() == 7.0;
     }));
 }
@@ -121,18 +121,18 @@ TEST_CASE("ranks whose types or functions differ")
         xt::xtensor<float, 0> sum_x = 0.0F;
         xt::xtensor<std::int32_t, 0> sum_i = 0;
         distributed_axis const axis(ranks, 1);
-        return is_refused_as_different(ranks, "all_reduce_gradients", [&] {
+        return is_refused_as_different(ranks, "distributed_sum", [&] {
             if (is_other)
-                all_reduce_gradients(i, sum_i, axis);
+                distributed_sum(i, sum_i, axis);
             else
-                all_reduce_gradients(x, sum_x, axis);
-        }) && is_refused_as_different(ranks, is_other ? "distributed_axis" : "all_reduce_gradients", [&] {
+                distributed_sum(x, sum_x, axis);
+        }) && is_refused_as_different(ranks, is_other ? "distributed_axis" : "distributed_sum", [&] {
             if (is_other)
                 distributed_axis(ranks, 1);
             else
-                all_reduce_gradients(x, sum_x, axis);
+                distributed_sum(x, sum_x, axis);
         });
     }));
 }
 
-} // namespace all_reduce_gradients_test
+} // namespace distributed_sum_test

@@ -1,5 +1,6 @@
 #pragma once
-// Shape requirements of parallel scans: operands and results of one shape, which has the scanned axis.
+// Shape requirements of parallel scans and linear recurrences: operands and results of one shape, which has
+// the scanned axis.
 
 #include <cstdint>
 #include <span>
@@ -68,6 +69,19 @@ inline void check_no_overlap(std::string_view op, scan_operand const& result, sc
     if (overlap(result.memory, operand.memory))
         fail<overlap_error>(op, ": ", result.name, " must share no memory with ", operand.name,
             ", but it does. Copy one of the two.");
+}
+
+/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
+///
+/// Errors    shape_error
+inline void check_initial_state(
+    std::string_view op, scan_operand const& h0, shape const& dims, std::size_t axis)
+{
+    shape const expected = drop_axis(dims, axis);
+    if (!h0.dims().empty() && h0.dims() != expected)
+        fail<shape_error>(op, ": ", h0.name,
+            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
+            h0.dims(), ". Give it that shape.");
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
