@@ -8,9 +8,11 @@
 #include <xloom/gradients.hpp>
 #include <xloom/indexing.hpp>
 #include <xloom/infer.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/parallel.hpp>
 #include <xloom/ranks.hpp>
 #include <xloom/recurrent.hpp>
+#include <xloom/types.hpp>
 
 #ifdef XLOOM_USE_ADOLC
 #include <xloom/interop/adolc.hpp>
