@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/types.hpp>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -11,8 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include <xloom/detail/core/element_type_of.hpp>
-#include <xloom/detail/tensor/tensor.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "budget.hpp"

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/kernel/transposed_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/product.hpp>
@@ -130,7 +130,7 @@ inline integers conv_numbers(integers const& given, char const* name, std::size_
     for (std::int64_t const n : given)
         is_possible = is_possible && least <= n && n < std::int64_t{1} << 31;
     if (!is_possible)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx::conv: its ", name, " are ", given);
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx::conv: its ", name, " are ", given);
     return given;
 }
 
@@ -138,7 +138,7 @@ inline integers conv_numbers(integers const& given, char const* name, std::size_
 inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int64_t after)
 {
     if (axis.kernel == 0)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::conv: a kernel has no items");
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel has no items");
     if (pad == auto_pad::same_upper || pad == auto_pad::same_lower) {
         axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
         std::int64_t const total =
@@ -149,7 +149,7 @@ inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int6
     axis.before = pad == auto_pad::valid ? 0 : before;
     std::int64_t const room = axis.input + axis.before + (pad == auto_pad::valid ? 0 : after) - axis.extent();
     if (room < 0)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::conv: a kernel of ", axis.extent(),
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel of ", axis.extent(),
             " items does not fit into ", axis.input, " padded ones");
     axis.output = room / axis.stride + 1;
 }
@@ -157,7 +157,7 @@ inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int6
 inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options)
 {
     static constexpr std::string_view op = "xloom_onnx::conv";
-    using xloom::detail::fail;
+    using xloom::kernels::fail;
     std::size_t const rank = x.size();
     if (rank < 3 || w.size() != rank)
         fail<xloom::shape_error>(op, ": X and W have the shapes ", x, " and ", w);
@@ -278,7 +278,7 @@ packed_conv<T>::packed_conv(tensor_view<T const> const& w, bias_view const& b, c
     : dims_(w.shape()), options_(options)
 {
     static constexpr std::string_view op = "xloom_onnx::conv";
-    using xloom::detail::fail;
+    using xloom::kernels::fail;
     if (w.rank() < 3 || w.rank() > 5)
         fail<xloom::shape_error>(op, ": W has the shape ", w.shape());
     std::size_t const kernels = w.shape()[0], channels = w.shape()[1];
@@ -317,11 +317,11 @@ template <class T>
 void add_products(T a, T const* x, T* y, std::size_t count)
 {
     std::size_t i = 0;
-    for (; i + kernel::batch_size<T> <= count; i += kernel::batch_size<T>)
-        kernel::store_batch(y + i, kernel::multiply_add(kernel::batch_t<T>(a), kernel::load_batch(x + i),
-                                       kernel::load_batch(y + i)));
+    for (; i + kernels::batch_size<T> <= count; i += kernels::batch_size<T>)
+        kernels::store_batch(y + i, kernels::multiply_add(kernels::batch_t<T>(a), kernels::load_batch(x + i),
+                                        kernels::load_batch(y + i)));
     for (; i < count; ++i)
-        y[i] = kernel::multiply_add(a, x[i], y[i]);
+        y[i] = kernels::multiply_add(a, x[i], y[i]);
 }
 
 } // namespace detail
@@ -393,7 +393,7 @@ void copy_padded(conv_layout const& layout, T const* input, T* to)
             }
             T const* const from = input + (plane * down.input + row) * across.input;
             std::fill_n(to, before, T(0));
-            kernel::copy_transposed(from, plane_stride, to + before, static_cast<std::ptrdiff_t>(channels),
+            kernels::copy_transposed(from, plane_stride, to + before, static_cast<std::ptrdiff_t>(channels),
                 channels, static_cast<std::size_t>(count));
             std::fill_n(to + before + now, row_items - before - now, T(0));
         }
@@ -492,7 +492,7 @@ void packed_conv<T>::convolve(detail::conv_layout const& layout, T const* input,
                 detail::copy_windows(layout, from, static_cast<std::int64_t>(row_items), first, now, windows);
         }
         matrix(now, rows, step, sums, kernels);
-        detail::kernel::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,
+        xloom::kernels::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,
             static_cast<std::ptrdiff_t>(places), now, kernels);
     }
 }
@@ -504,7 +504,7 @@ template <class T, class X, class W, class Y, class Pause>
 void conv_into(X const& x, W const& w, tensor_view<T const> const* b, Y& y, conv_options const& options,
     workspace& memory, Pause const& pause)
 {
-    using P = xloom::detail::compute_t<T>;
+    using P = xloom::kernels::compute_t<T>;
     const_view_of<X> const from(x);
     const_view_of<W> const weights(w);
     if constexpr (std::is_same_v<P, T>) {
