@@ -9,8 +9,7 @@
 #include <xloom/detail/kernel/row_blocks.hpp>
 #include <xloom/detail/kernel/softmax.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/tensor/tensor.hpp>
-#include <xloom/types.hpp>
+#include <xloom/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernels {
 

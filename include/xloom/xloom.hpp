@@ -12,6 +12,7 @@
 #include <xloom/parallel.hpp>
 #include <xloom/ranks.hpp>
 #include <xloom/recurrent.hpp>
+#include <xloom/tensor.hpp>
 #include <xloom/types.hpp>
 
 #ifdef XLOOM_USE_ADOLC

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include <xloom/kernels.hpp>
 #include <xloom/recurrent/storage_types.hpp>
+#include <xloom/tensor.hpp>
 
 #include "budget.hpp"
 #include "sequence.hpp"
