@@ -324,6 +324,57 @@ void add_products(T a, T const* x, T* y, std::size_t count)
         y[i] = kernels::multiply_add(a, x[i], y[i]);
 }
 
+/// A position in a kernel.
+struct kernel_offset {
+    std::int64_t deep, down, across;
+};
+
+/// Calls f(kernel_offset) for each position in a kernel, in the order of its items.
+template <class F>
+void for_each_kernel_offset(conv_layout const& layout, F const& f)
+{
+    auto const& [deep, down, across] = layout.axes;
+    for (std::int64_t i = 0; i < deep.kernel; ++i)
+        for (std::int64_t j = 0; j < down.kernel; ++j)
+            for (std::int64_t k = 0; k < across.kernel; ++k)
+                f(kernel_offset{i, j, k});
+}
+
+/// A range of outputs along an axis.
+struct output_range {
+    std::int64_t begin, end;
+};
+
+/// Returns the outputs whose input at the shift of a kernel's item is no padding.
+inline output_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
+{
+    std::int64_t const left = axis.input - shift;
+    return {shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride,
+        (std::min)(axis.output, left <= 0 ? std::int64_t{0} : (left - 1) / axis.stride + 1)};
+}
+
+/// Adds the products of one weight with one channel of an input, shifted, along the last axis.
+template <class T>
+void add_shifted(conv_layout const& layout, kernel_offset const& at, T weight, T const* channel, T* output)
+{
+    auto const& [deep, down, across] = layout.axes;
+    std::int64_t const shift = at.across * across.dilation - across.before;
+    auto const [begin, end] = covered_outputs(across, shift);
+    for (std::int64_t z = 0; z < deep.output; ++z)
+        for (std::int64_t y = 0; y < down.output; ++y) {
+            std::int64_t const plane = deep.position(z, at.deep), row = down.position(y, at.down);
+            if (!deep.contains(plane) || !down.contains(row))
+                continue;
+            T const* const from = channel + (plane * down.input + row) * across.input;
+            T* const to = output + (z * down.output + y) * across.output;
+            if (across.stride == 1 && begin < end)
+                add_products(weight, from + begin + shift, to + begin, static_cast<std::size_t>(end - begin));
+            else
+                for (std::int64_t x = begin; x < end; ++x)
+                    to[x] += weight * from[x * across.stride + shift];
+        }
+}
+
 } // namespace detail
 
 /// Adds the products of each weight with a shifted input, along the last axis.
@@ -331,41 +382,13 @@ template <class T>
 void packed_conv<T>::convolve_directly(
     detail::conv_layout const& layout, T const* input, std::size_t group, T* output) const
 {
-    auto const& [deep, down, across] = layout.axes;
-    std::size_t const places = layout.outputs();
     T const* weight = weights_.data() + group * layout.kernels * layout.channels * layout.kernel_items();
-    for (std::size_t m = 0; m < layout.kernels; ++m, output += places) {
-        std::fill_n(output, places, bias_[group * layout.kernels + m]);
+    for (std::size_t m = 0; m < layout.kernels; ++m, output += layout.outputs()) {
+        std::fill_n(output, layout.outputs(), bias_[group * layout.kernels + m]);
         for (std::size_t c = 0; c < layout.channels; ++c)
-            for (std::int64_t i = 0; i < deep.kernel; ++i)
-                for (std::int64_t j = 0; j < down.kernel; ++j)
-                    for (std::int64_t k = 0; k < across.kernel; ++k) {
-                        T const by = *weight++;
-                        // The outputs whose input at this offset is no padding.
-                        std::int64_t const shift = k * across.dilation - across.before;
-                        std::int64_t const begin =
-                                               shift >= 0 ? 0 : (-shift + across.stride - 1) / across.stride,
-                                           left = across.input - shift,
-                                           end = (std::min)(across.output,
-                                               left <= 0 ? std::int64_t{0} : (left - 1) / across.stride + 1);
-                        for (std::int64_t z = 0; z < deep.output; ++z)
-                            for (std::int64_t y = 0; y < down.output; ++y) {
-                                std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
-                                if (!deep.contains(plane) || !down.contains(row))
-                                    continue;
-                                T const* const from =
-                                    input +
-                                    ((static_cast<std::int64_t>(c) * deep.input + plane) * down.input + row) *
-                                        across.input;
-                                T* const to = output + (z * down.output + y) * across.output;
-                                if (across.stride == 1 && begin < end)
-                                    detail::add_products(by, from + begin + shift, to + begin,
-                                        static_cast<std::size_t>(end - begin));
-                                else
-                                    for (std::int64_t at = begin; at < end; ++at)
-                                        to[at] += by * from[at * across.stride + shift];
-                            }
-                    }
+            detail::for_each_kernel_offset(layout, [&](detail::kernel_offset const& at) {
+                detail::add_shifted(layout, at, *weight++, input + c * layout.inputs(), output);
+            });
     }
 }
 
@@ -430,23 +453,19 @@ template <class T>
 void copy_sparse_windows(
     conv_layout const& layout, T const* input, std::size_t first, std::size_t count, T* window)
 {
-    auto const& [deep, down, across] = layout.axes;
+    spatial_axis const &deep = layout.axes[0], &down = layout.axes[1], &across = layout.axes[2];
     for (std::size_t p = first; p < first + count; ++p) {
         auto const place = static_cast<std::int64_t>(p);
         std::int64_t const x = place % across.output, y = place / across.output % down.output,
                            z = place / across.output / down.output;
-        for (std::int64_t i = 0; i < deep.kernel; ++i)
-            for (std::int64_t j = 0; j < down.kernel; ++j)
-                for (std::int64_t k = 0; k < across.kernel; ++k) {
-                    std::int64_t const plane = deep.position(z, i), row = down.position(y, j),
-                                       at = across.position(x, k);
-                    bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
-                    for (std::size_t c = 0; c < layout.channels; ++c)
-                        *window++ = is_inside ? input[c * layout.inputs() +
-                                                      static_cast<std::size_t>(
-                                                          (plane * down.input + row) * across.input + at)]
-                                              : T(0);
-                }
+        for_each_kernel_offset(layout, [&](kernel_offset const& offset) {
+            std::int64_t const plane = deep.position(z, offset.deep), row = down.position(y, offset.down),
+                               at = across.position(x, offset.across);
+            bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
+            auto const item = static_cast<std::size_t>((plane * down.input + row) * across.input + at);
+            for (std::size_t c = 0; c < layout.channels; ++c)
+                *window++ = is_inside ? input[c * layout.inputs() + item] : T(0);
+        });
     }
 }
 
