@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <xloom/detail/core/weight_storage.hpp>
+#include <xloom/types.hpp>
 
 /// Returns the storage that the option `name` gives.
 ///

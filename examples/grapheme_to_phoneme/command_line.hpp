@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/detail/core/weight_storage.hpp>
+#include <xloom/types.hpp>
 
 #include "training.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/detail/core/policy.hpp>
+#include <xloom/types.hpp>
 
 #include "model.hpp"
 #include "pronouncer.hpp"

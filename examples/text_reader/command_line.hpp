@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/detail/core/weight_storage.hpp>
+#include <xloom/types.hpp>
 
 struct command_line {
     std::string model;

@@ -7,9 +7,9 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/types.hpp>
 
 #include "line_image.hpp"
 #include "network_file.hpp"

@@ -9,8 +9,7 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/detail/core/activation.hpp>
-#include <xloom/detail/core/direction.hpp>
+#include <xloom/types.hpp>
 
 #include "traineddata.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/detail/core/weight_storage.hpp>
+#include <xloom/types.hpp>
 
 /// chunks [T, chunk_size] -> the probability of speech in each, [T].
 using detector_function = std::function<xt::xtensor<float, 1>(xt::xtensor<float, 2> const&)>;

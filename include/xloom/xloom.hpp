@@ -9,9 +9,12 @@
 #include <xloom/indexing.hpp>
 #include <xloom/infer.hpp>
 #include <xloom/interop/threads.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/parallel.hpp>
 #include <xloom/ranks.hpp>
 #include <xloom/recurrent.hpp>
+#include <xloom/tensor.hpp>
+#include <xloom/types.hpp>
 
 #ifdef XLOOM_USE_ADOLC
 #include <xloom/interop/adolc.hpp>

@@ -3,6 +3,8 @@
 #     std <- detail/core <- infer, detail/kernel, options <- detail/check <- detail/tensor (+ xtensor)
 #         <- detail/{scan,indexed,recurrent,prefix} <- the operators, ROOM/NAME.hpp <- ROOM.hpp <- xloom.hpp
 #
+# types.hpp may include detail/core, tensor.hpp and kernels.hpp the layers up to detail/tensor and these three; no other header but xloom.hpp
+# includes them.
 # The headers ROOM/NAME_options.hpp beside the operators hold options, which detail/check/ reads.
 # detail/kernel alone may include xsimd, detail/kernel/lanes.hpp intrinsics; detail/tensor/xtensor.hpp alone includes xtensor;
 # interop/tbb.hpp alone oneTBB, ranks/mpi.hpp alone MPI, interop/adolc.hpp alone ADOL-C, interop/sacado.hpp alone Sacado;
@@ -47,6 +49,10 @@ foreach(header IN LISTS headers)
     set(allowed "^xloom/(infer|detail/core)/")
   elseif(header MATCHES "^xloom/[a-z_]+/[a-z_]+_options\\.hpp$")
     set(allowed "^xloom/detail/core/")
+  elseif(header STREQUAL "xloom/types.hpp")
+    set(allowed "^xloom/detail/core/")
+  elseif(header MATCHES "^xloom/(tensor|kernels)\\.hpp$")
+    set(allowed "^xloom/detail/(${tensor_may})/|^xloom/(types|tensor)\\.hpp$")
   elseif(header STREQUAL "xloom/xloom.hpp")
     set(allowed "^xloom/[a-z_]+\\.hpp$|^xloom/interop/|^xloom/ranks/mpi\\.hpp$")
   elseif(header MATCHES "^xloom/([a-z_]+)/[a-z_]+\\.hpp$")

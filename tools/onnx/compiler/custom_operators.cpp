@@ -83,8 +83,7 @@ runner::operator_table operations_of(custom_operators const& all)
                                           throw runner::not_implemented(
                                               "a custom operator runs in generated code only");
                                       },
-        .infer = [](runner::typing const& node) { return node.declared(); },
-        .has_signature = false};
+        .infer = [](runner::typing const& node) { return node.declared(); }};
     runner::operator_table table;
     for (auto const& [name, function] : all)
         table.emplace(name, only_code);

@@ -39,7 +39,6 @@ item_function function(char const* name, bool takes_batches = true)
     };
 }
 
-/// A number that the function object gets as double.
 /// A function object with parameters, such as leaky_relu(0.01)(x).
 item_function with_parameters(char const* name, std::vector<std::pair<char const*, double>> parameters)
 {
@@ -305,6 +304,14 @@ std::string without_parentheses(std::string text)
 }
 
 } // namespace
+
+std::vector<std::string> elementwise_operators()
+{
+    std::vector<std::string> names;
+    for (auto const& [name, what] : table())
+        names.push_back(name);
+    return names;
+}
 
 bool is_elementwise(node const& each) { return table().contains(each.name); }
 

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "emission.hpp"
 
@@ -10,6 +11,9 @@ namespace compiler {
 
 /// True if each item of the node's result depends on one item of each operand, after broadcasting.
 bool is_elementwise(node const& each);
+
+/// Returns the names of the element-wise operators in unspecified order.
+std::vector<std::string> elementwise_operators();
 
 /// Returns the nodes of a block that are computed in the loop of the only node that uses their result.
 std::set<node const*> find_fused(block const& of);

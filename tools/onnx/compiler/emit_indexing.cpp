@@ -1,7 +1,7 @@
 // Gather and Scatter of all kinds.
 
-#include <xloom/detail/core/reduction.hpp>
 #include <xloom/infer/scatter_nd.hpp>
+#include <xloom/types.hpp>
 
 #include "call.hpp"
 #include "text.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <xloom/detail/core/direction.hpp>
+#include <xloom/types.hpp>
 
 #include "emitters.hpp"
 #include "text.hpp"

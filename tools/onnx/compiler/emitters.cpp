@@ -6,7 +6,7 @@
 
 namespace compiler {
 
-emitter const* find_emitter(std::string const& name)
+emitter_table const& all_emitters()
 {
     static emitter_table const all = [] {
         emitter_table table;
@@ -23,8 +23,13 @@ emitter const* find_emitter(std::string const& name)
         add_sequence_emitters(table);
         return table;
     }();
-    auto const found = all.find(name);
-    return found == all.end() ? nullptr : &found->second;
+    return all;
+}
+
+emitter const* find_emitter(std::string const& name)
+{
+    auto const found = all_emitters().find(name);
+    return found == all_emitters().end() ? nullptr : &found->second;
 }
 
 void comment_on(emission& out, node const& each)

@@ -27,6 +27,8 @@ void add_reduction_emitters(emitter_table& table); // CumSum, Softmax, ReduceSum
 void add_product_emitters(emitter_table& table);   // MatMul, Gemm, Conv
 void add_sequence_emitters(emitter_table& table);  // SequenceEmpty .. OptionalGetElement, SequenceMap
 
+/// The emitters of all operators that are not element-wise.
+emitter_table const& all_emitters();
 /// Returns an emitter; null if there is none.
 emitter const* find_emitter(std::string const& name);
 

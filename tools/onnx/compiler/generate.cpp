@@ -90,7 +90,7 @@ private:
     {
         block& main = code_.main();
         std::vector<std::string> parameters;
-        out_.include("xloom/detail/tensor/xtensor.hpp");
+        out_.include("xloom/tensor.hpp");
         for (variable* const input : main.inputs) {
             out_.bind(*input, out_.unique(input->onnx_name));
             parameters_.push_back(

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/types.hpp>
 
 #include "value.hpp"
 

@@ -47,13 +47,18 @@ std::vector<std::int64_t> read_dims(std::string const& text)
     return dims;
 }
 
+/// Returns all texts of an option that may be given several times.
+std::vector<std::string> list_of(cxxopts::ParseResult const& given, char const* option)
+{
+    return given.count(option) == 0 ? std::vector<std::string>()
+                                    : given[option].as<std::vector<std::string>>();
+}
+
 /// Calls f(input, text) for each INPUT=TEXT of an option.
 template <class F>
-void for_each_input(cxxopts::ParseResult const& given, std::string const& option, char const* usage, F f)
+void for_each_input(cxxopts::ParseResult const& given, char const* option, char const* usage, F f)
 {
-    if (given.count(option) == 0)
-        return;
-    for (std::string const& each : given[option].as<std::vector<std::string>>()) {
+    for (std::string const& each : list_of(given, option)) {
         auto const [input, text] = runner::assignment_of(each, usage);
         if (!f(input, text))
             throw runner::runner_error(
@@ -68,76 +73,103 @@ void require_name(char const* option, std::string const& name, std::string const
             fmt::format("--{} must be a name in C++, but {} {}", option, runner::in_quotes(name), why_not));
 }
 
-command_line read_command_line(int argc, char const* const* argv)
+/// An option with a text: how often it may be given, what it is without, its name in the help, its help.
+struct text_option {
+    char const* name;
+    bool is_list;
+    char const* otherwise;
+    char const* placeholder;
+    char const* help;
+};
+
+constexpr text_option text_options[] = {
+    {"o,output", false, "", "FILE.hpp", "the header to write; without it the text is printed"},
+    {"main", false, "", "FILE.cpp",
+        "a program to write, too, which runs the model on .npy files; needs --output"},
+    {"name", false, "", "NAME", "the class; the file's name if it is left out"},
+    {"namespace", false, "", "NAME", "the namespace around the class"},
+    {"shape", true, "", "INPUT=DIMS", "the shape of an input, in place of the declared one, such as x=1,576"},
+    {"value", true, "", "INPUT=ITEMS", "the value of an input, which is a constant then, such as sr=16000"},
+    {"operator", true, "", "DOMAIN::NAME=FUNCTION",
+        "a custom operator, as a function that is called with its inputs and outputs"},
+    {"include", true, "", "FILE", "a header that declares such functions"},
+    {"weights", false, "embedded", "embedded|file",
+        "where the constants are: in the header, or in a file .bin beside it"},
+};
+
+cxxopts::Options make_options()
 {
     cxxopts::Options options("xloom-compile", "Makes a C++ header of an ONNX model.");
-    auto const text = [](char const* otherwise = "") {
-        return cxxopts::value<std::string>()->default_value(otherwise);
-    };
     auto add = options.add_options();
-    add("o,output", "the header to write; without it the text is printed", text(), "FILE.hpp");
-    add("main", "a program to write, too, which runs the model on .npy files; needs --output", text(),
-        "FILE.cpp");
-    add("name", "the class; the file's name if it is left out", text(), "NAME");
-    add("namespace", "the namespace around the class", text(), "NAME");
-    add("shape", "the shape of an input, in place of the declared one, such as x=1,576",
-        cxxopts::value<std::vector<std::string>>(), "INPUT=DIMS");
-    add("value", "the value of an input, which is a constant then, such as sr=16000",
-        cxxopts::value<std::vector<std::string>>(), "INPUT=ITEMS");
-    add("operator", "a custom operator, as a function that is called with its inputs and outputs",
-        cxxopts::value<std::vector<std::string>>(), "DOMAIN::NAME=FUNCTION");
-    add("include", "a header that declares such functions", cxxopts::value<std::vector<std::string>>(),
-        "FILE");
-    add("weights", "where the constants are: in the header, or in a file .bin beside it", text("embedded"),
-        "embedded|file");
+    for (text_option const& each : text_options)
+        add(each.name, each.help,
+            each.is_list
+                ? std::static_pointer_cast<cxxopts::Value>(cxxopts::value<std::vector<std::string>>())
+                : cxxopts::value<std::string>()->default_value(each.otherwise),
+            each.placeholder);
     add("help", "print this");
     add("model", "", cxxopts::value<std::string>());
     options.parse_positional("model");
     options.positional_help("MODEL.onnx");
-    auto const given = options.parse(argc, argv);
-    command_line asked;
-    if (given.count("help") != 0) {
-        asked.help = options.help();
-        return asked;
-    }
-    if (given.count("model") == 0)
-        throw runner::runner_error("no model is given (see --help)");
-    asked.model = given["model"].as<std::string>();
-    asked.output = given["output"].as<std::string>();
-    asked.main = given["main"].as<std::string>();
-    if (!asked.main.empty() && asked.output.empty())
-        throw runner::runner_error("--main includes the header, so it needs --output");
-    asked.chosen.source = fs::path(asked.model).filename().string();
-    asked.chosen.name = given.count("name") == 0
-                            ? compiler::class_name_of(fs::path(asked.model).stem().string())
-                            : given["name"].as<std::string>();
-    require_name("name", asked.chosen.name, compiler::why_no_class_name(asked.chosen.name));
-    asked.chosen.enclosing = given["namespace"].as<std::string>();
+    return options;
+}
+
+std::string header_name_of(std::string const& given)
+{
+    auto const is_special = [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; };
+    if (std::any_of(given.begin(), given.end(), is_special))
+        throw runner::runner_error(
+            "--include must be the plain name of a file, but is " + runner::in_quotes(given));
+    return given;
+}
+
+compiler::weights_place weights_place_of(std::string const& given)
+{
+    if (given != "embedded" && given != "file")
+        throw runner::runner_error("--weights is embedded or file, but is " + runner::in_quotes(given));
+    return given == "file" ? compiler::weights_place::file : compiler::weights_place::embedded;
+}
+
+/// Returns the options for the code that is made of a model.
+compiler::options code_options_of(cxxopts::ParseResult const& given, fs::path const& model)
+{
+    compiler::options chosen;
+    chosen.source = model.filename().string();
+    chosen.name = given.count("name") == 0 ? compiler::class_name_of(model.stem().string())
+                                           : given["name"].as<std::string>();
+    require_name("name", chosen.name, compiler::why_no_class_name(chosen.name));
+    chosen.enclosing = given["namespace"].as<std::string>();
     if (given.count("namespace") != 0)
-        require_name(
-            "namespace", asked.chosen.enclosing, compiler::why_no_qualified_name(asked.chosen.enclosing));
+        require_name("namespace", chosen.enclosing, compiler::why_no_qualified_name(chosen.enclosing));
     for_each_input(given, "shape", "INPUT=1,2,3", [&](std::string const& input, std::string const& dims) {
-        return asked.chosen.shapes.emplace(input, read_dims(dims)).second;
+        return chosen.shapes.emplace(input, read_dims(dims)).second;
     });
     for_each_input(given, "value", "INPUT=ITEMS", [&](std::string const& input, std::string const& items) {
-        return asked.chosen.values.emplace(input, items).second;
+        return chosen.values.emplace(input, items).second;
     });
-    if (given.count("operator") != 0)
-        for (std::string const& each : given["operator"].as<std::vector<std::string>>())
-            compiler::add_custom_operator(asked.chosen.operators, each);
-    if (given.count("include") != 0)
-        asked.chosen.includes = given["include"].as<std::vector<std::string>>();
-    for (std::string const& each : asked.chosen.includes)
-        if (std::any_of(
-                each.begin(), each.end(), [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; }))
-            throw runner::runner_error(
-                "--include must be the plain name of a file, but is " + runner::in_quotes(each));
-    std::string const weights = given["weights"].as<std::string>();
-    if (weights != "embedded" && weights != "file")
-        throw runner::runner_error("--weights is embedded or file, but is " + runner::in_quotes(weights));
-    if (weights == "file")
-        asked.chosen.weights = compiler::weights_place::file;
-    return asked;
+    for (std::string const& each : list_of(given, "operator"))
+        compiler::add_custom_operator(chosen.operators, each);
+    for (std::string const& each : list_of(given, "include"))
+        chosen.includes.push_back(header_name_of(each));
+    chosen.weights = weights_place_of(given["weights"].as<std::string>());
+    return chosen;
+}
+
+command_line read_command_line(int argc, char const* const* argv)
+{
+    cxxopts::Options options = make_options();
+    auto const given = options.parse(argc, argv);
+    if (given.count("help") != 0)
+        return {.help = options.help()};
+    if (given.count("model") == 0)
+        throw runner::runner_error("no model is given (see --help)");
+    command_line parsed{.model = given["model"].as<std::string>(),
+        .output = given["output"].as<std::string>(),
+        .main = given["main"].as<std::string>()};
+    if (!parsed.main.empty() && parsed.output.empty())
+        throw runner::runner_error("--main includes the header, so it needs --output");
+    parsed.chosen = code_options_of(given, parsed.model);
+    return parsed;
 }
 
 void write_file(fs::path const& path, std::string const& text)
@@ -148,22 +180,22 @@ void write_file(fs::path const& path, std::string const& text)
         throw runner::runner_error("the file " + path.string() + " cannot be written");
 }
 
-int run(command_line const& asked)
+int run(command_line const& parsed)
 {
     runner::with_budget const limits{runner::budget()};
-    compiler::generated const made = compiler::generate(runner::read_model(asked.model), asked.chosen);
+    compiler::generated const made = compiler::generate(runner::read_model(parsed.model), parsed.chosen);
     std::string program;
-    if (!asked.main.empty())
-        program = compiler::main_of(made, asked.chosen, fs::path(asked.output).filename().string());
-    if (asked.output.empty()) {
+    if (!parsed.main.empty())
+        program = compiler::main_of(made, parsed.chosen, fs::path(parsed.output).filename().string());
+    if (parsed.output.empty()) {
         std::printf("%s", made.header.c_str());
         return 0;
     }
-    write_file(asked.output, made.header);
+    write_file(parsed.output, made.header);
     if (!made.weights.empty())
-        write_file(fs::path(asked.output).replace_extension(".bin"), made.weights);
+        write_file(fs::path(parsed.output).replace_extension(".bin"), made.weights);
     if (!program.empty())
-        write_file(asked.main, program);
+        write_file(parsed.main, program);
     return 0;
 }
 

@@ -26,15 +26,15 @@ inline std::pair<std::string, std::string> assignment_of(std::string const& text
     return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
-/// Reads the command line and runs a program, or prints its help. Returns the exit code: what run(asked)
+/// Reads the command line and runs a program, or prints its help. Returns the exit code: what run(parsed)
 /// returns, 0 for help, 1 after an exception, whose text is printed.
 template <class Read, class Run>
 int run_program(char const* name, Read read, Run run)
 try {
-    auto const asked = read();
-    if (asked.help.empty())
-        return run(asked);
-    std::printf("%s", asked.help.c_str());
+    auto const parsed = read();
+    if (parsed.help.empty())
+        return run(parsed);
+    std::printf("%s", parsed.help.c_str());
     return 0;
 } catch (std::exception const& error) {
     std::fprintf(stderr, "%s: %s\n", name, error.what());

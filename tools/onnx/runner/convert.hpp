@@ -1,7 +1,7 @@
 #pragma once
 // Tensors of another element type.
 
-#include <xloom/detail/core/cast.hpp>
+#include <xloom/types.hpp>
 
 #include "value.hpp"
 

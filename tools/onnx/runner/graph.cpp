@@ -187,7 +187,7 @@ void graph::keep_constant(std::size_t place, value v)
 void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
 {
     step added{&node, &operation_of(node), opset_of(node, versions)};
-    if (added.what->has_signature)
+    if (!added.what->signatures.empty())
         about(node, [&] { check_node(node, added.opset); });
     for (auto const& input : node.input()) {
         added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));

@@ -8,7 +8,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/types.hpp>
 
 #include "frame.hpp"
 #include "node.hpp"

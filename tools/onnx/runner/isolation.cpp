@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/types.hpp>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -39,10 +39,10 @@ void set_limits([[maybe_unused]] limits const& allowed)
 }
 
 /// Runs the test in the child and writes its result to the pipe as a letter and a text.
-[[noreturn]] void report(std::function<verdict()> const& test, limits const& allowed, int pipe_end)
+[[noreturn]] void report(std::function<test_result()> const& test, limits const& allowed, int pipe_end)
 {
     set_limits(allowed);
-    verdict const found = test();
+    test_result const found = test();
     std::string const message = static_cast<char>(found.result) + found.why;
     for (std::size_t written = 0; written < message.size();) {
         ssize_t const count = write(pipe_end, message.data() + written, message.size() - written);
@@ -73,7 +73,7 @@ bool read_until(clock::time_point end, int pipe_end, std::string& text)
 
 } // namespace
 
-verdict run_isolated(std::function<verdict()> const& test, limits allowed)
+test_result run_isolated(std::function<test_result()> const& test, limits allowed)
 {
     int ends[2];
     if (pipe(ends) != 0)

@@ -15,6 +15,6 @@ struct limits {
                         << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
 };
 
-verdict run_isolated(std::function<verdict()> const& test, limits allowed = {});
+test_result run_isolated(std::function<test_result()> const& test, limits allowed = {});
 
 } // namespace runner

@@ -13,24 +13,24 @@
 
 using namespace runner;
 
-TEST_CASE("a verdict comes back as it is")
+TEST_CASE("a test_result comes back as it is")
 {
     for (outcome const each : {outcome::passed, outcome::failed, outcome::skipped, outcome::contradicted}) {
-        verdict const found = run_isolated([&] { return verdict{each, "because"}; });
+        test_result const found = run_isolated([&] { return test_result{each, "because"}; });
         CHECK(found.result == each);
         CHECK(found.why == "because");
     }
     std::string const text(1 << 20, 'x'); // more than a pipe holds
-    CHECK(run_isolated([&] { return verdict{outcome::failed, text}; }).why == text);
+    CHECK(run_isolated([&] { return test_result{outcome::failed, text}; }).why == text);
 }
 
 TEST_CASE("a crash, an end and a hang are failures")
 {
     auto why = [](auto test, limits allowed = {}) {
-        verdict const found = run_isolated(
+        test_result const found = run_isolated(
             [&] {
                 test();
-                return verdict{outcome::passed};
+                return test_result{outcome::passed};
             },
             allowed);
         CHECK(found.result == outcome::failed);

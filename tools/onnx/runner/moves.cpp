@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/concat.hpp>
 #include <xloom_onnx/transpose.hpp>
 
@@ -61,7 +61,7 @@ tensor strided(
 {
     tensor result = new_tensor_like(from, dims);
     with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
-        xloom::kernel::strided_copy(dims, steps, xloom::row_major_strides(dims))(
+        xloom::kernels::strided_copy(dims, steps, xloom::row_major_strides(dims))(
             units_of<Unit>(from) + start, units_of<Unit>(result));
     });
     return result;

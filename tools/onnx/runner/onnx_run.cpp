@@ -99,26 +99,26 @@ command_line read_command_line(int argc, char const* const* argv)
     options.parse_positional("arguments");
     options.positional_help("MODEL [INPUT=FILE.npy ...]");
     auto const given = options.parse(argc, argv);
-    command_line asked;
+    command_line parsed;
     if (given.count("help") != 0) {
-        asked.help = options.help();
-        return asked;
+        parsed.help = options.help();
+        return parsed;
     }
     if (given.count("arguments") == 0)
         throw runner_error("no model is given (see --help)");
     auto const arguments = given["arguments"].as<std::vector<std::string>>();
-    asked.model = arguments[0];
+    parsed.model = arguments[0];
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         auto const [input, file] = assignment_of(arguments[i], "NAME=FILE.npy");
-        if (!asked.files.emplace(input, file).second)
+        if (!parsed.files.emplace(input, file).second)
             throw runner_error("the input '" + input + "' is given twice");
     }
-    asked.output = given["output"].as<std::string>();
-    asked.runs = given["runs"].as<int>();
-    if (asked.runs < 1)
+    parsed.output = given["output"].as<std::string>();
+    parsed.runs = given["runs"].as<int>();
+    if (parsed.runs < 1)
         throw runner_error("--runs must be at least 1");
-    asked.allowed = limits_of(given);
-    return asked;
+    parsed.allowed = limits_of(given);
+    return parsed;
 }
 
 /// Each of the graph's inputs: from its file, else its initializer, else random.
@@ -212,17 +212,17 @@ void end_process_after(budget::seconds time)
     setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-int run(command_line const& asked)
+int run(command_line const& parsed)
 {
     using clock = std::chrono::steady_clock;
-    with_budget const limits(asked.allowed);
-    end_process_after(asked.allowed.time);
-    model const loaded(asked.model);
+    with_budget const limits(parsed.allowed);
+    end_process_after(parsed.allowed.time);
+    model const loaded(parsed.model);
     onnx::GraphProto const& graph = loaded.proto();
-    auto const inputs = make_inputs(graph, asked.files);
+    auto const inputs = make_inputs(graph, parsed.files);
     std::vector<value> outputs;
     std::vector<double> milliseconds;
-    for (int i = 0; i < asked.runs; ++i) {
+    for (int i = 0; i < parsed.runs; ++i) {
         auto const start = clock::now();
         outputs = loaded.run(inputs);
         milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
@@ -230,14 +230,14 @@ int run(command_line const& asked)
     for (std::size_t k = 0; k < outputs.size(); ++k)
         print(printable(graph.output(static_cast<int>(k)).name(), 64), outputs[k]);
     std::sort(milliseconds.begin(), milliseconds.end());
-    if (asked.runs == 1)
+    if (parsed.runs == 1)
         std::printf("run: %.3f ms\n", milliseconds[0]);
     else
         std::printf("run: %.3f ms, the median of %d; the fastest %.3f ms\n",
-            milliseconds[milliseconds.size() / 2], asked.runs, milliseconds[0]);
-    if (asked.output.empty())
+            milliseconds[milliseconds.size() / 2], parsed.runs, milliseconds[0]);
+    if (parsed.output.empty())
         return 0;
-    writer files(asked.output);
+    writer files(parsed.output);
     for (std::size_t k = 0; k < outputs.size(); ++k)
         files.write(graph.output(static_cast<int>(k)).name(), outputs[k]);
     return 0;

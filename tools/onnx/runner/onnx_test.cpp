@@ -104,20 +104,20 @@ try {
     return true;
 }
 
-int run(command_line const& asked)
+int run(command_line const& parsed)
 {
-    auto const text_wins = asked.text_wins.empty() ? reasons{} : read_text_wins(asked.text_wins);
-    bool const restricted = !asked.operators.empty();
-    auto const listed = restricted ? lines_of(asked.operators) : std::vector<std::string>{};
+    auto const text_wins = parsed.text_wins.empty() ? reasons{} : read_text_wins(parsed.text_wins);
+    bool const restricted = !parsed.operators.empty();
+    auto const listed = restricted ? lines_of(parsed.operators) : std::vector<std::string>{};
     std::set<std::string> const operators(listed.begin(), listed.end());
 
     std::size_t passed = 0;
     std::size_t failed = 0;
     std::size_t skipped = 0;
-    for (test_folder const& folder : find_test_folders(asked.folders)) {
+    for (test_folder const& folder : find_test_folders(parsed.folders)) {
         if (restricted && !needs_only(operators, folder))
             continue;
-        verdict const found = run_isolated([&] { return judge(folder, load); });
+        test_result const found = run_isolated([&] { return run_test(folder, load); });
         auto const reason = text_wins.find(folder.path.filename().string());
         if (found.result == outcome::passed) {
             ++passed;

@@ -24,7 +24,11 @@ run_function with_own_errors(run_function run)
     };
 }
 
-operator_table const& table()
+thread_local operator_table const* more_operators = nullptr;
+
+} // namespace
+
+operator_table const& all_operators()
 {
     static operator_table const all_of_them = [] {
         operator_table all;
@@ -51,10 +55,6 @@ operator_table const& table()
     return all_of_them;
 }
 
-thread_local operator_table const* more_operators = nullptr;
-
-} // namespace
-
 with_operators::with_operators(operator_table const& more) : before_(more_operators)
 {
     more_operators = &more;
@@ -70,7 +70,7 @@ std::string full_name(std::string const& domain, std::string const& type)
 operation const* find_operation(std::string const& domain, std::string const& type)
 {
     std::string const name = full_name(domain, type);
-    for (operator_table const* const each : {&table(), more_operators})
+    for (operator_table const* const each : {&all_operators(), more_operators})
         if (each != nullptr)
             if (auto const found = each->find(name); found != each->end())
                 return &found->second;
@@ -80,7 +80,7 @@ operation const* find_operation(std::string const& domain, std::string const& ty
 std::vector<std::string> operator_names()
 {
     std::vector<std::string> names;
-    for (auto const& [name, what] : table())
+    for (auto const& [name, what] : all_operators())
         names.push_back(name);
     return names;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The table of operators. A new operator needs two functions in one of the operators_*.cpp (the second may
-// come from type_rules.hpp): one computes the outputs of a call, one infers the outputs' types from those of
-// the inputs. Both are added to the list at the file's end.
+// The table of operators. A new operator needs its versions and two functions in one of the operators_*.cpp
+// (the second may come from type_rules.hpp): one computes the outputs of a call, one infers the outputs'
+// types from those of the inputs. Together they are an entry of the list at the file's end.
 
 #include <functional>
 #include <optional>
@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "graph.hpp"
+#include "signatures.hpp"
 
 namespace runner {
 
 struct operation {
+    versions signatures{}; ///< none: the inputs, outputs and attributes of its nodes are not checked
     run_function run;
     std::function<types(typing const&)>
         infer; ///< of outputs that it leaves out, or untyped, nothing is known
@@ -22,7 +24,6 @@ struct operation {
     std::function<run_function(typing const&)> prepare{};
     /// Optional: returns the only output, if the types alone tell it.
     std::function<std::optional<value>(typing const&)> evaluate{};
-    bool has_signature = true; ///< false: the inputs, outputs and attributes of its nodes are not checked
 };
 
 /// The operations by name: "Add" or "com.microsoft.AttnLSTM".
@@ -63,7 +64,9 @@ private:
 std::string full_name(std::string const& domain, std::string const& type);
 /// Returns an operation; null if the operator is not implemented.
 operation const* find_operation(std::string const& domain, std::string const& type);
-/// Returns the names of all operators in unspecified order.
+/// Returns the runner's own operators.
+operator_table const& all_operators();
+/// Returns their names in unspecified order.
 std::vector<std::string> operator_names();
 
 } // namespace runner

@@ -83,10 +83,11 @@ std::vector<value> run_softmax(call const& c)
 
 void add_along_axis_operators(operator_table& table)
 {
-    table["CumSum"] = {run_cumsum, cumsum_type};
-    table["CumProd"] = {run_cumprod, same_type};
-    table["Softmax"] = {run_softmax<false>, same_type};
-    table["LogSoftmax"] = {run_softmax<true>, same_type};
+    versions const along_axis{{1, "r", "r", "axis:int"}};
+    table["CumSum"] = {{{11, "rr", "r", "exclusive:flag reverse:flag"}}, run_cumsum, cumsum_type};
+    table["CumProd"] = {{{26, "rr", "r", "exclusive:flag reverse:flag"}}, run_cumprod, same_type};
+    table["Softmax"] = {along_axis, run_softmax<false>, same_type};
+    table["LogSoftmax"] = {along_axis, run_softmax<true>, same_type};
 }
 
 } // namespace runner

@@ -123,20 +123,26 @@ std::vector<value> run_clip(call const& c)
 
 void add_arithmetic_operators(operator_table& table)
 {
-    table["Add"] = {run_binary<xloom_onnx::add>, broadcast_type};
-    table["Sub"] = {run_binary<xloom_onnx::sub>, broadcast_type};
-    table["Mul"] = {run_binary<xloom_onnx::mul>, broadcast_type};
-    table["Div"] = {run_binary<xloom_onnx::div>, broadcast_type};
-    table["Mod"] = {run_mod, broadcast_type};
-    table["Pow"] = {run_pow, broadcast_type};
-    table["Neg"] = {run_unary<xloom_onnx::neg>, same_type};
-    table["Abs"] = {run_unary<xloom_onnx::abs>, same_type};
-    table["Sign"] = {run_unary<xloom_onnx::sign>, same_type};
-    table["Max"] = {run_fold<xloom_onnx::max>, broadcast_type};
-    table["Min"] = {run_fold<xloom_onnx::min>, broadcast_type};
-    table["Sum"] = {run_fold<xloom_onnx::add>, broadcast_type};
-    table["Mean"] = {run_mean, broadcast_type};
-    table["Clip"] = {run_clip, same_type};
+    versions const arithmetic{{1, "rr", "r", "axis:int broadcast:flag consumed_inputs:ints"},
+        {6, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}};
+    versions const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
+    versions const fold{{1, "+", "r", "consumed_inputs:ints"}, {6, "+", "r", ""}};
+    table["Add"] = {arithmetic, run_binary<xloom_onnx::add>, broadcast_type};
+    table["Sub"] = {arithmetic, run_binary<xloom_onnx::sub>, broadcast_type};
+    table["Mul"] = {arithmetic, run_binary<xloom_onnx::mul>, broadcast_type};
+    table["Div"] = {arithmetic, run_binary<xloom_onnx::div>, broadcast_type};
+    table["Mod"] = {{{10, "rr", "r", "fmod:flag"}}, run_mod, broadcast_type};
+    table["Pow"] = {{{1, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}}, run_pow, broadcast_type};
+    table["Neg"] = {unary, run_unary<xloom_onnx::neg>, same_type};
+    table["Abs"] = {unary, run_unary<xloom_onnx::abs>, same_type};
+    table["Sign"] = {{{9, "r", "r", ""}}, run_unary<xloom_onnx::sign>, same_type};
+    table["Max"] = {fold, run_fold<xloom_onnx::max>, broadcast_type};
+    table["Min"] = {fold, run_fold<xloom_onnx::min>, broadcast_type};
+    table["Sum"] = {fold, run_fold<xloom_onnx::add>, broadcast_type};
+    table["Mean"] = {fold, run_mean, broadcast_type};
+    table["Clip"] = {{{1, "r", "r", "consumed_inputs:ints max:float min:float"},
+                         {6, "r", "r", "max:float min:float"}, {11, "roo", "r", ""}},
+        run_clip, same_type};
 }
 
 } // namespace runner

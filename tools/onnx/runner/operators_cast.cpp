@@ -60,8 +60,13 @@ types cast_like_type(typing const& node)
 
 void add_cast_operators(operator_table& table)
 {
-    table["Cast"] = {run_cast, cast_type};
-    table["CastLike"] = {run_cast_like, cast_like_type};
+    table["Cast"] = {{{1, "r", "r", "to:string!"}, {6, "r", "r", "to:element!"},
+                         {19, "r", "r", "saturate:flag to:element!"},
+                         {24, "r", "r", "round_mode:string saturate:flag to:element!"}},
+        run_cast, cast_type};
+    table["CastLike"] = {{{15, "rr", "r", ""}, {19, "rr", "r", "saturate:flag"},
+                             {24, "rr", "r", "round_mode:string saturate:flag"}},
+        run_cast_like, cast_like_type};
 }
 
 } // namespace runner

@@ -122,9 +122,15 @@ types constant_type(typing const&) { return {}; }
 
 void add_constant_operators(operator_table& table)
 {
-    table["Constant"] = {run_constant, constant_type};
-    table["ConstantOfShape"] = {run_constant_of_shape, constant_of_shape_type};
-    table["Range"] = {run_range, range_type};
+    table["Constant"] = {
+        {{1, "", "r", "value:tensor!"}, {11, "", "r", "sparse_value:sparse_tensor value:tensor"},
+            {12, "", "r",
+                "sparse_value:sparse_tensor value:tensor value_float:float value_floats:floats "
+                "value_int:int value_ints:ints value_string:string value_strings:strings"}},
+        run_constant, constant_type};
+    table["ConstantOfShape"] = {
+        {{9, "r", "r", "value:tensor"}}, run_constant_of_shape, constant_of_shape_type};
+    table["Range"] = {{{11, "rrr", "r", ""}, {27, "rrr", "r", "stash_type:element"}}, run_range, range_type};
 }
 
 } // namespace runner

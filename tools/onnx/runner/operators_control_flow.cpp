@@ -189,8 +189,8 @@ types loop_types(typing const& node)
 
 void add_control_flow_operators(operator_table& table)
 {
-    table["If"] = {if_, if_types};
-    table["Loop"] = {loop, loop_types};
+    table["If"] = {{{1, "r", "+", "else_branch:graph! then_branch:graph!"}}, if_, if_types};
+    table["Loop"] = {{{1, "oo+", "+", "body:graph!"}, {11, "oo*", "+", "body:graph!"}}, loop, loop_types};
 }
 
 } // namespace runner

@@ -83,6 +83,12 @@ types conv_type(typing const& node)
 
 } // namespace
 
-void add_convolution_operators(operator_table& table) { table["Conv"] = {run_conv, conv_type}; }
+void add_convolution_operators(operator_table& table)
+{
+    table["Conv"] = {{{1, "rro", "r",
+                         "auto_pad:string dilations:ints group:int kernel_shape:ints pads:ints "
+                         "strides:ints"}},
+        run_conv, conv_type};
+}
 
 } // namespace runner

@@ -16,19 +16,20 @@ tensor map_floats(tensor const& x, F const& f)
 
 /// A function without parameters, as an operator.
 template <class F>
-operation plain(F const& f)
+operation plain(versions const& versions, F const& f)
 {
-    return {[f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; }, same_type};
+    return {versions, [f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; },
+        same_type};
 }
 
 /// One with a parameter: the attribute `alpha`.
 template <class F>
-operation with_alpha(double otherwise)
+operation with_alpha(versions const& versions, double otherwise)
 {
     auto const run = [otherwise](call const& c) {
         return std::vector<value>{map_floats(c.tensor_at(0), F(c.number("alpha", otherwise)))};
     };
-    return {run, same_type};
+    return {versions, run, same_type};
 }
 
 std::vector<value> run_hard_sigmoid(call const& c)
@@ -58,26 +59,36 @@ std::vector<value> run_relu(call const& c)
 
 void add_function_operators(operator_table& table)
 {
-    table["Sqrt"] = plain(xloom_onnx::sqrt);
-    table["Exp"] = plain(xloom_onnx::exp);
-    table["Log"] = plain(xloom_onnx::log);
-    table["Reciprocal"] = plain(xloom_onnx::reciprocal);
-    table["Sin"] = plain(xloom_onnx::sin);
-    table["Cos"] = plain(xloom_onnx::cos);
-    table["Erf"] = plain(xloom_onnx::erf);
-    table["Floor"] = plain(xloom_onnx::floor);
-    table["Ceil"] = plain(xloom_onnx::ceil);
-    table["Round"] = plain(xloom_onnx::round);
-    table["Relu"] = {run_relu, same_type};
-    table["Tanh"] = plain(xloom_onnx::tanh);
-    table["Sigmoid"] = plain(xloom_onnx::sigmoid);
-    table["Softplus"] = plain(xloom_onnx::softplus);
-    table["Softsign"] = plain(xloom_onnx::softsign);
-    table["Elu"] = with_alpha<xloom_onnx::elu>(1.0);
-    table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(0.01);
-    table["ThresholdedRelu"] = with_alpha<xloom_onnx::thresholded_relu>(1.0);
-    table["HardSigmoid"] = {run_hard_sigmoid, same_type};
-    table["Selu"] = {run_selu, same_type};
+    versions const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
+    versions const since_7{{7, "r", "r", ""}};
+    versions const since_1{{1, "r", "r", ""}};
+    versions const alpha_only{
+        {1, "r", "r", "alpha:float consumed_inputs:ints"}, {6, "r", "r", "alpha:float"}};
+    table["Sqrt"] = plain(unary, xloom_onnx::sqrt);
+    table["Exp"] = plain(unary, xloom_onnx::exp);
+    table["Log"] = plain(unary, xloom_onnx::log);
+    table["Reciprocal"] = plain(unary, xloom_onnx::reciprocal);
+    table["Sin"] = plain(since_7, xloom_onnx::sin);
+    table["Cos"] = plain(since_7, xloom_onnx::cos);
+    table["Erf"] = plain(versions{{9, "r", "r", ""}}, xloom_onnx::erf);
+    table["Floor"] = plain(unary, xloom_onnx::floor);
+    table["Ceil"] = plain(unary, xloom_onnx::ceil);
+    table["Round"] = plain(versions{{11, "r", "r", ""}}, xloom_onnx::round);
+    table["Relu"] = {unary, run_relu, same_type};
+    table["Tanh"] = plain(unary, xloom_onnx::tanh);
+    table["Sigmoid"] = plain(unary, xloom_onnx::sigmoid);
+    table["Softplus"] = plain(since_1, xloom_onnx::softplus);
+    table["Softsign"] = plain(since_1, xloom_onnx::softsign);
+    table["Elu"] = with_alpha<xloom_onnx::elu>(alpha_only, 1.0);
+    table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(alpha_only, 0.01);
+    table["ThresholdedRelu"] =
+        with_alpha<xloom_onnx::thresholded_relu>(versions{{10, "r", "r", "alpha:float"}}, 1.0);
+    table["HardSigmoid"] = {{{1, "r", "r", "alpha:float beta:float consumed_inputs:ints"},
+                                {6, "r", "r", "alpha:float beta:float"}},
+        run_hard_sigmoid, same_type};
+    table["Selu"] = {{{1, "r", "r", "alpha:float consumed_inputs:ints gamma:float"},
+                         {6, "r", "r", "alpha:float gamma:float"}},
+        run_selu, same_type};
 }
 
 } // namespace runner

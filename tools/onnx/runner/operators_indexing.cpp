@@ -197,13 +197,16 @@ types scatter_elements_type(typing const& node)
 
 void add_indexing_operators(operator_table& table)
 {
-    table["ScatterND"] = {scatter_nd, scatter_nd_type};
-    table["GatherND"] = {gather_nd, gather_nd_type};
-    table["com.microsoft.GatherND"] = {gather_nd, contributed_gather_nd_type};
-    table["Gather"] = {gather, gather_type};
-    table["GatherElements"] = {gather_elements, gather_elements_type};
-    table["ScatterElements"] = {scatter_elements, scatter_elements_type};
-    table["Scatter"] = {scatter_elements, same_type}; // its name before opset 11
+    table["ScatterND"] = {
+        {{11, "rrr", "r", ""}, {16, "rrr", "r", "reduction:string"}}, scatter_nd, scatter_nd_type};
+    table["GatherND"] = {{{11, "rr", "r", ""}, {12, "rr", "r", "batch_dims:int"}}, gather_nd, gather_nd_type};
+    table["com.microsoft.GatherND"] = {{{1, "rr", "r", ""}}, gather_nd, contributed_gather_nd_type};
+    table["Gather"] = {{{1, "rr", "r", "axis:int"}}, gather, gather_type};
+    table["GatherElements"] = {{{11, "rr", "r", "axis:int"}}, gather_elements, gather_elements_type};
+    table["ScatterElements"] = {{{11, "rrr", "r", "axis:int"}, {16, "rrr", "r", "axis:int reduction:string"}},
+        scatter_elements, scatter_elements_type};
+    table["Scatter"] = {{{9, "rrr", "r", "axis:int"}, {11, "-", "-", ""}}, scatter_elements,
+        same_type}; // its name before opset 11
 }
 
 } // namespace runner

@@ -116,8 +116,11 @@ types gemm_type(typing const& node)
 
 void add_linear_operators(operator_table& table)
 {
-    table["MatMul"] = {run_matmul, matmul_type};
-    table["Gemm"] = {run_gemm, gemm_type};
+    table["MatMul"] = {{{1, "rr", "r", ""}}, run_matmul, matmul_type};
+    table["Gemm"] = {{{1, "rrr", "r", "alpha:float beta:float broadcast:flag transA:flag transB:flag"},
+                         {7, "rrr", "r", "alpha:float beta:float transA:flag transB:flag"},
+                         {11, "rro", "r", "alpha:float beta:float transA:flag transB:flag"}},
+        run_gemm, gemm_type};
 }
 
 } // namespace runner

@@ -91,19 +91,22 @@ std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
 
 void add_logic_operators(operator_table& table)
 {
-    table["And"] = {run_logic<xloom_onnx::and_>, truth_type};
-    table["Or"] = {run_logic<xloom_onnx::or_>, truth_type};
-    table["Xor"] = {run_logic<xloom_onnx::xor_>, truth_type};
-    table["Not"] = {run_not, truth_type};
-    table["Less"] = {run_comparison<xloom_onnx::less>, truth_type};
-    table["LessOrEqual"] = {run_comparison<xloom_onnx::less_or_equal>, truth_type};
-    table["Greater"] = {run_comparison<xloom_onnx::greater>, truth_type};
-    table["GreaterOrEqual"] = {run_comparison<xloom_onnx::greater_or_equal>, truth_type};
-    table["Equal"] = {run_equal, truth_type};
-    table["IsNaN"] = {run_is_nan, truth_type};
-    table["IsInf"] = {run_is_inf, truth_type};
-    table["Where"] = {run_where, where_type};
-    table["Identity"] = {run_identity, same_type};
+    versions const broadcast{{1, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}};
+    versions const since_1{{1, "r", "r", ""}};
+    versions const ordered{{12, "rr", "r", ""}};
+    table["And"] = {broadcast, run_logic<xloom_onnx::and_>, truth_type};
+    table["Or"] = {broadcast, run_logic<xloom_onnx::or_>, truth_type};
+    table["Xor"] = {broadcast, run_logic<xloom_onnx::xor_>, truth_type};
+    table["Not"] = {since_1, run_not, truth_type};
+    table["Less"] = {broadcast, run_comparison<xloom_onnx::less>, truth_type};
+    table["LessOrEqual"] = {ordered, run_comparison<xloom_onnx::less_or_equal>, truth_type};
+    table["Greater"] = {broadcast, run_comparison<xloom_onnx::greater>, truth_type};
+    table["GreaterOrEqual"] = {ordered, run_comparison<xloom_onnx::greater_or_equal>, truth_type};
+    table["Equal"] = {broadcast, run_equal, truth_type};
+    table["IsNaN"] = {{{9, "r", "r", ""}}, run_is_nan, truth_type};
+    table["IsInf"] = {{{10, "r", "r", "detect_negative:flag detect_positive:flag"}}, run_is_inf, truth_type};
+    table["Where"] = {{{9, "rrr", "r", ""}}, run_where, where_type};
+    table["Identity"] = {since_1, run_identity, same_type};
 }
 
 } // namespace runner

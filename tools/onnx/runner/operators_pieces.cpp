@@ -221,11 +221,18 @@ std::vector<value> run_reverse_sequence(call const& c)
 
 void add_piece_operators(operator_table& table)
 {
-    table["Concat"] = {run_concat, concat_type};
-    table["Split"] = {run_split, split_type};
-    table["Slice"] = {run_slice, slice_type};
-    table["Pad"] = {run_pad, pad_type};
-    table["ReverseSequence"] = {run_reverse_sequence, same_type};
+    table["Concat"] = {{{1, "+", "r", "axis:int"}, {4, "+", "r", "axis:int!"}}, run_concat, concat_type};
+    table["Split"] = {{{1, "ro", "+", "axis:int split:ints"}, {2, "r", "+", "axis:int split:ints"},
+                          {13, "ro", "+", "axis:int"}, {18, "ro", "+", "axis:int num_outputs:int"}},
+        run_split, split_type};
+    table["Slice"] = {
+        {{1, "r", "r", "axes:ints ends:ints! starts:ints!"}, {10, "rrroo", "r", ""}}, run_slice, slice_type};
+    table["Pad"] = {{{1, "r", "r", "mode:string paddings:ints! value:float"},
+                        {2, "r", "r", "mode:string pads:ints! value:float"}, {11, "rro", "r", "mode:string"},
+                        {18, "rroo", "r", "mode:string"}},
+        run_pad, pad_type};
+    table["ReverseSequence"] = {
+        {{10, "rr", "r", "batch_axis:flag time_axis:flag"}}, run_reverse_sequence, same_type};
 }
 
 } // namespace runner

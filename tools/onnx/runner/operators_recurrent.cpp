@@ -182,15 +182,20 @@ struct quantized_lstm : lstm {
     }
 };
 
-struct gru {
-    using options = xloom::gru_options;
+/// The weights of operators that carry one state.
+template <class Options, template <class> class Weights>
+struct single_state {
+    using options = Options;
     static constexpr std::array<std::size_t, 3> constants{1, 2, 3};
 
     template <class T, class Node>
-    static xloom::gru_weights<T> pack(Node const& node, options const& attributes)
+    static Weights<T> pack(Node const& node, options const& attributes)
     {
         return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
     }
+};
+
+struct gru : single_state<xloom::gru_options, xloom::gru_weights> {
     template <class T>
     static values run(call const& node, xloom::gru_weights<T> const& weights)
     {
@@ -200,15 +205,7 @@ struct gru {
     }
 };
 
-struct rnn {
-    using options = xloom::rnn_options;
-    static constexpr std::array<std::size_t, 3> constants{1, 2, 3};
-
-    template <class T, class Node>
-    static xloom::rnn_weights<T> pack(Node const& node, options const& attributes)
-    {
-        return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
-    }
+struct rnn : single_state<xloom::rnn_options, xloom::rnn_weights> {
     template <class T>
     static values run(call const& node, xloom::rnn_weights<T> const& weights)
     {
@@ -304,11 +301,25 @@ run_function prepare(typing const& node)
 
 void add_recurrent_operators(operator_table& table)
 {
-    table["LSTM"] = {run<lstm>, lstm_types, prepare<lstm>};
-    table["xloom.QuantizedLSTM"] = {run<quantized_lstm>, lstm_types, prepare<quantized_lstm>};
-    table["GRU"] = {run<gru>, gru_types, prepare<gru>};
-    table["RNN"] = {run<rnn>, rnn_types, prepare<rnn>};
-    table["com.microsoft.AttnLSTM"] = {run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};
+    std::string const common =
+        "activation_alpha:floats activation_beta:floats activations:strings clip:float "
+        "direction:string hidden_size:int";
+    table["LSTM"] = {{{1, "rrrooooo", "ooo", common + " input_forget:flag output_sequence:flag"},
+                         {7, "rrrooooo", "ooo", common + " input_forget:flag"},
+                         {14, "rrrooooo", "ooo", common + " input_forget:flag layout:flag"}},
+        run<lstm>, lstm_types, prepare<lstm>};
+    table["xloom.QuantizedLSTM"] = {{{1, "rrrooooo", "ooo", common + " input_forget:flag"}},
+        run<quantized_lstm>, lstm_types, prepare<quantized_lstm>};
+    table["GRU"] = {{{1, "rrrooo", "or", common + " output_sequence:flag"},
+                        {3, "rrrooo", "oo", common + " linear_before_reset:flag output_sequence:flag"},
+                        {7, "rrrooo", "oo", common + " linear_before_reset:flag"},
+                        {14, "rrrooo", "oo", common + " layout:flag linear_before_reset:flag"}},
+        run<gru>, gru_types, prepare<gru>};
+    table["RNN"] = {{{1, "rrrooo", "oo", common + " output_sequence:flag"}, {7, "rrrooo", "oo", common},
+                        {14, "rrrooo", "oo", common + " layout:flag"}},
+        run<rnn>, rnn_types, prepare<rnn>};
+    table["com.microsoft.AttnLSTM"] = {{{1, "rrrooooooooooo", "ooo", common + " input_forget:flag"}},
+        run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};
 }
 
 } // namespace runner

@@ -112,16 +112,22 @@ std::vector<value> run_arg(call const& c)
 
 void add_reduction_operators(operator_table& table)
 {
-    table["ReduceSum"] = {run_reduce<xloom_onnx::reduce_sum, 13>, reduction_type<13>};
-    table["ReduceMean"] = {run_reduce<xloom_onnx::reduce_mean, 18>, reduction_type<18>};
-    table["ReduceProd"] = {run_reduce<xloom_onnx::reduce_prod, 18>, reduction_type<18>};
-    table["ReduceSumSquare"] = {run_reduce<xloom_onnx::reduce_sum_square, 18>, reduction_type<18>};
-    table["ReduceL1"] = {run_reduce<xloom_onnx::reduce_l1, 18>, reduction_type<18>};
-    table["ReduceL2"] = {run_reduce<xloom_onnx::reduce_l2, 18>, reduction_type<18>};
-    table["ReduceMax"] = {run_reduce_order<xloom_onnx::reduce_max>, reduction_type<18>};
-    table["ReduceMin"] = {run_reduce_order<xloom_onnx::reduce_min>, reduction_type<18>};
-    table["ArgMax"] = {run_arg<true>, arg_type};
-    table["ArgMin"] = {run_arg<false>, arg_type};
+    versions const reduction{
+        {1, "r", "r", "axes:ints keepdims:flag"}, {18, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"}};
+    versions const arg{{1, "r", "r", "axis:int keepdims:flag"},
+        {12, "r", "r", "axis:int keepdims:flag select_last_index:flag"}};
+    table["ReduceSum"] = {{{1, "r", "r", "axes:ints keepdims:flag"},
+                              {13, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"}},
+        run_reduce<xloom_onnx::reduce_sum, 13>, reduction_type<13>};
+    table["ReduceMean"] = {reduction, run_reduce<xloom_onnx::reduce_mean, 18>, reduction_type<18>};
+    table["ReduceProd"] = {reduction, run_reduce<xloom_onnx::reduce_prod, 18>, reduction_type<18>};
+    table["ReduceSumSquare"] = {reduction, run_reduce<xloom_onnx::reduce_sum_square, 18>, reduction_type<18>};
+    table["ReduceL1"] = {reduction, run_reduce<xloom_onnx::reduce_l1, 18>, reduction_type<18>};
+    table["ReduceL2"] = {reduction, run_reduce<xloom_onnx::reduce_l2, 18>, reduction_type<18>};
+    table["ReduceMax"] = {reduction, run_reduce_order<xloom_onnx::reduce_max>, reduction_type<18>};
+    table["ReduceMin"] = {reduction, run_reduce_order<xloom_onnx::reduce_min>, reduction_type<18>};
+    table["ArgMax"] = {arg, run_arg<true>, arg_type};
+    table["ArgMin"] = {arg, run_arg<false>, arg_type};
 }
 
 } // namespace runner

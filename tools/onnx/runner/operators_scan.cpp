@@ -202,7 +202,12 @@ types scan_types(typing const& node)
 
 void add_scan_operators(operator_table& table)
 {
-    table["Scan"] = {static_cast<values (*)(call const&)>(scan), scan_types};
+    table["Scan"] = {
+        {{8, "o+", "+", "body:graph! directions:flags num_scan_inputs:int!"},
+            {9, "+", "+",
+                "body:graph! num_scan_inputs:int! scan_input_axes:ints "
+                "scan_input_directions:flags scan_output_axes:ints scan_output_directions:flags"}},
+        static_cast<values (*)(call const&)>(scan), scan_types};
 }
 
 } // namespace runner

@@ -267,18 +267,20 @@ types optional_get_element_type(typing const& node)
 
 void add_sequence_operators(operator_table& table)
 {
-    table["SequenceEmpty"] = {sequence_empty, sequence_empty_type};
-    table["SequenceConstruct"] = {sequence_construct, sequence_construct_type};
-    table["SequenceAt"] = {sequence_at, sequence_at_type};
-    table["SequenceInsert"] = {sequence_insert, sequence_insert_type};
-    table["SequenceErase"] = {sequence_erase, same_type};
-    table["SequenceLength"] = {sequence_length, count_type};
-    table["SequenceMap"] = {sequence_map, sequence_map_type};
-    table["ConcatFromSequence"] = {concat_from_sequence, concat_from_sequence_type};
-    table["SplitToSequence"] = {split_to_sequence, split_to_sequence_type};
-    table["Optional"] = {optional, optional_type};
-    table["OptionalHasElement"] = {optional_has_element, flag_type};
-    table["OptionalGetElement"] = {optional_get_element, optional_get_element_type};
+    table["SequenceEmpty"] = {{{11, "", "r", "dtype:element"}}, sequence_empty, sequence_empty_type};
+    table["SequenceConstruct"] = {{{11, "+", "r", ""}}, sequence_construct, sequence_construct_type};
+    table["SequenceAt"] = {{{11, "rr", "r", ""}}, sequence_at, sequence_at_type};
+    table["SequenceInsert"] = {{{11, "rro", "r", ""}}, sequence_insert, sequence_insert_type};
+    table["SequenceErase"] = {{{11, "ro", "r", ""}}, sequence_erase, same_type};
+    table["SequenceLength"] = {{{11, "r", "r", ""}}, sequence_length, count_type};
+    table["SequenceMap"] = {{{17, "r*", "+", "body:graph!"}}, sequence_map, sequence_map_type};
+    table["ConcatFromSequence"] = {
+        {{11, "r", "r", "axis:int! new_axis:flag"}}, concat_from_sequence, concat_from_sequence_type};
+    table["SplitToSequence"] = {
+        {{11, "ro", "r", "axis:int keepdims:flag"}}, split_to_sequence, split_to_sequence_type};
+    table["Optional"] = {{{15, "o", "r", "type:type_proto"}}, optional, optional_type};
+    table["OptionalHasElement"] = {{{15, "r", "r", ""}, {18, "o", "r", ""}}, optional_has_element, flag_type};
+    table["OptionalGetElement"] = {{{15, "r", "r", ""}}, optional_get_element, optional_get_element_type};
 }
 
 } // namespace runner

@@ -249,15 +249,18 @@ types tile_type(typing const& node)
 
 void add_shape_operators(operator_table& table)
 {
-    table["Shape"] = {run_shape, shape_type, {}, evaluate_shape};
-    table["Size"] = {run_size, count_type, {}, evaluate_size};
-    table["Reshape"] = {run_reshape, reshape_type};
-    table["Squeeze"] = {run_squeeze, squeeze_type};
-    table["Unsqueeze"] = {run_unsqueeze, unsqueeze_type};
-    table["Flatten"] = {run_flatten, flatten_type};
-    table["Transpose"] = {run_transpose, transpose_type};
-    table["Expand"] = {run_expand, expand_type};
-    table["Tile"] = {run_tile, tile_type};
+    table["Shape"] = {
+        {{1, "r", "r", ""}, {15, "r", "r", "end:int start:int"}}, run_shape, shape_type, {}, evaluate_shape};
+    table["Size"] = {{{1, "r", "r", ""}}, run_size, count_type, {}, evaluate_size};
+    table["Reshape"] = {{{1, "r", "r", "consumed_inputs:ints shape:ints"}, {5, "rr", "r", ""},
+                            {14, "rr", "r", "allowzero:flag"}},
+        run_reshape, reshape_type};
+    table["Squeeze"] = {{{1, "r", "r", "axes:ints"}, {13, "ro", "r", ""}}, run_squeeze, squeeze_type};
+    table["Unsqueeze"] = {{{1, "r", "r", "axes:ints!"}, {13, "rr", "r", ""}}, run_unsqueeze, unsqueeze_type};
+    table["Flatten"] = {{{1, "r", "r", "axis:int"}}, run_flatten, flatten_type};
+    table["Transpose"] = {{{1, "r", "r", "perm:ints"}}, run_transpose, transpose_type};
+    table["Expand"] = {{{8, "rr", "r", ""}}, run_expand, expand_type};
+    table["Tile"] = {{{1, "rrr", "r", ""}, {6, "rr", "r", ""}}, run_tile, tile_type};
 }
 
 } // namespace runner

@@ -4,6 +4,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "signatures.hpp"
+
 namespace runner {
 
 /// Replaces each DynamicQuantizeLSTM, in bodies too, by nodes that compute (W - W_zero_point) * W_scale, the
@@ -16,5 +18,8 @@ namespace runner {
 ///           all rows.
 /// Requires  an opset of 7 or newer: in models of older ones nothing is replaced.
 void rewrite_quantized(onnx::ModelProto& model);
+
+/// The versions of com.microsoft.DynamicQuantizeLSTM, which no run function computes.
+versions quantized_versions();
 
 } // namespace runner

@@ -48,6 +48,18 @@ struct signature {
     attribute_rule const* find(std::string_view attribute) const;
 };
 
+/// A version of an operator as text, from the opset `since` on. Inputs and outputs are a letter each: r
+/// (required), o (optional), * (any number), + (one or more); "-" says that the operator has ended. An
+/// attribute is a name and what it holds, with ! where it must be given: "axis:int! keepdims:flag". A version
+/// that only adds element types is not listed.
+struct version {
+    std::int64_t since;
+    std::string_view inputs, outputs;
+    std::string attributes;
+};
+/// The versions of an operator, oldest first.
+using versions = std::vector<version>;
+
 /// Returns all versions of an operator, "Add" or "com.microsoft.AttnLSTM", oldest first; empty if there is no
 /// such operator.
 std::vector<signature> const& signatures_of(std::string const& name);

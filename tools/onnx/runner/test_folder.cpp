@@ -69,7 +69,7 @@ small_floats comparison_of(onnx::GraphProto const& graph, std::string const& out
     return small_floats::closely;
 }
 
-verdict judge_set(runnable_model const& tested, fs::path const& set)
+test_result run_set(runnable_model const& tested, fs::path const& set)
 {
     auto const& graph = tested.proto();
     auto const results = tested.run(read_inputs(set, graph));
@@ -89,7 +89,7 @@ verdict judge_set(runnable_model const& tested, fs::path const& set)
     return {outcome::passed};
 }
 
-verdict judge_error(runnable_model const& tested, std::vector<fs::path> const& sets)
+test_result run_erroneous(runnable_model const& tested, std::vector<fs::path> const& sets)
 {
     for (fs::path const& set : sets)
         tested.run(read_inputs(set, tested.proto()));
@@ -141,11 +141,11 @@ std::set<std::string> operators_of(test_folder const& folder)
     return found;
 }
 
-verdict judge(test_folder const& folder, loader load_model)
+test_result run_test(test_folder const& folder, loader load_model)
 {
     bool const error_expected = fs::exists(folder.path / "expect_error.txt");
     auto const announced = [&](std::exception const& error) {
-        return error_expected ? verdict{outcome::passed} : verdict{outcome::failed, error.what()};
+        return error_expected ? test_result{outcome::passed} : test_result{outcome::failed, error.what()};
     };
     try {
         with_budget const limits{budget()};
@@ -154,9 +154,9 @@ verdict judge(test_folder const& folder, loader load_model)
             return {outcome::failed, "it has neither test_data_set_* nor expect_error.txt"};
         auto const tested = load_model(folder);
         if (error_expected)
-            return judge_error(*tested, sets);
+            return run_erroneous(*tested, sets);
         for (fs::path const& set : sets)
-            if (verdict const found = judge_set(*tested, set); found.result != outcome::passed)
+            if (test_result const found = run_set(*tested, set); found.result != outcome::passed)
                 return {
                     found.result, sets.size() == 1 ? found.why : set.filename().string() + ": " + found.why};
         return {outcome::passed};

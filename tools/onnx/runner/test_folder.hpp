@@ -21,7 +21,7 @@ enum class outcome : char {
     contradicted = 'C' ///< ran to its end, but not to the recorded one
 };
 
-struct verdict {
+struct test_result {
     outcome result;
     std::string why{};
 };
@@ -51,6 +51,6 @@ std::unique_ptr<runnable_model> load(test_folder const& folder);
 
 /// Runs the model that load(folder) returns on all data sets. Does not throw.
 using loader = std::unique_ptr<runnable_model> (*)(test_folder const&);
-verdict judge(test_folder const& folder, loader load_model);
+test_result run_test(test_folder const& folder, loader load_model);
 
 } // namespace runner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/types.hpp>
 #include <xloom_onnx/model/utf8.hpp>
 
 namespace runner {

@@ -10,7 +10,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include <xloom/detail/core/partial_type.hpp>
+#include <xloom/types.hpp>
 
 template <>
 struct fmt::formatter<xloom::dim> : fmt::ostream_formatter {};

@@ -11,9 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include <xloom/detail/core/element_type_of.hpp>
-#include <xloom/detail/tensor/tensor.hpp>
 #include <xloom/recurrent/storage_types.hpp>
+#include <xloom/tensor.hpp>
 
 #include "budget.hpp"
 #include "sequence.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Tensors as xtensor expressions, for xloom's operators.
 
-#include <xloom/detail/tensor/xtensor.hpp>
+#include <xloom/tensor.hpp>
 #include <xloom_onnx/view.hpp>
 
 #include "value.hpp"

@@ -22,6 +22,7 @@ namespace xloom::inline XLOOM_ABI {
 ///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
 ///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
 ///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
+///     static constexpr bool is_row_major = true; // optional: T has size() items, contiguous and row-major
 ///
 /// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
 /// their adaptors, strided views.
@@ -77,6 +78,7 @@ template <detail::strided_expression T>
 struct enable_tensor<T> {
     using value_type = std::remove_const_t<typename T::value_type>;
     static constexpr std::size_t rank = detail::rank_of_shape<typename T::shape_type>;
+    static constexpr bool is_row_major = T::static_layout == xt::layout_type::row_major;
 
     template <class U>
     static auto data(U& tensor)
@@ -174,9 +176,7 @@ using owned_t = typename owned<bare<T>>::type;
 
 /// True if the items of every T are contiguous in row-major order.
 template <class T>
-inline constexpr bool is_always_row_major = false;
-template <strided_expression T>
-inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
+inline constexpr bool is_always_row_major = requires { requires enable_tensor<T>::is_row_major; };
 
 /// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
 template <class T>

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include <xloom/detail/tensor/xtensor.hpp>
+#include <xloom/tensor.hpp>
 
 #include "allocation/counting_new.hpp"
 #include "types.hpp"

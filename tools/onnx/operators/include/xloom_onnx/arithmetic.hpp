@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/batch.hpp>
 #include <xloom_onnx/cast.hpp>
 
@@ -31,7 +31,7 @@ constexpr auto modular(T const& x)
 inline void refuse_zero(bool is_zero)
 {
     if (is_zero)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx: a whole number is divided by zero");
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx: a whole number is divided by zero");
 }
 
 /// A function of two or more operands, F::of(a, b): batches, numbers, or numbers beside batches.
@@ -88,7 +88,7 @@ struct div_function : binary_function<div_function> {
     static V of(V const& a, V const& b)
     {
         if constexpr (is_batch<V>) {
-            return kernel::divide(a, b);
+            return kernels::divide(a, b);
         } else {
             if constexpr (std::is_integral_v<V>) {
                 refuse_zero(b == 0);
@@ -122,7 +122,7 @@ struct fmod_function : binary_function<fmod_function> {
     static V of(V const& a, V const& b)
     {
         if constexpr (is_batch<V>) {
-            return item_by_item([](auto x, auto y) { return std::fmod(x, y); }, a, b);
+            return kernels::item_by_item([](auto x, auto y) { return std::fmod(x, y); }, a, b);
         } else if constexpr (std::is_integral_v<V>) {
             refuse_zero(b == 0);
             return std::is_signed_v<V> && b == static_cast<V>(-1) ? V{0} : static_cast<V>(a % b);
@@ -151,8 +151,8 @@ struct sign_function {
     V operator()(V const& a) const
     {
         if constexpr (is_batch<V>) {
-            V const sign = kernel::select(a > V(0), V(1), kernel::select(a < V(0), V(-1), V(0)));
-            return kernel::select(a == a, sign, a);
+            V const sign = kernels::select(a > V(0), V(1), kernels::select(a < V(0), V(-1), V(0)));
+            return kernels::select(a == a, sign, a);
         } else {
             if (+a != +a)
                 return a;
@@ -166,7 +166,7 @@ struct max_function : binary_function<max_function> {
     static V of(V const& a, V const& b)
     {
         if constexpr (is_batch<V>)
-            return kernel::select(a == a, kernel::select(a > b, a, b), a);
+            return kernels::select(a == a, kernels::select(a > b, a, b), a);
         else
             return +a != +a || +a > +b ? a : b;
     }
@@ -182,7 +182,7 @@ struct min_function : binary_function<min_function> {
     static V of(V const& a, V const& b)
     {
         if constexpr (is_batch<V>)
-            return kernel::select(a == a, kernel::select(a < b, a, b), a);
+            return kernels::select(a == a, kernels::select(a < b, a, b), a);
         else
             return +a != +a || +a < +b ? a : b;
     }
@@ -220,7 +220,7 @@ struct pow_function {
             V const base = static_cast<V>(a), exponent = static_cast<V>(b);
             if (all_are_2(exponent))
                 return V(base * base);
-            return item_by_item(*this, base, exponent);
+            return kernels::item_by_item(*this, base, exponent);
         } else if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
             bool is_negative = false;
             if constexpr (std::is_signed_v<B>)
@@ -238,8 +238,8 @@ private:
     template <class V>
     static bool all_are_2(V const& exponent)
     {
-        batch_item<V> items[V::size];
-        kernel::store_batch(items, exponent);
+        batch_item_t<V> items[V::size];
+        kernels::store_batch(items, exponent);
         for (auto const item : items)
             if (item != 2)
                 return false;
@@ -263,7 +263,7 @@ struct mean_function {
         A sum = a;
         ((sum = add_function()(sum, others)), ...);
         if constexpr (is_batch<A>)
-            return sum / A(static_cast<batch_item<A>>(count));
+            return sum / A(static_cast<batch_item_t<A>>(count));
         else
             return static_cast<A>(sum / count);
     }

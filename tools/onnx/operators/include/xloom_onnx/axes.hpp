@@ -52,7 +52,7 @@ using axis_set = std::bitset<xloom::max_rank>;
 inline std::size_t checked_axis(std::string_view op, std::int64_t axis, std::size_t rank)
 {
     if (!xloom::is_axis(axis, rank))
-        xloom::detail::fail<xloom::option_error>(
+        xloom::kernels::fail<xloom::option_error>(
             op, ": the axis ", axis, " is none of a tensor of rank ", rank);
     return xloom::wrap_axis(axis, rank);
 }
@@ -66,7 +66,7 @@ inline axis_set checked_axes(std::string_view op, integers const& list, std::siz
     for (std::int64_t const each : list) {
         std::size_t const axis = checked_axis(op, each, rank);
         if (set[axis])
-            xloom::detail::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
+            xloom::kernels::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
         set[axis] = true;
     }
     return set;
@@ -95,12 +95,12 @@ inline axis_view around(xloom::shape const& dims, std::size_t axis)
 inline xloom::shape checked_shape(std::string_view op, integers const& numbers)
 {
     if (numbers.size() > xloom::max_rank)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             op, ": a shape of rank ", numbers.size(), " is given, more than ", xloom::max_rank);
     xloom::shape dims;
     for (std::int64_t const number : numbers) {
         if (number < 0)
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 op, ": a dimension of the shape ", numbers, " is negative");
         dims.push_back(static_cast<std::size_t>(number));
     }

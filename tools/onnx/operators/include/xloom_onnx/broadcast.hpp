@@ -26,7 +26,7 @@ inline void broadcast_with(xloom::shape& dims, xloom::shape const& other)
         std::size_t& dim = dims[missing + a];
         if (other[a] != dim && other[a] != 1) {
             if (dim != 1)
-                xloom::detail::fail<xloom::shape_error>(
+                xloom::kernels::fail<xloom::shape_error>(
                     "xloom_onnx: the shapes ", dims, " and ", other, " cannot be broadcast to one");
             dim = other[a];
         }

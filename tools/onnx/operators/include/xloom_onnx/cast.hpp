@@ -11,8 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/error.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/batch.hpp>
 
 namespace xloom_onnx {
@@ -28,7 +27,7 @@ To cast_item(From const& x, xloom::cast_options options = {})
         if (!(x < end))
             return x != x ? To{0} : limits::max();
         return x <= static_cast<From>(limits::lowest()) ? limits::lowest() : static_cast<To>(x);
-    } else if constexpr (xloom::detail::is_small_float<From> && std::is_integral_v<To>) {
+    } else if constexpr (xloom::kernels::is_small_float<From> && std::is_integral_v<To>) {
         return cast_item<To>(static_cast<float>(x), options);
     } else {
         return xloom::cast<To>(x, options);
@@ -77,7 +76,7 @@ T number_in(std::string const& text)
         T const x = std::is_same_v<T, float> ? static_cast<T>(std::strtof(begin, &stop))
                                              : static_cast<T>(std::strtod(begin, &stop));
         if (text.empty() || stop != end)
-            xloom::detail::fail<xloom::type_error>("xloom_onnx: the string '", text, "' is no number");
+            xloom::kernels::fail<xloom::type_error>("xloom_onnx: the string '", text, "' is no number");
         return x;
     }
 }
@@ -94,12 +93,12 @@ struct cast {
     /// A batch keeps its element type; a mask becomes zeros and ones.
     template <class From>
         requires(!(detail::is_batch<From> || detail::is_mask<From>) ||
-                 std::is_same_v<detail::batch_item<From>, To>)
+                 std::is_same_v<detail::batch_item_t<From>, To>)
     auto operator()(From const& x) const
     {
         if constexpr (detail::is_mask<From>) {
-            using V = detail::kernel::batch_t<To>;
-            return V(detail::kernel::select(x, V(1), V(0)));
+            using V = xloom::kernels::batch_t<To>;
+            return V(xloom::kernels::select(x, V(1), V(0)));
         } else if constexpr (detail::is_batch<From>) {
             return x;
         } else if constexpr (std::is_same_v<From, To>) {
@@ -120,7 +119,7 @@ private:
     /// The type whose texts stand for the numbers of type T.
     template <class T>
     using hub = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::uint64_t>, T,
-        std::conditional_t<xloom::detail::is_small_float<T> || std::is_same_v<T, float>, float,
+        std::conditional_t<xloom::kernels::is_small_float<T> || std::is_same_v<T, float>, float,
             std::int64_t>>;
 };
 

@@ -20,7 +20,7 @@ inline xloom::shape concat_shape(std::span<xloom::shape const> parts, std::int64
 {
     static constexpr std::string_view op = "xloom_onnx::concat";
     if (parts.empty())
-        xloom::detail::fail<xloom::shape_error>(op, ": there is no tensor to join");
+        xloom::kernels::fail<xloom::shape_error>(op, ": there is no tensor to join");
     xloom::shape dims = parts[0];
     std::size_t const along = checked_axis(op, axis, dims.size());
     for (xloom::shape const& next : parts.subspan(1)) {
@@ -28,7 +28,7 @@ inline xloom::shape concat_shape(std::span<xloom::shape const> parts, std::int64
         for (std::size_t a = 0; fits && a < dims.size(); ++a)
             fits = a == along || next[a] == dims[a];
         if (!fits)
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 op, ": it cannot join ", parts[0], " and ", next, " along axis ", along);
         dims[along] += next[along];
     }
@@ -108,7 +108,7 @@ struct split_options {
 inline std::size_t equal_part(std::size_t length, std::size_t count, std::size_t k, bool uneven)
 {
     if (count == 0 || (!uneven && length % count != 0))
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::split: an axis of ", length, " cannot be split into ", count, " equal parts");
     std::size_t const most = length / count + (length % count != 0 ? 1 : 0),
                       before = (std::min)(length, k * most);
@@ -126,7 +126,7 @@ void check_split(std::size_t length, Lengths const& lengths)
         left -= static_cast<std::size_t>(each);
     }
     if (!is_possible || left != 0)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::split: an axis of ", length,
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::split: an axis of ", length,
             " cannot be split into these ", lengths.size(), " parts");
 }
 
@@ -143,7 +143,7 @@ void split_into(X const& x, std::tuple<Ys...> const& parts, split_options const&
     bool const is_equal = options.split.empty();
     if (!is_equal) {
         if (options.split.size() != sizeof...(Ys))
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 op, ": there are ", options.split.size(), " parts for ", sizeof...(Ys), " outputs");
         check_split(length, options.split);
     }

@@ -32,7 +32,7 @@ std::size_t range_length(T const& given_start, T const& given_limit, T const& gi
 {
     auto const start = +given_start, limit = +given_limit, delta = +given_delta;
     if (delta == 0)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx::range: delta is 0");
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx::range: delta is 0");
     if constexpr (std::is_integral_v<T>) {
         if (delta > 0 ? start >= limit : start <= limit)
             return 0;
@@ -42,7 +42,7 @@ std::size_t range_length(T const& given_start, T const& given_limit, T const& gi
     } else {
         auto const length = std::ceil((limit - start) / delta);
         if (!(length < static_cast<decltype(length)>(1ull << 62)))
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 "xloom_onnx::range: its length is no number, or too large");
         return length > 0 ? static_cast<std::size_t>(length) : 0;
     }
@@ -57,7 +57,7 @@ void range_into(X const& start, X const& limit, X const& delta, Y&& y)
     auto const scalar = [](X const& x, char const* name) {
         const_view_of<X> const view(x);
         if (view.size() != 1)
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 "xloom_onnx::range_into: ", name, " has ", view.size(), " items instead of 1");
         return view[0];
     };

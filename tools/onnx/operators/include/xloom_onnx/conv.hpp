@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/kernel/transposed_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/product.hpp>
@@ -130,7 +130,7 @@ inline integers conv_numbers(integers const& given, char const* name, std::size_
     for (std::int64_t const n : given)
         is_possible = is_possible && least <= n && n < std::int64_t{1} << 31;
     if (!is_possible)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx::conv: its ", name, " are ", given);
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx::conv: its ", name, " are ", given);
     return given;
 }
 
@@ -138,7 +138,7 @@ inline integers conv_numbers(integers const& given, char const* name, std::size_
 inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int64_t after)
 {
     if (axis.kernel == 0)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::conv: a kernel has no items");
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel has no items");
     if (pad == auto_pad::same_upper || pad == auto_pad::same_lower) {
         axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
         std::int64_t const total =
@@ -149,7 +149,7 @@ inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int6
     axis.before = pad == auto_pad::valid ? 0 : before;
     std::int64_t const room = axis.input + axis.before + (pad == auto_pad::valid ? 0 : after) - axis.extent();
     if (room < 0)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::conv: a kernel of ", axis.extent(),
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel of ", axis.extent(),
             " items does not fit into ", axis.input, " padded ones");
     axis.output = room / axis.stride + 1;
 }
@@ -157,7 +157,7 @@ inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int6
 inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options)
 {
     static constexpr std::string_view op = "xloom_onnx::conv";
-    using xloom::detail::fail;
+    using xloom::kernels::fail;
     std::size_t const rank = x.size();
     if (rank < 3 || w.size() != rank)
         fail<xloom::shape_error>(op, ": X and W have the shapes ", x, " and ", w);
@@ -278,7 +278,7 @@ packed_conv<T>::packed_conv(tensor_view<T const> const& w, bias_view const& b, c
     : dims_(w.shape()), options_(options)
 {
     static constexpr std::string_view op = "xloom_onnx::conv";
-    using xloom::detail::fail;
+    using xloom::kernels::fail;
     if (w.rank() < 3 || w.rank() > 5)
         fail<xloom::shape_error>(op, ": W has the shape ", w.shape());
     std::size_t const kernels = w.shape()[0], channels = w.shape()[1];
@@ -317,11 +317,62 @@ template <class T>
 void add_products(T a, T const* x, T* y, std::size_t count)
 {
     std::size_t i = 0;
-    for (; i + kernel::batch_size<T> <= count; i += kernel::batch_size<T>)
-        kernel::store_batch(y + i, kernel::multiply_add(kernel::batch_t<T>(a), kernel::load_batch(x + i),
-                                       kernel::load_batch(y + i)));
+    for (; i + kernels::batch_size<T> <= count; i += kernels::batch_size<T>)
+        kernels::store_batch(y + i, kernels::multiply_add(kernels::batch_t<T>(a), kernels::load_batch(x + i),
+                                        kernels::load_batch(y + i)));
     for (; i < count; ++i)
-        y[i] = kernel::multiply_add(a, x[i], y[i]);
+        y[i] = kernels::multiply_add(a, x[i], y[i]);
+}
+
+/// A position in a kernel.
+struct kernel_offset {
+    std::int64_t deep, down, across;
+};
+
+/// Calls f(kernel_offset) for each position in a kernel, in the order of its items.
+template <class F>
+void for_each_kernel_offset(conv_layout const& layout, F const& f)
+{
+    auto const& [deep, down, across] = layout.axes;
+    for (std::int64_t i = 0; i < deep.kernel; ++i)
+        for (std::int64_t j = 0; j < down.kernel; ++j)
+            for (std::int64_t k = 0; k < across.kernel; ++k)
+                f(kernel_offset{i, j, k});
+}
+
+/// A range of outputs along an axis.
+struct output_range {
+    std::int64_t begin, end;
+};
+
+/// Returns the outputs whose input at the shift of a kernel's item is no padding.
+inline output_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
+{
+    std::int64_t const left = axis.input - shift;
+    return {shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride,
+        (std::min)(axis.output, left <= 0 ? std::int64_t{0} : (left - 1) / axis.stride + 1)};
+}
+
+/// Adds the products of one weight with one channel of an input, shifted, along the last axis.
+template <class T>
+void add_shifted(conv_layout const& layout, kernel_offset const& at, T weight, T const* channel, T* output)
+{
+    auto const& [deep, down, across] = layout.axes;
+    std::int64_t const shift = at.across * across.dilation - across.before;
+    auto const [begin, end] = covered_outputs(across, shift);
+    for (std::int64_t z = 0; z < deep.output; ++z)
+        for (std::int64_t y = 0; y < down.output; ++y) {
+            std::int64_t const plane = deep.position(z, at.deep), row = down.position(y, at.down);
+            if (!deep.contains(plane) || !down.contains(row))
+                continue;
+            T const* const from = channel + (plane * down.input + row) * across.input;
+            T* const to = output + (z * down.output + y) * across.output;
+            if (across.stride == 1 && begin < end)
+                add_products(weight, from + begin + shift, to + begin, static_cast<std::size_t>(end - begin));
+            else
+                for (std::int64_t x = begin; x < end; ++x)
+                    to[x] += weight * from[x * across.stride + shift];
+        }
 }
 
 } // namespace detail
@@ -331,41 +382,13 @@ template <class T>
 void packed_conv<T>::convolve_directly(
     detail::conv_layout const& layout, T const* input, std::size_t group, T* output) const
 {
-    auto const& [deep, down, across] = layout.axes;
-    std::size_t const places = layout.outputs();
     T const* weight = weights_.data() + group * layout.kernels * layout.channels * layout.kernel_items();
-    for (std::size_t m = 0; m < layout.kernels; ++m, output += places) {
-        std::fill_n(output, places, bias_[group * layout.kernels + m]);
+    for (std::size_t m = 0; m < layout.kernels; ++m, output += layout.outputs()) {
+        std::fill_n(output, layout.outputs(), bias_[group * layout.kernels + m]);
         for (std::size_t c = 0; c < layout.channels; ++c)
-            for (std::int64_t i = 0; i < deep.kernel; ++i)
-                for (std::int64_t j = 0; j < down.kernel; ++j)
-                    for (std::int64_t k = 0; k < across.kernel; ++k) {
-                        T const by = *weight++;
-                        // The outputs whose input at this offset is no padding.
-                        std::int64_t const shift = k * across.dilation - across.before;
-                        std::int64_t const begin =
-                                               shift >= 0 ? 0 : (-shift + across.stride - 1) / across.stride,
-                                           left = across.input - shift,
-                                           end = (std::min)(across.output,
-                                               left <= 0 ? std::int64_t{0} : (left - 1) / across.stride + 1);
-                        for (std::int64_t z = 0; z < deep.output; ++z)
-                            for (std::int64_t y = 0; y < down.output; ++y) {
-                                std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
-                                if (!deep.contains(plane) || !down.contains(row))
-                                    continue;
-                                T const* const from =
-                                    input +
-                                    ((static_cast<std::int64_t>(c) * deep.input + plane) * down.input + row) *
-                                        across.input;
-                                T* const to = output + (z * down.output + y) * across.output;
-                                if (across.stride == 1 && begin < end)
-                                    detail::add_products(by, from + begin + shift, to + begin,
-                                        static_cast<std::size_t>(end - begin));
-                                else
-                                    for (std::int64_t at = begin; at < end; ++at)
-                                        to[at] += by * from[at * across.stride + shift];
-                            }
-                    }
+            detail::for_each_kernel_offset(layout, [&](detail::kernel_offset const& at) {
+                detail::add_shifted(layout, at, *weight++, input + c * layout.inputs(), output);
+            });
     }
 }
 
@@ -393,7 +416,7 @@ void copy_padded(conv_layout const& layout, T const* input, T* to)
             }
             T const* const from = input + (plane * down.input + row) * across.input;
             std::fill_n(to, before, T(0));
-            kernel::copy_transposed(from, plane_stride, to + before, static_cast<std::ptrdiff_t>(channels),
+            kernels::copy_transposed(from, plane_stride, to + before, static_cast<std::ptrdiff_t>(channels),
                 channels, static_cast<std::size_t>(count));
             std::fill_n(to + before + now, row_items - before - now, T(0));
         }
@@ -430,23 +453,19 @@ template <class T>
 void copy_sparse_windows(
     conv_layout const& layout, T const* input, std::size_t first, std::size_t count, T* window)
 {
-    auto const& [deep, down, across] = layout.axes;
+    spatial_axis const &deep = layout.axes[0], &down = layout.axes[1], &across = layout.axes[2];
     for (std::size_t p = first; p < first + count; ++p) {
         auto const place = static_cast<std::int64_t>(p);
         std::int64_t const x = place % across.output, y = place / across.output % down.output,
                            z = place / across.output / down.output;
-        for (std::int64_t i = 0; i < deep.kernel; ++i)
-            for (std::int64_t j = 0; j < down.kernel; ++j)
-                for (std::int64_t k = 0; k < across.kernel; ++k) {
-                    std::int64_t const plane = deep.position(z, i), row = down.position(y, j),
-                                       at = across.position(x, k);
-                    bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
-                    for (std::size_t c = 0; c < layout.channels; ++c)
-                        *window++ = is_inside ? input[c * layout.inputs() +
-                                                      static_cast<std::size_t>(
-                                                          (plane * down.input + row) * across.input + at)]
-                                              : T(0);
-                }
+        for_each_kernel_offset(layout, [&](kernel_offset const& offset) {
+            std::int64_t const plane = deep.position(z, offset.deep), row = down.position(y, offset.down),
+                               at = across.position(x, offset.across);
+            bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
+            auto const item = static_cast<std::size_t>((plane * down.input + row) * across.input + at);
+            for (std::size_t c = 0; c < layout.channels; ++c)
+                *window++ = is_inside ? input[c * layout.inputs() + item] : T(0);
+        });
     }
 }
 
@@ -492,7 +511,7 @@ void packed_conv<T>::convolve(detail::conv_layout const& layout, T const* input,
                 detail::copy_windows(layout, from, static_cast<std::int64_t>(row_items), first, now, windows);
         }
         matrix(now, rows, step, sums, kernels);
-        detail::kernel::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,
+        xloom::kernels::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,
             static_cast<std::ptrdiff_t>(places), now, kernels);
     }
 }
@@ -504,7 +523,7 @@ template <class T, class X, class W, class Y, class Pause>
 void conv_into(X const& x, W const& w, tensor_view<T const> const* b, Y& y, conv_options const& options,
     workspace& memory, Pause const& pause)
 {
-    using P = xloom::detail::compute_t<T>;
+    using P = xloom::kernels::compute_t<T>;
     const_view_of<X> const from(x);
     const_view_of<W> const weights(w);
     if constexpr (std::is_same_v<P, T>) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/broadcast.hpp>
 #include <xloom_onnx/view.hpp>
@@ -22,7 +22,7 @@ void expand_into(X const& x, integers const& shape, Y&& y)
     const_view_of<X> const from(x);
     xloom::shape const dims = expand_shape(from.shape(), shape);
     auto const to = output_view("xloom_onnx::expand_into", y, dims);
-    xloom::kernel::strided_copy(dims, broadcast_strides(from.shape(), dims), xloom::row_major_strides(dims))(
+    xloom::kernels::strided_copy(dims, broadcast_strides(from.shape(), dims), xloom::row_major_strides(dims))(
         from.data(), to.data());
 }
 
@@ -33,11 +33,11 @@ inline xloom::shape tile_shape(xloom::shape const& x, integers const& repeats)
 {
     xloom::shape dims = checked_shape("xloom_onnx::tile", repeats);
     if (dims.size() != x.size())
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::tile: the repeats ", repeats, " are not one for each of ", x.size(), " axes");
     for (std::size_t a = 0; a < x.size(); ++a) {
         if (!xloom::is_countable({x[a], dims[a]}))
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 "xloom_onnx::tile: an axis of ", x[a], " cannot be repeated ", dims[a], " times");
         dims[a] *= x[a];
     }
@@ -54,7 +54,7 @@ void tile_into(X const& x, integers const& repeats, Y&& y)
     if (to.size() == 0)
         return;
     xloom::strides const steps = xloom::row_major_strides(to.shape());
-    xloom::kernel::strided_copy(dims, xloom::row_major_strides(dims), steps)(from.data(), to.data());
+    xloom::kernels::strided_copy(dims, xloom::row_major_strides(dims), steps)(from.data(), to.data());
     // From the last axis on: what is complete behind an axis is one block, which is copied behind itself.
     for (std::size_t axis = dims.size(); axis-- > 0;) {
         if (repeats[axis] == 1)

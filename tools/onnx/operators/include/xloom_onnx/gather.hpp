@@ -19,7 +19,7 @@ inline xloom::shape gather_shape(
 {
     std::size_t const axis = checked_axis("xloom_onnx::gather", options.axis, data.size());
     if (data.size() - 1 + indices.size() > xloom::max_rank)
-        xloom::detail::fail<xloom::shape_error>("xloom_onnx::gather: data of the shape ", data,
+        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::gather: data of the shape ", data,
             " and indices of the shape ", indices, " give more than ", xloom::max_rank, " axes");
     xloom::shape dims(data.begin(), data.begin() + axis);
     for (std::size_t const dim : indices)
@@ -42,7 +42,7 @@ void gather_into(Data const& data, Indices const& indices, Y&& y, gather_options
     std::size_t const axis = xloom::wrap_axis(options.axis, from.rank());
     for (auto const index : at)
         if (!xloom::is_axis(static_cast<std::int64_t>(index), from.shape()[axis]))
-            xloom::detail::fail<xloom::index_error>(
+            xloom::kernels::fail<xloom::index_error>(
                 "xloom_onnx::gather: an index into an axis of length ", from.shape()[axis], " is ", index);
     auto const to = output_view("xloom_onnx::gather_into", y, dims);
     auto const [outer, length, inner] = around(from.shape(), axis);

@@ -85,8 +85,8 @@ struct where_function {
     auto operator()(Condition const& condition, A const& a, B const& b) const
     {
         if constexpr (is_mask<Condition>) {
-            using V = kernel::batch_t<batch_item<Condition>>;
-            return V(kernel::select(condition, static_cast<V>(a), static_cast<V>(b)));
+            using V = kernels::batch_t<batch_item_t<Condition>>;
+            return V(kernels::select(condition, static_cast<V>(a), static_cast<V>(b)));
         } else {
             using V = common_t<A, B>;
             return condition ? static_cast<V>(a) : static_cast<V>(b);
@@ -121,7 +121,7 @@ struct is_inf {
     auto operator()(V const& x) const
     {
         if constexpr (detail::is_batch<V>) {
-            using limits = std::numeric_limits<detail::batch_item<V>>;
+            using limits = std::numeric_limits<detail::batch_item_t<V>>;
             auto const nothing = limits::quiet_NaN(); // equals no item
             return x == V(detect_negative ? -limits::infinity() : nothing) ||
                    x == V(detect_positive ? limits::infinity() : nothing);

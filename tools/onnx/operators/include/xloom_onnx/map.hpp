@@ -17,25 +17,25 @@ namespace detail {
 
 /// Loads `count` items at a stride into a batch; the rest are 1, which no function divides by in vain.
 template <class T>
-kernel::batch_t<T> load_strided(T const* from, std::ptrdiff_t stride, std::size_t count)
+kernels::batch_t<T> load_strided(T const* from, std::ptrdiff_t stride, std::size_t count)
 {
     if (stride == 0)
-        return kernel::batch_t<T>(*from);
+        return kernels::batch_t<T>(*from);
     if (stride == 1)
-        return count == kernel::batch_size<T> ? kernel::load_batch(from)
-                                              : kernel::load_first(from, count, T(1));
-    T items[kernel::batch_size<T>];
+        return count == kernels::batch_size<T> ? kernels::load_batch(from)
+                                               : kernels::load_first(from, count, T(1));
+    T items[kernels::batch_size<T>];
     std::fill(std::begin(items), std::end(items), T(1));
     for (std::size_t i = 0; i < count; ++i)
         items[i] = from[static_cast<std::ptrdiff_t>(i) * stride];
-    return kernel::load_batch(items);
+    return kernels::load_batch(items);
 }
 
 /// Loads a whole batch at item i of a row that is contiguous, or one item repeated.
 template <class T>
-kernel::batch_t<T> load_broadcast(T const* from, std::ptrdiff_t stride, std::size_t i)
+kernels::batch_t<T> load_broadcast(T const* from, std::ptrdiff_t stride, std::size_t i)
 {
-    return stride == 0 ? kernel::batch_t<T>(*from) : kernel::load_batch(from + i);
+    return stride == 0 ? kernels::batch_t<T>(*from) : kernels::load_batch(from + i);
 }
 
 /// Stores the first `count` items of a batch, or of a mask as bools.
@@ -44,17 +44,17 @@ void store_items(V const& items, R* to, std::size_t count)
 {
     if constexpr (is_mask<V>) {
         static_assert(std::is_same_v<R, bool>, "xloom_onnx: the function gives truth values.");
-        using batch = kernel::batch_t<T>;
-        T ones[kernel::batch_size<T>];
-        kernel::store_batch(ones, kernel::select(items, batch(1), batch(0)));
+        using batch = kernels::batch_t<T>;
+        T ones[kernels::batch_size<T>];
+        kernels::store_batch(ones, kernels::select(items, batch(1), batch(0)));
         for (std::size_t i = 0; i < count; ++i)
             to[i] = ones[i] != 0;
     } else {
         static_assert(std::is_same_v<R, T>, "xloom_onnx: the function gives items of another type.");
-        if (count == kernel::batch_size<T>)
-            kernel::store_batch(to, items);
+        if (count == kernels::batch_size<T>)
+            kernels::store_batch(to, items);
         else
-            kernel::store_first(items, to, count);
+            kernels::store_first(items, to, count);
     }
 }
 
@@ -64,7 +64,7 @@ template <class F, class R, class T, class... Ts>
 [[gnu::flatten]] void map_batches(F const& f, R* y, std::size_t count,
     std::array<std::ptrdiff_t, 1 + sizeof...(Ts)> const& strides, T const* first, Ts const*... others)
 {
-    constexpr std::size_t size = kernel::batch_size<T>;
+    constexpr std::size_t size = kernels::batch_size<T>;
     constexpr std::make_index_sequence<sizeof...(Ts)> rest{};
     bool is_contiguous = true, is_broadcast = true;
     for (std::ptrdiff_t const stride : strides) {
@@ -74,7 +74,8 @@ template <class F, class R, class T, class... Ts>
     std::size_t i = 0;
     if (is_contiguous)
         for (; i + size <= count; i += size)
-            store_items<T>(f(kernel::load_batch(first + i), kernel::load_batch(others + i)...), y + i, size);
+            store_items<T>(
+                f(kernels::load_batch(first + i), kernels::load_batch(others + i)...), y + i, size);
     else if (is_broadcast)
         for (; i + size <= count; i += size)
             [&]<std::size_t... N>(std::index_sequence<N...>) {
@@ -120,9 +121,9 @@ struct batch_items {
     {
         if constexpr ((std::is_same_v<T, Ts> && ...) &&
                       (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
-            if constexpr (kernel::has_simd<T>) {
-                if constexpr (std::is_invocable_v<F const&, kernel::batch_t<T>,
-                                  std::conditional_t<true, kernel::batch_t<T>, Ts>...>)
+            if constexpr (kernels::has_simd<T>) {
+                if constexpr (std::is_invocable_v<F const&, kernels::batch_t<T>,
+                                  std::conditional_t<true, kernels::batch_t<T>, Ts>...>)
                     return std::type_identity<T>();
                 else
                     return std::type_identity<void>();
@@ -171,8 +172,8 @@ template <class F, class Y, class... Xs>
 void map_onto(F const& f, Y& y, Xs const&... xs)
 {
     bool is_simple = (is_plain(xs, dims_of(y)) && ...) && ((!scalar<Xs>) || ... || scalar<Y>);
-    if constexpr (((!scalar<Xs> && !xloom::detail::is_always_row_major<Xs>) || ...) ||
-                  (!scalar<Y> && !xloom::detail::is_always_row_major<Y>))
+    if constexpr (((!scalar<Xs> && !xloom::kernels::is_always_row_major<Xs>) || ...) ||
+                  (!scalar<Y> && !xloom::kernels::is_always_row_major<Y>))
         is_simple = false;
     if (!is_simple)
         return map_broadcast(f, y, const_view_of<Xs>(xs)...);

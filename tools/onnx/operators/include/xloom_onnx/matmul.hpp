@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/detail/kernel/transposed_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom_onnx/arithmetic.hpp>
 #include <xloom_onnx/broadcast.hpp>
@@ -36,7 +36,7 @@ struct matmul_dims {
     matmul_dims(xloom::shape const& a, xloom::shape const& b)
     {
         static constexpr std::string_view op = "xloom_onnx::matmul";
-        using xloom::detail::fail;
+        using xloom::kernels::fail;
         if (a.empty() || b.empty())
             fail<xloom::shape_error>(op, ": a scalar is no matrix");
         bool const is_row = a.size() == 1, is_column = b.size() == 1;
@@ -91,7 +91,7 @@ auto* as_product_items(T* items)
 /// Calls f(items as P) for operands whose items have that size already; else for copies of them as floats.
 template <class T>
 inline constexpr bool is_computed_in_place =
-    sizeof(product_t<T>) == sizeof(T) && !xloom::detail::is_small_float<T>;
+    sizeof(product_t<T>) == sizeof(T) && !xloom::kernels::is_small_float<T>;
 
 template <class T, class Pause>
 void matmul(tensor_view<T const> const& a, tensor_view<T const> const& b, tensor_view<T> const& y,
@@ -154,9 +154,9 @@ inline xloom::shape gemm_shape(xloom::shape const& a, xloom::shape const& b, gem
 {
     static constexpr std::string_view op = "xloom_onnx::gemm";
     if (a.size() != 2 || b.size() != 2)
-        xloom::detail::fail<xloom::shape_error>(op, ": no matrices: the shapes are ", a, " and ", b);
+        xloom::kernels::fail<xloom::shape_error>(op, ": no matrices: the shapes are ", a, " and ", b);
     if (a[options.transA ? 0 : 1] != b[options.transB ? 1 : 0])
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             op, ": matrices of the shapes ", a, " and ", b, " cannot be multiplied");
     return {a[options.transA ? 1 : 0], b[options.transB ? 0 : 1]};
 }
@@ -171,7 +171,7 @@ T gemm_factor(double number, char const* name)
 {
     if constexpr (std::is_integral_v<T>) {
         if (!(std::fabs(number) < 0x1p31) || number != std::floor(number))
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 "xloom_onnx::gemm: ", name, " must be whole for matrices of whole numbers");
         return static_cast<T>(static_cast<std::int64_t>(number));
     } else {
@@ -182,7 +182,7 @@ T gemm_factor(double number, char const* name)
 inline void check_gemm_c(xloom::shape const& c, xloom::shape const& result)
 {
     if (c.size() > 2 || broadcast_shape(result, c) != result)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::gemm: the shape ", c, " of C cannot be broadcast to ", result);
 }
 
@@ -202,7 +202,7 @@ void gemm(tensor_view<T const> const& a, tensor_view<T const> const& b, tensor_v
         return;
     if (options.transA) {
         P* const copy = memory.take<P>(M * K, scratch::transposed);
-        kernel::copy_transposed(
+        kernels::copy_transposed(
             left, static_cast<std::ptrdiff_t>(M), copy, static_cast<std::ptrdiff_t>(K), K, M);
         left = copy;
     }
@@ -313,7 +313,7 @@ public:
     {
         tensor_view<T const> const from(x);
         if (from.rank() == 0 || from.shape().back() != matrix_.depth())
-            xloom::detail::fail<xloom::shape_error>("xloom_onnx::packed_gemm: rows of ", matrix_.depth(),
+            xloom::kernels::fail<xloom::shape_error>("xloom_onnx::packed_gemm: rows of ", matrix_.depth(),
                 " items are needed, but the shape of x is ", from.shape());
         xloom::shape dims = from.shape();
         dims.back() = matrix_.columns();
@@ -329,9 +329,10 @@ private:
     {
         static constexpr std::string_view op = "xloom_onnx::packed_gemm";
         if (options.transA)
-            xloom::detail::fail<xloom::option_error>(op, ": transA is not possible");
+            xloom::kernels::fail<xloom::option_error>(op, ": transA is not possible");
         if (b.rank() != 2)
-            xloom::detail::fail<xloom::shape_error>(op, ": b must be a matrix, but its shape is ", b.shape());
+            xloom::kernels::fail<xloom::shape_error>(
+                op, ": b must be a matrix, but its shape is ", b.shape());
         std::size_t const K = b.shape()[options.transB ? 1 : 0], N = b.shape()[options.transB ? 0 : 1];
         auto weights = xt::xtensor<T, 2>::from_shape({K, N});
         auto const alpha = static_cast<T>(options.alpha), beta = static_cast<T>(options.beta);
@@ -343,7 +344,7 @@ private:
         if (!c)
             std::fill(row.begin(), row.end(), T(0));
         else if (xloom::shape const dims{1, N}; c->rank() > 2 || broadcast_shape(dims, c->shape()) != dims)
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 op, ": the shape ", c->shape(), " of C cannot be broadcast to ", dims);
         else
             for (std::size_t n = 0; n < N; ++n)

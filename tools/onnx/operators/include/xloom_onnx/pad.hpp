@@ -56,7 +56,7 @@ inline std::array<axis_padding, xloom::max_rank> axis_paddings(
     integers const& pads = options.pads;
     std::size_t const count = axes.size();
     if (pads.size() != 2 * count)
-        xloom::detail::fail<xloom::option_error>(
+        xloom::kernels::fail<xloom::option_error>(
             op, ": there are ", pads.size(), " pads for ", count, " axes");
     static_cast<void>(checked_axes(op, axes, x.size()));
     std::array<axis_padding, xloom::max_rank> result;
@@ -67,12 +67,12 @@ inline std::array<axis_padding, xloom::max_rank> axis_paddings(
         axis_padding& each = result[xloom::wrap_axis(axes[i], x.size())];
         std::int64_t const before = pads[i], after = pads[i + count];
         if (before > std::int64_t{1} << 31 || after > std::int64_t{1} << 31)
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 op, ": the pads ", before, " and ", after, " are too large");
         auto const cut = [&](std::int64_t pad) {
             std::uint64_t const items = pad < 0 ? 0 - static_cast<std::uint64_t>(pad) : 0;
             if (items > each.length)
-                xloom::detail::fail<xloom::shape_error>(
+                xloom::kernels::fail<xloom::shape_error>(
                     op, ": the pads ", pads, " cut off more than there is of the shape ", x);
             each.length -= static_cast<std::size_t>(items);
             return static_cast<std::size_t>(items);
@@ -86,7 +86,7 @@ inline std::array<axis_padding, xloom::max_rank> axis_paddings(
     for (std::size_t a = 0; a < x.size(); ++a)
         is_empty = is_empty || result[a].padded() == 0;
     if (has_nothing && !is_empty && options.mode != pad_mode::constant)
-        xloom::detail::fail<xloom::shape_error>(op, ": an empty axis has nothing to pad with");
+        xloom::kernels::fail<xloom::shape_error>(op, ": an empty axis has nothing to pad with");
     return result;
 }
 
@@ -144,7 +144,7 @@ void pad_into(X const& x, Value const& value, Y&& y, pad_options const& options)
     const_view_of<X> const from(x);
     tensor_view<T const> const constant(value);
     if (constant.size() != 1)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::pad_into: the constant value must be one item, but has the shape ",
             constant.shape());
     auto const paddings = axis_paddings(from.shape(), options);

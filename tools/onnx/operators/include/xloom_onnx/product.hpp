@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/kernel/row_blocks.hpp>
-#include <xloom/detail/kernel/simd.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/workspace.hpp>
 
 namespace xloom_onnx::detail {
 
-namespace kernel = xloom::kernel;
+namespace kernels = xloom::kernels;
 
 /// A strided matrix [K, N]: item (k, j) is data[k * row_step + j * column_step].
 template <class T>
@@ -32,8 +31,8 @@ template <std::size_t Rows, std::size_t Batches, class T>
 void multiply_tile(
     T const* A, std::size_t a_step, std::size_t K, T const* B, std::size_t b_step, T* C, std::size_t c_step)
 {
-    using batch = kernel::batch_t<T>;
-    constexpr std::size_t size = kernel::batch_size<T>, chain = 128;
+    using batch = kernels::batch_t<T>;
+    constexpr std::size_t size = kernels::batch_size<T>, chain = 128;
     for (std::size_t k = 0; k < K;) {
         std::size_t const end = (std::min)(K, k + chain);
         bool const is_first = k == 0;
@@ -45,13 +44,13 @@ void multiply_tile(
             std::array<batch, Batches> b;
 #pragma GCC unroll 8
             for (std::size_t j = 0; j < Batches; ++j)
-                b[j] = kernel::load_batch(B + k * b_step + j * size);
+                b[j] = kernels::load_batch(B + k * b_step + j * size);
 #pragma GCC unroll 8
             for (std::size_t r = 0; r < Rows; ++r) {
                 batch const factor(A[r * a_step + k]);
 #pragma GCC unroll 8
                 for (std::size_t j = 0; j < Batches; ++j)
-                    sums[r][j] = kernel::multiply_add(factor, b[j], sums[r][j]);
+                    sums[r][j] = kernels::multiply_add(factor, b[j], sums[r][j]);
             }
         }
 #pragma GCC unroll 8
@@ -59,7 +58,7 @@ void multiply_tile(
 #pragma GCC unroll 8
             for (std::size_t j = 0; j < Batches; ++j) {
                 T* const to = C + r * c_step + j * size;
-                kernel::store_batch(to, is_first ? sums[r][j] : batch(sums[r][j] + kernel::load_batch(to)));
+                kernels::store_batch(to, is_first ? sums[r][j] : batch(sums[r][j] + kernels::load_batch(to)));
             }
     }
 }
@@ -69,18 +68,18 @@ void multiply_tile(
 template <std::size_t Columns, class T>
 void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
 {
-    using batch = kernel::batch_t<T>;
+    using batch = kernels::batch_t<T>;
     std::array<batch, Columns> sums;
     sums.fill(batch(T(0)));
     std::size_t k = 0;
-    for (; k + kernel::batch_size<T> <= depth; k += kernel::batch_size<T>) {
-        batch const left = kernel::load_batch(a + k);
+    for (; k + kernels::batch_size<T> <= depth; k += kernels::batch_size<T>) {
+        batch const left = kernels::load_batch(a + k);
 #pragma GCC unroll 8
         for (std::size_t n = 0; n < Columns; ++n)
-            sums[n] = kernel::multiply_add(left, kernel::load_batch(b + n * b_step + k), sums[n]);
+            sums[n] = kernels::multiply_add(left, kernels::load_batch(b + n * b_step + k), sums[n]);
     }
     for (std::size_t n = 0; n < Columns; ++n) {
-        c[n] = kernel::sum_of<T>(sums[n]);
+        c[n] = kernels::sum_of<T>(sums[n]);
         for (std::size_t rest = k; rest < depth; ++rest)
             c[n] += a[rest] * b[n * b_step + rest];
     }
@@ -130,22 +129,22 @@ void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, s
 
 /// The number of batches of columns that a block holds.
 template <class T>
-inline constexpr std::size_t block_batches = kernel::panel_batches<T>;
+inline constexpr std::size_t block_batches = kernels::panel_batches<T>;
 
 /// Computes C = A B for one block of columns, `batches` whole batches.
 template <class T, class Pause>
 void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_step,
     T const* B, std::size_t b_step, T* C, std::size_t c_step, Pause const& pause)
 {
-    kernel::blocks const parts{M, kernel::block_rows<T>};
-    std::size_t const products = (std::max<std::size_t>)(1, kernel::block_rows<T> * K * batches),
+    kernels::blocks const parts{M, kernels::block_rows<T>};
+    std::size_t const products = (std::max<std::size_t>)(1, kernels::block_rows<T> * K * batches),
                       often = (std::max<std::size_t>)(1, (std::size_t{1} << 24) / products);
     for (std::size_t part = 0; part < parts.count(); ++part) {
         if (part % often == 0)
             pause();
         std::size_t const begin = parts.begin(part), count = parts.begin(part + 1) - begin;
-        kernel::with_count<1, block_batches<T>>(batches, [&](auto batches_here) {
-            kernel::with_count<1, kernel::block_rows<T>>(count, [&](auto rows_here) {
+        kernels::with_count<1, block_batches<T>>(batches, [&](auto batches_here) {
+            kernels::with_count<1, kernels::block_rows<T>>(count, [&](auto rows_here) {
                 multiply_tile<rows_here, batches_here>(
                     A + begin * a_step, a_step, K, B, b_step, C + begin * c_step, c_step);
             });
@@ -163,7 +162,7 @@ void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size
     T* C, std::size_t c_step, workspace& memory, Pause const& pause = {})
 {
     if constexpr (std::is_floating_point_v<T>) {
-        constexpr std::size_t size = kernel::batch_size<T>, width = block_batches<T> * size, few = 6;
+        constexpr std::size_t size = kernels::batch_size<T>, width = block_batches<T> * size, few = 6;
         if (K == 0) {
             for (std::size_t m = 0; m < M; ++m)
                 std::fill_n(C + m * c_step, N, T(0));
@@ -179,7 +178,7 @@ void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size
             return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_step}, C, 0);
         }
         // Columns that are no whole batches, and those that many rows read again, are copied.
-        bool const is_copied = B.column_step != 1 || M >= 2 * kernel::block_rows<T>;
+        bool const is_copied = B.column_step != 1 || M >= 2 * kernels::block_rows<T>;
         for (std::size_t first = 0; first < N; first += width) {
             std::size_t const now = (std::min)(width, N - first), whole = is_copied ? 0 : now / size;
             T const* const from = B.data + first * B.column_step;

@@ -76,7 +76,7 @@ struct reduce_mean_function : reduce_sum_function {
     {
         if constexpr (std::is_integral_v<T>) {
             if (count == 0)
-                xloom::detail::fail<xloom::shape_error>(
+                xloom::kernels::fail<xloom::shape_error>(
                     "xloom_onnx::reduce_mean: no whole number is the mean of none");
             using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
             return static_cast<T>(static_cast<wide>(state) / static_cast<wide>(count));
@@ -319,7 +319,7 @@ inline xloom::shape arg_shape(xloom::shape const& x, arg_options const& options 
     xloom::shape dims = x;
     dims[axis] = 1;
     if (x[axis] == 0 && xloom::element_count(dims) != 0)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::arg: there is no largest or smallest item along the axis ", axis, " of ", x);
     return options.keepdims ? dims : xloom::drop_axis(dims, axis);
 }

@@ -20,11 +20,11 @@ inline xloom::shape reshape_shape(
     xloom::shape const& x, integers const& wanted, reshape_options const& options = {})
 {
     auto const fail = [&] {
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::reshape: a tensor of the shape ", x, " cannot be reshaped to ", wanted);
     };
     if (wanted.size() > xloom::max_rank)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::reshape: a rank above ", xloom::max_rank, " is not possible");
     std::size_t unknown = wanted.size();
     xloom::shape dims;
@@ -71,7 +71,7 @@ inline xloom::shape squeeze_shape(xloom::shape const& x, integers const& axes)
         if (!set[a])
             dims.push_back(x[a]);
         else if (x[a] != 1)
-            xloom::detail::fail<xloom::shape_error>(
+            xloom::kernels::fail<xloom::shape_error>(
                 "xloom_onnx::squeeze: the axis ", a, " of the shape ", x, " is not 1");
     return dims;
 }
@@ -83,7 +83,7 @@ inline xloom::shape unsqueeze_shape(xloom::shape const& x, integers const& axes)
 {
     std::size_t const rank = x.size() + axes.size();
     if (rank > xloom::max_rank)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx::unsqueeze: a rank above ", xloom::max_rank, " is not possible");
     axis_set const set = checked_axes("xloom_onnx::unsqueeze", axes, rank);
     xloom::shape dims;

@@ -27,15 +27,15 @@ void reverse_sequence_into(
     xloom::shape const& dims = from.shape();
     std::int64_t const time = options.time_axis, batch = options.batch_axis;
     if (dims.size() < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)))
-        xloom::detail::fail<xloom::option_error>(
+        xloom::kernels::fail<xloom::option_error>(
             op, ": time_axis ", time, " and batch_axis ", batch, " must be 0 and 1 of ", dims);
     std::size_t const times = dims[time == 0 ? 0 : 1], entries = dims[time == 0 ? 1 : 0];
     if (counts.size() != entries)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             op, ": there are ", counts.size(), " lengths for a batch of ", entries);
     for (auto const each : counts)
         if (each < 0 || static_cast<std::size_t>(each) > times)
-            xloom::detail::fail<xloom::shape_error>(op, ": the length ", each, " is not in 0 .. ", times);
+            xloom::kernels::fail<xloom::shape_error>(op, ": the length ", each, " is not in 0 .. ", times);
     auto const to = output_view("xloom_onnx::reverse_sequence_into", y, dims);
     if (to.size() == 0)
         return;

@@ -22,7 +22,7 @@ inline std::size_t sequence_position(std::int64_t position, std::size_t count, b
     auto const length = static_cast<std::int64_t>(count);
     std::int64_t const at = position < 0 ? position + length : position;
     if (at < 0 || at >= length + (end_counts ? 1 : 0))
-        xloom::detail::fail<xloom::index_error>(
+        xloom::kernels::fail<xloom::index_error>(
             "xloom_onnx: its position is ", position, " in a sequence of ", count);
     return static_cast<std::size_t>(at);
 }
@@ -53,7 +53,7 @@ template <class T>
 void sequence_erase(std::vector<T>& sequence, std::int64_t position = -1)
 {
     if (sequence.empty())
-        xloom::detail::fail<xloom::index_error>("xloom_onnx: nothing can be taken out of an empty sequence");
+        xloom::kernels::fail<xloom::index_error>("xloom_onnx: nothing can be taken out of an empty sequence");
     sequence.erase(
         sequence.begin() + static_cast<std::ptrdiff_t>(sequence_position(position, sequence.size())));
 }
@@ -72,7 +72,7 @@ void concat_from_sequence_into(
 {
     static constexpr std::string_view op = "xloom_onnx::concat_from_sequence_into";
     if (sequence.empty())
-        xloom::detail::fail<xloom::shape_error>(op, ": an empty sequence tells no shape");
+        xloom::kernels::fail<xloom::shape_error>(op, ": an empty sequence tells no shape");
     if (!options.new_axis)
         return concat_into(sequence, y, {.axis = options.axis});
     std::vector<tensor_view<item_t<T> const>> parts;
@@ -101,7 +101,7 @@ void split_evenly(
     const_view_of<X> const from(x);
     std::size_t const axis = checked_axis(op, given_axis, from.rank()), whole = from.shape()[axis];
     if (length <= 0)
-        xloom::detail::fail<xloom::option_error>(
+        xloom::kernels::fail<xloom::option_error>(
             op, ": the length of a part must be positive, but it is ", length);
     auto const most = static_cast<std::size_t>(length);
     sequence.resize(whole / most + (whole % most != 0 ? 1 : 0));
@@ -165,7 +165,7 @@ template <class T>
 T const& optional_get_element(std::optional<T> const& optional)
 {
     if (!optional)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx: an empty optional has no element");
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx: an empty optional has no element");
     return *optional;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
 
@@ -30,7 +30,7 @@ inline axis_slice slice_of(std::size_t dim, std::int64_t start, std::int64_t end
 {
     auto const length = static_cast<std::int64_t>(dim);
     if (step == 0)
-        xloom::detail::fail<xloom::option_error>("xloom_onnx::slice: a step is 0");
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx::slice: a step is 0");
     if (dim == 0)
         return {};
     start += start < 0 ? length : 0;
@@ -61,7 +61,7 @@ inline xloom::static_vector<axis_slice, xloom::max_rank> slices_of(
     std::size_t const count = starts.size();
     if (ends.size() != count || (!axes.empty() && axes.size() != count) ||
         (!steps.empty() && steps.size() != count))
-        xloom::detail::fail<xloom::option_error>(op, ": starts, ends, axes and steps have ", count, ", ",
+        xloom::kernels::fail<xloom::option_error>(op, ": starts, ends, axes and steps have ", count, ", ",
             ends.size(), ", ", axes.size(), " and ", steps.size(), " items");
     xloom::static_vector<axis_slice, xloom::max_rank> slices;
     for (std::size_t const dim : x)
@@ -71,7 +71,7 @@ inline xloom::static_vector<axis_slice, xloom::max_rank> slices_of(
         std::size_t const axis =
             checked_axis(op, axes.empty() ? static_cast<std::int64_t>(i) : axes[i], x.size());
         if (seen[axis])
-            xloom::detail::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
+            xloom::kernels::fail<xloom::option_error>(op, ": the axis ", axis, " is given twice");
         seen[axis] = true;
         slices[axis] = slice_of(x[axis], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
     }
@@ -120,7 +120,7 @@ void slice_into(X const& x, Y&& y, slice_options const& options)
     slice_layout const slice = layout_of_slice(from.shape(), options);
     auto const to = output_view("xloom_onnx::slice_into", y, slice.dims);
     if (to.size() != 0)
-        xloom::kernel::strided_copy(slice.dims, slice.strides, xloom::row_major_strides(slice.dims))(
+        xloom::kernels::strided_copy(slice.dims, slice.strides, xloom::row_major_strides(slice.dims))(
             from.data() + slice.first, to.data());
 }
 

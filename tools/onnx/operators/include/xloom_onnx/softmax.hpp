@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/arithmetic.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/functions.hpp>
@@ -25,28 +25,28 @@ namespace detail {
 /// at a stride.
 template <class T>
 struct softmax_rows {
-    using number = xloom::detail::compute_t<T>;
-    using batch = kernel::batch_t<number>;
+    using number = xloom::kernels::compute_t<T>;
+    using batch = kernels::batch_t<number>;
 
     std::size_t lane, stride, length, count;
 
     batch load(T const* from, std::size_t k) const
     {
         if constexpr (std::is_same_v<T, number>)
-            if (lane == 1 && count == kernel::batch_size<T>)
-                return kernel::load_batch(from + k * stride);
-        number items[kernel::batch_size<number>] = {};
+            if (lane == 1 && count == kernels::batch_size<T>)
+                return kernels::load_batch(from + k * stride);
+        number items[kernels::batch_size<number>] = {};
         for (std::size_t l = 0; l < count; ++l)
             items[l] = static_cast<number>(from[k * stride + l * lane]);
-        return kernel::load_batch(items);
+        return kernels::load_batch(items);
     }
     void store(T* to, std::size_t k, batch const& x) const
     {
         if constexpr (std::is_same_v<T, number>)
-            if (lane == 1 && count == kernel::batch_size<T>)
-                return kernel::store_batch(to + k * stride, x);
-        number items[kernel::batch_size<number>];
-        kernel::store_batch(items, x);
+            if (lane == 1 && count == kernels::batch_size<T>)
+                return kernels::store_batch(to + k * stride, x);
+        number items[kernels::batch_size<number>];
+        kernels::store_batch(items, x);
         for (std::size_t l = 0; l < count; ++l)
             to[k * stride + l * lane] = static_cast<T>(items[l]);
     }
@@ -57,14 +57,14 @@ struct softmax_rows {
         for (std::size_t k = 0; k < length; ++k)
             largest = max_function::of(largest, load(from, k));
         for (std::size_t k = 0; k < length; ++k)
-            sum = sum + kernel::detail::exp_of(batch(load(from, k) - largest));
+            sum = sum + kernels::exp_of(batch(load(from, k) - largest));
         if (is_log) {
             batch const log_sum = log(sum);
             for (std::size_t k = 0; k < length; ++k)
                 store(to, k, load(from, k) - largest - log_sum);
         } else {
             for (std::size_t k = 0; k < length; ++k)
-                store(to, k, kernel::divide(kernel::detail::exp_of(batch(load(from, k) - largest)), sum));
+                store(to, k, kernels::divide(kernels::exp_of(batch(load(from, k) - largest)), sum));
         }
     }
 };
@@ -85,11 +85,11 @@ void softmax_into(X const& x, Y& y, softmax_options const& options, bool is_log)
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
         if (view.inner == 1 && !is_log) {
             for (std::size_t o = 0; o < view.outer; ++o)
-                kernel::softmax(from.data() + o * row_items, to.data() + o * row_items, view.length);
+                kernels::softmax(from.data() + o * row_items, to.data() + o * row_items, view.length);
             return;
         }
     // Rows are at a stride of 1 within `inner`, of all their items beyond it.
-    std::size_t const most = kernel::batch_size<xloom::detail::compute_t<T>>;
+    std::size_t const most = kernels::batch_size<xloom::kernels::compute_t<T>>;
     std::size_t const groups = view.inner == 1 ? 1 : view.outer,
                       rows = view.inner == 1 ? view.outer : view.inner;
     for (std::size_t o = 0; o < groups; ++o)

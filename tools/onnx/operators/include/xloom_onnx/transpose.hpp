@@ -1,7 +1,7 @@
 #pragma once
 // Transpose.
 
-#include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
 
@@ -13,7 +13,7 @@ namespace xloom_onnx {
 inline xloom::static_vector<std::size_t, xloom::max_rank> axis_order(integers const& perm, std::size_t rank)
 {
     if (perm.size() != rank)
-        xloom::detail::fail<xloom::option_error>(
+        xloom::kernels::fail<xloom::option_error>(
             "xloom_onnx::transpose: perm ", perm, " does not order the axes of a tensor of rank ", rank);
     static_cast<void>(checked_axes("xloom_onnx::transpose", perm, rank)); // each once
     xloom::static_vector<std::size_t, xloom::max_rank> order;
@@ -56,7 +56,7 @@ void transpose_into(X const& x, integers const& perm, Y&& y)
         from_steps.push_back(steps[axis]);
     }
     auto const to = output_view("xloom_onnx::transpose_into", y, dims);
-    xloom::kernel::strided_copy(dims, from_steps, xloom::row_major_strides(dims))(from.data(), to.data());
+    xloom::kernels::strided_copy(dims, from_steps, xloom::row_major_strides(dims))(from.data(), to.data());
 }
 template <operand X, class Y>
 void transpose_into(X const& x, Y&& y)

@@ -10,10 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/shape.hpp>
-#include <xloom/detail/tensor/tensor.hpp>
+#include <xloom/kernels.hpp>
 
 namespace xloom_onnx {
 
@@ -30,7 +27,7 @@ inline constexpr bool is_complex<std::complex<T>> = true;
 /// An item by itself: a tensor of rank 0.
 template <class T>
 concept scalar =
-    !xloom::tensor<T> && (xloom::detail::number<T> || is_complex<T> || std::is_same_v<T, std::string>);
+    !xloom::tensor<T> && (xloom::kernels::number<T> || is_complex<T> || std::is_same_v<T, std::string>);
 
 /// Returns the range of an operand's dimensions; it is empty for a scalar.
 template <class X>
@@ -59,7 +56,7 @@ template <class X>
 concept operand = xloom::tensor<detail::bare<X>> || detail::scalar<detail::bare<X>>;
 
 template <operand X>
-using item_t = xloom::detail::item_t<X>;
+using item_t = xloom::kernels::item_t<X>;
 
 /// A view of row-major items: of T const to read them, of T to write them. Made from any operand of these
 /// items, which must outlive it.
@@ -77,7 +74,7 @@ public:
                  !std::is_same_v<detail::bare<X>, tensor_view>)
     tensor_view(X&& x) : data_(detail::data_of(x))
     {
-        using xloom::detail::fail;
+        using xloom::kernels::fail;
         auto const& dims = detail::dims_of(x);
         auto const rank = static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
         if (rank > xloom::max_rank)
@@ -85,8 +82,8 @@ public:
                 " axes, but one has ", rank, ". Merge some of them.");
         dims_.assign(dims.begin(), dims.end());
         if constexpr (xloom::tensor<detail::bare<X>>)
-            if constexpr (!xloom::detail::is_always_row_major<detail::bare<X>>)
-                if (!xloom::detail::is_row_major(xloom::detail::layout_of(x)))
+            if constexpr (!xloom::kernels::is_always_row_major<detail::bare<X>>)
+                if (!xloom::kernels::is_row_major(xloom::kernels::layout_of(x)))
                     fail<xloom::shape_error>("xloom_onnx: the items of a tensor of the shape ", dims_,
                         " must be row-major. Assign it to a row-major container.");
     }
@@ -118,6 +115,7 @@ template <class T>
 struct xloom::enable_tensor<xloom_onnx::tensor_view<T>> {
     using value_type = std::remove_const_t<T>;
     static constexpr std::size_t rank = dynamic_rank;
+    static constexpr bool is_row_major = true;
 
     static T* data(xloom_onnx::tensor_view<T> const& t) { return t.data(); }
     static xloom::shape const& shape(xloom_onnx::tensor_view<T> const& t) { return t.shape(); }
@@ -126,8 +124,6 @@ struct xloom::enable_tensor<xloom_onnx::tensor_view<T>> {
         return row_major_strides(t.shape());
     }
 };
-template <class T>
-inline constexpr bool xloom::detail::is_always_row_major<xloom_onnx::tensor_view<T>> = true;
 
 namespace xloom_onnx {
 
@@ -142,7 +138,7 @@ bool has_dims(X const& x, Dims const& dims)
 }
 
 template <class Y>
-concept resizable = xloom::tensor<Y> && !xloom::detail::tensor_view<Y> &&
+concept resizable = xloom::tensor<Y> && !xloom::kernels::tensor_view<Y> &&
                     requires(Y& y, typename Y::shape_type const& dims) { y.resize(dims); };
 
 } // namespace detail
@@ -153,7 +149,7 @@ concept resizable = xloom::tensor<Y> && !xloom::detail::tensor_view<Y> &&
 inline void check_size(std::string_view op, xloom::shape const& dims, std::size_t item_bytes)
 {
     if (!xloom::has_strides(dims, item_bytes))
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             op, ": a tensor of the shape ", dims, " does not fit in memory");
 }
 
@@ -166,7 +162,7 @@ template <class Y>
 void give_shape(std::string_view op, Y& y, xloom::shape const& dims)
 {
     check_size(op, dims, sizeof(item_t<Y>));
-    if constexpr (!detail::scalar<Y> && !xloom::detail::is_always_row_major<Y>)
+    if constexpr (!detail::scalar<Y> && !xloom::kernels::is_always_row_major<Y>)
         tensor_view<std::remove_pointer_t<decltype(detail::data_of(y))>>{y}; // throws if it is not
     if (detail::has_dims(y, dims))
         return;
@@ -180,7 +176,7 @@ void give_shape(std::string_view op, Y& y, xloom::shape const& dims)
             return;
         }
     }
-    xloom::detail::fail<xloom::shape_error>(op, ": the output has the shape ", dims,
+    xloom::kernels::fail<xloom::shape_error>(op, ": the output has the shape ", dims,
         ", but the tensor for it ", detail::dims_of(y), ". Give it that shape.");
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/kernels.hpp>
 
 namespace xloom_onnx {
 
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    std::array<xloom::detail::aligned_vector<std::byte>, 3> memory_{};
+    std::array<xloom::kernels::aligned_vector<std::byte>, 3> memory_{};
 };
 
 } // namespace xloom_onnx

@@ -19,7 +19,7 @@ void check_input(std::string_view model, std::string_view input, X const& x, int
     bool const agrees = std::equal(dims.begin(), dims.end(), declared.begin(), declared.end(),
         [](auto dim, std::int64_t wanted) { return wanted < 0 || static_cast<std::int64_t>(dim) == wanted; });
     if (!agrees)
-        xloom::detail::fail<xloom::shape_error>(model, ": the input ", input, " must have the shape ",
+        xloom::kernels::fail<xloom::shape_error>(model, ": the input ", input, " must have the shape ",
             declared, ", where -1 is any length, but it has ", const_view_of<X>(x).shape(), ".");
 }
 

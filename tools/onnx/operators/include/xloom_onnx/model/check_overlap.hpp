@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/kernels.hpp>
 
 namespace xloom_onnx {
 
@@ -55,7 +55,7 @@ void check_overlap(std::string_view model, std::array<std::string_view, sizeof..
         bool const overlaps =
             std::apply([&](auto const&... output) { return (detail::is_in(input, output) || ...); }, outputs);
         if (overlaps)
-            xloom::detail::fail<xloom::overlap_error>(model, ": the input ", name,
+            xloom::kernels::fail<xloom::overlap_error>(model, ": the input ", name,
                 " is among the outputs that are written while it is read. Swap it with another tensor after "
                 "the call.");
     };

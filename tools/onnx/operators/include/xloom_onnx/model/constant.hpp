@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <xloom/detail/tensor/xtensor.hpp>
+#include <xloom/tensor.hpp>
 
 namespace xloom_onnx {
 

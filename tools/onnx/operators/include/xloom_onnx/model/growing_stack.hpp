@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/detail/core/layout.hpp>
-#include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/tensor/element_view.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/view.hpp>
 
 namespace xloom_onnx {
@@ -54,7 +52,7 @@ public:
             set_dims(dims);
         }
         if (!std::equal(dims_.begin(), dims_.end(), from.shape().begin(), from.shape().end()))
-            xloom::detail::fail<xloom::body_error>(
+            xloom::kernels::fail<xloom::body_error>(
                 "xloom_onnx::growing_stack: a scan output must keep its shape, "
                 "but was ",
                 dims_, " and the body made it ", from.shape(), " at iteration ", count_, ".");
@@ -73,7 +71,7 @@ public:
     {
         static constexpr std::string_view op = "xloom_onnx::growing_stack";
         if (!xloom::is_axis(axis, Rank + 1))
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 op, ": the axis ", axis, " is none of the rank ", Rank + 1);
         std::size_t const at = xloom::wrap_axis(axis, Rank + 1);
         xloom::shape const element(dims_.begin(), dims_.end());
@@ -89,7 +87,7 @@ public:
             first += static_cast<std::ptrdiff_t>(count_ - 1) * from[0];
             from[0] = -from[0];
         }
-        xloom::kernel::strided_copy(stacked_dims(), from, strides)(first, to.data());
+        xloom::kernels::strided_copy(stacked_dims(), from, strides)(first, to.data());
     }
 
 private:

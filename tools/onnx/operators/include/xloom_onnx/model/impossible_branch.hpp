@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/kernels.hpp>
 
 namespace xloom_onnx {
 
@@ -13,7 +13,7 @@ namespace xloom_onnx {
 [[noreturn]] inline void fail_in_impossible_branch(
     std::string_view model, std::string_view node, std::string_view why)
 {
-    xloom::detail::fail<xloom::shape_error>(model, ": ", node,
+    xloom::kernels::fail<xloom::shape_error>(model, ": ", node,
         " takes a branch that the shapes of this code exclude: ", why, ". Make code for other shapes.");
 }
 

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/core/small_float.hpp>
+#include <xloom/types.hpp>
 #include <xloom_onnx/model/utf8.hpp>
 #include <xloom_onnx/view.hpp>
 

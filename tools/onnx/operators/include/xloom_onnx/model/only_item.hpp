@@ -13,7 +13,7 @@ item_t<X> const& only_item(X const& x)
 {
     const_view_of<X> const view(x);
     if (view.size() != 1)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx: a tensor that stands for a scalar must have one item, but has the shape ",
             view.shape());
     return *view.data();

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/detail/tensor/xtensor.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/model/npy.hpp>
 #include <xloom_onnx/view.hpp>
 
@@ -26,7 +26,7 @@ public:
     /// Errors    option_error: an argument is not NAME=VALUE, or a name is unknown, missing or given twice.
     program_files(std::vector<std::string> const& arguments, std::vector<std::string> const& inputs)
     {
-        using xloom::detail::fail;
+        using xloom::kernels::fail;
         for (std::string const& each : arguments) {
             std::size_t const equals = each.rfind('=');
             std::string const name = each.substr(0, equals);
@@ -54,7 +54,7 @@ public:
         std::string const& path = files_.at(name);
         std::size_t const end = path.size() < 4 ? 0 : path.size() - 4;
         if (path.substr(end) != ".npy")
-            xloom::detail::fail<xloom::option_error>(
+            xloom::kernels::fail<xloom::option_error>(
                 "the input ", name, " must be a file .npy, but is ", path);
         try {
             return read_as<X>(name, path);
@@ -72,7 +72,7 @@ public:
     {
         constexpr std::size_t most = 8;
         const_view_of<Y> const view(y);
-        std::cout << name << xloom::detail::concat(view.shape()) << ':';
+        std::cout << name << xloom::to_string(view.shape()) << ':';
         for (std::size_t i = 0; i < (std::min)(most, view.size()); ++i)
             std::cout << ' ' << shown(view[i]);
         std::cout << (view.size() > most ? " ...\n" : "\n");
@@ -115,7 +115,7 @@ private:
         xloom::shape const& dims = array.dims;
         if constexpr (detail::scalar<X>) {
             if (xloom::element_count(dims) != 1)
-                xloom::detail::fail<xloom::shape_error>(
+                xloom::kernels::fail<xloom::shape_error>(
                     "the input ", name, " must have one item, but has ", xloom::element_count(dims));
             X x{};
             read_npy_items(file, array, &x);
@@ -123,7 +123,7 @@ private:
         } else {
             constexpr std::size_t rank = xloom::enable_tensor<X>::rank;
             if (dims.size() != rank)
-                xloom::detail::fail<xloom::shape_error>(
+                xloom::kernels::fail<xloom::shape_error>(
                     "the input ", name, " must have the rank ", rank, ", but has ", dims.size());
             auto const order =
                 array.is_column_major ? xt::layout_type::column_major : xt::layout_type::row_major;

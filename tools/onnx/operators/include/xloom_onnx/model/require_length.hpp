@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/kernels.hpp>
 
 namespace xloom_onnx {
 
@@ -14,7 +14,7 @@ template <class Sequence>
 void require_length(Sequence const& sequence, std::size_t length)
 {
     if (sequence.size() != length)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx: sequences that are mapped together must be equally long, but one has ",
             sequence.size(), " elements and another ", length);
 }

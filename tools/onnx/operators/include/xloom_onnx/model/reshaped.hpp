@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/detail/tensor/element_view.hpp>
+#include <xloom/kernels.hpp>
 #include <xloom_onnx/reshape.hpp>
 #include <xloom_onnx/slice.hpp>
 #include <xloom_onnx/view.hpp>
@@ -24,7 +24,7 @@ view_of_rank<X, Rank> viewed(X const& x, xloom::shape const& dims, std::ptrdiff_
 {
     check_size("xloom_onnx", dims, sizeof(item_t<X>));
     if (dims.size() != Rank)
-        xloom::detail::fail<xloom::shape_error>(
+        xloom::kernels::fail<xloom::shape_error>(
             "xloom_onnx: a value of rank ", Rank, " is needed, but its shape is ", dims);
     return {const_view_of<X>(x).data() + first, dims};
 }
