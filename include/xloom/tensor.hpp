@@ -1,5 +1,5 @@
 #pragma once
-// What a tensor is: xtensor's containers, the specialisations of enable_tensor for containers of one's own,
+// Tensors: xtensor's containers, the specialisations of enable_tensor for containers of one's own,
 // and the views of elements that bodies get.
 
 #include <xloom/detail/tensor/element_view.hpp>
