@@ -116,7 +116,7 @@ void emit(emission& out, node& each, recurrent const& op)
 {
     if (each.input(0).type.shape().rank() != 3 || each.input(2).type.shape().rank() != 3)
         throw runner::runner_error("X and R must have rank 3");
-    out.include(fmt::format("xloom/{}.hpp", op.name));
+    out.include(fmt::format("xloom/recurrent/{}.hpp", op.name));
     out.include("xloom_onnx/view.hpp");
     std::string const type = item_type(each.input(0).type.element());
     std::string const X = out.operand(each.input(0));

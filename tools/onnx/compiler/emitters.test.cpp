@@ -15,8 +15,8 @@ TEST_CASE("the compiler has code for the operators that the runner runs, and no 
     std::set<std::string> emitted = {"Constant", "Identity"};
     for (std::string const& name : compiler::elementwise_operators())
         CHECK_MESSAGE(emitted.insert(name).second, name);
-    for (auto const& [name, emit] : compiler::all_emitters())
-        CHECK_MESSAGE(emitted.insert(name).second, name);
+    for (auto const& each : compiler::all_emitters())
+        CHECK_MESSAGE(emitted.insert(each.first).second, each.first);
     std::set<std::string> run;
     for (std::string const& name : runner::operator_names())
         run.insert(name);
@@ -29,10 +29,10 @@ TEST_CASE("the compiler has code for the operators that the runner runs, and no 
 
 TEST_CASE("every operator has versions, a run function and a type rule")
 {
-    for (auto const& [name, operation] : runner::all_operators()) {
-        CAPTURE(name);
-        CHECK_FALSE(operation.signatures.empty());
-        CHECK(operation.run != nullptr);
-        CHECK(operation.infer != nullptr);
+    for (auto const& each : runner::all_operators()) {
+        CAPTURE(each.first);
+        CHECK_FALSE(each.second.signatures.empty());
+        CHECK(each.second.run != nullptr);
+        CHECK(each.second.infer != nullptr);
     }
 }

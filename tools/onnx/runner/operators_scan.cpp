@@ -144,7 +144,7 @@ values scan_batched(call const& node, std::size_t M)
         rows.push_back(results);
     }
     if (batch == 0)
-        throw runner_error("a batch of no rows tells no shapes");
+        throw runner_error("the batch is empty, so the shapes of the outputs are unknown");
     values all;
     for (std::size_t k = 0; k < rows[0].size(); ++k) {
         tensors column;

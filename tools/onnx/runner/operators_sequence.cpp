@@ -150,7 +150,7 @@ std::vector<tensor> tensors_of(sequence const& all)
     for (value const& each : all)
         tensors.push_back(each.as_tensor());
     if (tensors.empty())
-        throw runner_error("an empty sequence tells no shape");
+        throw runner_error("the sequence is empty, so the shape of its items is unknown");
     return tensors;
 }
 

@@ -190,11 +190,12 @@ void rewrite_quantized(onnx::ModelProto& model)
     rewrite(*model.mutable_graph(), names);
 }
 
-versions quantized_versions()
+versions const& quantized_versions()
 {
-    return {{1, "rrrooooorrrr", "ooo",
+    static versions const all{{1, "rrrooooorrrr", "ooo",
         "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string "
         "hidden_size:int input_forget:flag"}};
+    return all;
 }
 
 } // namespace runner

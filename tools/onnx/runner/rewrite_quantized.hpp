@@ -20,6 +20,6 @@ namespace runner {
 void rewrite_quantized(onnx::ModelProto& model);
 
 /// The versions of com.microsoft.DynamicQuantizeLSTM, which no run function computes.
-versions quantized_versions();
+versions const& quantized_versions();
 
 } // namespace runner

@@ -62,6 +62,7 @@ signature signature_of(version const& from)
 
 using signature_map = std::unordered_map<std::string, std::vector<signature>>;
 
+/// Reads all tables, which are never destroyed before the signatures: these refer to the texts of attributes.
 signature_map read_tables()
 {
     signature_map all;

@@ -72,7 +72,8 @@ void concat_from_sequence_into(
 {
     static constexpr std::string_view op = "xloom_onnx::concat_from_sequence_into";
     if (sequence.empty())
-        xloom::kernels::fail<xloom::shape_error>(op, ": an empty sequence tells no shape");
+        xloom::kernels::fail<xloom::shape_error>(
+            op, ": the sequence is empty, so the shape of its items is unknown");
     if (!options.new_axis)
         return concat_into(sequence, y, {.axis = options.axis});
     std::vector<tensor_view<item_t<T> const>> parts;
