@@ -118,8 +118,8 @@ void xloom_into(recurrence& o)
     };
     auto const body_vjp = [=](auto const& h, auto const& x_t, auto const& W, auto const& ct_next, auto& ct_h,
                               auto& ct_x, auto& ct_W) {
-        step_vjp(h.data(), x_t.data(), W.data(), n, g, ct_next.data(), ct_h.data(), ct_x.data(), ct_W.data(),
-            H);
+        step_vjp(
+            h.data(), x_t.data(), W.data(), n, g, ct_next.data(), ct_h.data(), ct_x.data(), ct_W.data(), H);
     };
     xloom::scan_forward_into(body, o.h, o.x, o.W, std::tuple(), o.residuals);
     xloom::scan_vjp_into(body, body_vjp, o.x, o.W, o.residuals, xloom::cotangents().states(o.ct_last),
@@ -165,8 +165,8 @@ void xloom_loop(recurrence& o)
         [=](std::int64_t t, vector const& h, matrix const& W, vector const& ct_next, vector& ct_h,
             matrix& ct_W) {
             std::size_t const at = static_cast<std::size_t>(t) * H;
-            step_vjp(h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at,
-                ct_W.data(), H);
+            step_vjp(
+                h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at, ct_W.data(), H);
         },
         o.h, o.W, {.max_trip_count = o.trips()}, o.checkpoints());
     auto cotangents = result.pullback(o.ct_last, std::tuple());
@@ -185,11 +185,10 @@ void xloom_loop_into(recurrence& o)
         step(h.data(), x + static_cast<std::size_t>(t) * H, W.data(), n, H);
         return true;
     };
-    auto const body_vjp = [=](std::int64_t t, vector const& h, matrix const& W, vector const& ct_next, vector& ct_h,
-            matrix& ct_W) {
+    auto const body_vjp = [=](std::int64_t t, vector const& h, matrix const& W, vector const& ct_next,
+                              vector& ct_h, matrix& ct_W) {
         std::size_t const at = static_cast<std::size_t>(t) * H;
-        step_vjp(h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at,
-                ct_W.data(), H);
+        step_vjp(h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at, ct_W.data(), H);
     };
     xloom::loop_forward_into(
         body, o.h, o.W, std::tuple(), o.loop_residuals, {.max_trip_count = o.trips(), .cond = std::nullopt});

@@ -327,7 +327,8 @@ TEST_CASE("scan_forward_into and scan_vjp_into allocate nothing in their loops, 
                     xt::noalias(ct_state) += ct_next + ct_y_t;
                     xt::noalias(ct_x_t) += ct_next + ct_y_t;
                 },
-                x, std::tuple(), residuals, cotangents().outputs(y), gradients().init(ct_h).scan_inputs(ct_x));
+                x, std::tuple(), residuals, cotangents().outputs(y),
+                gradients().init(ct_h).scan_inputs(ct_x));
             CHECK(forward.calls() == 40);
             CHECK(forward.between() == 0);
             CHECK(backward.calls() >= 40);

@@ -121,9 +121,8 @@ TEST_CASE("scan_forward_into and scan_vjp_into")
         text_of("xloom::scan_vjp_into", "ct_scan_inputs", 0, 3).c_str(), body_error);
     scan_forward_into(of_row, h, inputs, std::tuple(), y, of_rows);
     is_again = true;
-    CHECK_THROWS_WITH_AS(
-        scan_vjp_into(of_row, no_vjp, inputs, std::tuple(), of_rows, cotangents().outputs(y),
-            gradients().init(ct_h).scan_inputs(ct_inputs)),
+    CHECK_THROWS_WITH_AS(scan_vjp_into(of_row, no_vjp, inputs, std::tuple(), of_rows, cotangents().outputs(y),
+                             gradients().init(ct_h).scan_inputs(ct_inputs)),
         text_of("xloom::scan_vjp_into", "scan_outputs", 0, 0).c_str(), body_error);
 }
 
@@ -135,9 +134,7 @@ TEST_CASE("loop_vjp_into")
     loop_forward_into(body, v, w, std::tuple(), residuals);
     auto const check = [&](auto const& reshape, std::string const& name) {
         auto const body_vjp = [&](std::int64_t t, auto const&, auto const&, auto const&, auto& ct_v,
-                                  auto& ct_w) {
-            reshape(static_cast<double>(t + 5), ct_v, ct_w);
-        };
+                                  auto& ct_w) { reshape(static_cast<double>(t + 5), ct_v, ct_w); };
         vec ct_v = {1, 2}, ct_w = {1, 2};
         CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(v),
                                  gradients().init(ct_v).params(ct_w)),
@@ -179,10 +176,8 @@ TEST_CASE("expressions whose shapes do not broadcast, with the states' shapes be
     check("xloom::scan", of_pair, [&] { static_cast<void>(scan(step, two, inputs)); });
     check("xloom::scan_vjp", of_pair, [&] { static_cast<void>(scan_vjp(step, no_vjp, two, inputs)); });
     check("xloom::loop", of_pair, [&] { static_cast<void>(loop(trip, two, {.max_trip_count = 3})); });
-    check("xloom::loop_vjp", of_pair, [&] {
-        static_cast<void>(
-            loop_vjp(trip, no_vjp, two, std::tuple(), {.max_trip_count = 3}));
-    });
+    check("xloom::loop_vjp", of_pair,
+        [&] { static_cast<void>(loop_vjp(trip, no_vjp, two, std::tuple(), {.max_trip_count = 3})); });
 
     auto const add = [](auto& h, auto& n, double x_t) {
         if (x_t == 7)

@@ -147,8 +147,8 @@ TEST_CASE("loop_vjp_into, of numbers")
     double v = 6, w = 0.5;
     loop_residuals<double> residuals;
     loop_forward_into(body, v, w, std::tuple(), residuals);
-    CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0),
-                             gradients().init(v).params(v)),
+    CHECK_THROWS_WITH_AS(
+        loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0), gradients().init(v).params(v)),
         "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);

@@ -27,7 +27,7 @@ constexpr auto newton = [](std::int64_t, bool, double v, double a) {
     return loop_step{std::abs(next - v) > 1e-12, next, v};
 };
 constexpr auto newton_vjp = [](std::int64_t, double v, double a, double ct_next, double ct_y, double& ct_v,
-                               double& ct_a) {
+                                double& ct_a) {
     ct_a += ct_next / (2 * v);
     ct_v += ct_next * (1 - a / (v * v)) / 2 + ct_y;
 };

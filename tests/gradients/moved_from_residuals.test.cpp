@@ -184,8 +184,8 @@ TEST_CASE("residuals of a scan and of a loop")
     };
     auto const backward = [&](loop_residuals<double>& residuals) {
         double ct_v = 0, ct_w = 0;
-        loop_vjp_into(trip, trip_vjp, 0.5, residuals, cotangents().states(1.0),
-            gradients().init(ct_v).params(ct_w));
+        loop_vjp_into(
+            trip, trip_vjp, 0.5, residuals, cotangents().states(1.0), gradients().init(ct_v).params(ct_w));
         return std::tuple(ct_v, ct_w);
     };
     char const* const text = "xloom::loop_vjp_into: the residuals must be those of a forward pass, but "

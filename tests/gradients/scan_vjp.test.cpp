@@ -113,9 +113,7 @@ TEST_CASE("axes and directions")
         ct_h += 2 * ct_next + ct_y;
     };
     auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(),
-        {.scan_input_axes = {1},
-            .scan_output_axes = {1},
-            .scan_input_directions = {scan_direction::reverse}},
+        {.scan_input_axes = {1}, .scan_output_axes = {1}, .scan_input_directions = {scan_direction::reverse}},
         checkpoint::sqrt());
     CHECK(result.final_state == vec{4 * 3 + 2 * 2 + 1, 4 * 6 + 2 * 5 + 4});
     auto const [ct_h, ct_x, ct_params] = result.pullback(vec{1, 10}, mat{{0, 0, 0}, {0, 0, 0}});
@@ -141,7 +139,8 @@ TEST_CASE("errors of the pullback: cotangents of other shapes")
     auto const body = [](vec const& h, double x_t, vec const& w) { return scan_step{vec(h + x_t * w), h}; };
     vec const w = {1, 2};
     auto result = scan_vjp(
-        body, [](vec const&, double, vec const&, vec const&, auto const&, vec&, double&, vec&) {}, vec{0, 0}, x, w);
+        body, [](vec const&, double, vec const&, vec const&, auto const&, vec&, double&, vec&) {}, vec{0, 0},
+        x, w);
     CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0, 0}, mat::from_shape({3, 2}))),
         "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
         "states[0] is "

@@ -337,8 +337,7 @@ vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, 
     using namespace detail;
     using call = call_of<std::remove_reference_t<Body>,
         joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
-    using vjp_call =
-        checked_vjp_call<std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>;
+    using vjp_call = checked_vjp_call<std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>;
     if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body_into<call>, writes_by_reference<call>,
                       is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
         constexpr std::size_t S = detail::leaf_count<State const>;

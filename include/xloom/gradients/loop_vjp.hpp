@@ -90,8 +90,8 @@ public:
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
-            by.init = detail::run_loop_backward(op, record, run_body, body_vjp, params, std::move(by.init),
-                ct_ys, detail::leaves(by.params));
+            by.init = detail::run_loop_backward(
+                op, record, run_body, body_vjp, params, std::move(by.init), ct_ys, detail::leaves(by.params));
             return by;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -109,8 +109,7 @@ private:
 /// const&...).
 template <class Body, class State, class Params>
 struct loop_param_call {
-    using arguments =
-        joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>;
+    using arguments = joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>;
     using call = call_of<Body, arguments>;
     static constexpr bool is_valid = call::is_valid;
 };

@@ -14,9 +14,8 @@ namespace detail {
 
 /// The call of a loop's body in place: body(iteration, carried value&..., param const&..., output&...).
 template <class Body, class States, class Params, class Outputs>
-struct loop_forward_call
-    : call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, const_leaves_t<Params>,
-                        output_arguments_t<Outputs, true>>> {};
+struct loop_forward_call : call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>,
+                                             const_leaves_t<Params>, output_arguments_t<Outputs, true>>> {};
 
 /// The call of the same body in a backward pass, which discards the outputs.
 template <class Body, class State, class Params, class CtOutputs>

@@ -88,8 +88,9 @@ public:
                 detail::zeros_like_pack<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             scan_backward_operands const operands{inputs, params,
-                detail::const_leaves(detail::leaves(by.init)), detail::const_leaves(detail::leaves(evaluated)),
-                std::tuple<>(), detail::leaves(by.scan_inputs), detail::leaves(by.params)};
+                detail::const_leaves(detail::leaves(by.init)),
+                detail::const_leaves(detail::leaves(evaluated)), std::tuple<>(),
+                detail::leaves(by.scan_inputs), detail::leaves(by.params)};
             detail::check_scan_backward(op, record, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -144,8 +145,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
                       has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
                       is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
-        scan_pullback<LeadingAxis, bare<typename call::call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
-            Init, Inputs, Params>
+        scan_pullback<LeadingAxis, bare<typename call::call::result>, std::decay_t<Body>,
+            std::decay_t<BodyVjp>, Init, Inputs, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Inputs>(scan_inputs)), detail::hold(std::forward<Params>(params)),
                 checkpoint_of(env...), options);

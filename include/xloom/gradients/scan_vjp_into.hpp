@@ -78,8 +78,8 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
 {
     using state = kept_state_t<scan_residuals, Residuals>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>,
-                      has_residuals<state>, cotangents_and_gradients<Cotangents, Gradients>>()) {
+    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
+                      cotangents_and_gradients<Cotangents, Gradients>>()) {
         using outputs = decltype(detail::evaluated_inputs(cts.ct_outputs));
         using ct_states = decltype(cts.ct_states);
         using init = decltype(by.ct_init);
@@ -210,8 +210,8 @@ template <class Body, class BodyVjp, class Inputs, class Params, class Residuals
 void scan_vjp_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     Residuals& residuals, Cotangents const& cotangents, Gradients&& gradients, Env&&...)
 {
-    detail::scan_vjp_into<true, Env...>(body, body_vjp, scan_inputs, params, residuals, cotangents, gradients,
-        detail::default_scan_options);
+    detail::scan_vjp_into<true, Env...>(
+        body, body_vjp, scan_inputs, params, residuals, cotangents, gradients, detail::default_scan_options);
 }
 
 /// Runs scan_vjp_into with the axes, directions or length of the forward pass.

@@ -75,8 +75,8 @@ template <class State, class Params, class CtStates, class CtOutputs, class CtIn
 void check_loop_gradients(std::string_view op, loop_record<State> const& record, Params const& params,
     CtStates const& ct_states, CtOutputs const& ct_outputs, CtInit const& ct_init, CtParams const& ct_params)
 {
-    check_cotangents(op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init",
-        record.initial_shapes);
+    check_cotangents(
+        op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
     detail::check_ranks(op, "params", params);
     detail::check_ranks(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));

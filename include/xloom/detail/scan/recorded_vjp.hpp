@@ -114,13 +114,15 @@ private:
         if constexpr ((has_lost_derivative<bare<Xs>> || ...))
             static_assert(never<Body>,
                 "only numbers and tensors of double have derivatives by recorded_with, but an operand has "
-                "another floating-point type or is a sequence; convert it, or capture it in the body if it is "
+                "another floating-point type or is a sequence; convert it, or capture it in the body if it "
+                "is "
                 "constant");
         else if constexpr ((has_double && !is_generic<Body>) ||
                            !std::is_invocable_v<Body&,
                                typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)
             static_assert(never<Body>,
-                "the body must be generic, because recorded_with also runs it on Tape::scalar in the place of "
+                "the body must be generic, because recorded_with also runs it on Tape::scalar in the place "
+                "of "
                 "double: declare its parameters as auto const&, or write its VJP by hand");
         else
             return true;

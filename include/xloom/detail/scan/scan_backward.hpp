@@ -73,9 +73,9 @@ template <class Inputs, class Params, class CtStates, class CtOutputs, class CtI
 struct scan_backward_operands {
     Inputs inputs;
     Params params;
-    CtStates ct_states;   ///< or an empty tuple
+    CtStates ct_states; ///< or an empty tuple
     CtOutputs ct_outputs;
-    CtInit ct_init;       ///< or an empty tuple
+    CtInit ct_init; ///< or an empty tuple
     CtInputs ct_inputs;
     CtParams ct_params;
 };
@@ -151,13 +151,13 @@ State final_cotangents(CtStates const& ct_states, std::vector<shape> const& stat
             return State(make.template operator()<I, Xs>()...);
         }(std::index_sequence_for<Xs...>{});
     }(
-        [&]<std::size_t I, class X>() {
-            if constexpr (std::tuple_size_v<CtStates> == 0)
-                return detail::zeros_of_shape<X>(state_shapes[I]);
-            else
-                return detail::copied_as<X>(std::get<I>(ct_states));
-        },
-        static_cast<leaves_t<State> const*>(nullptr));
+               [&]<std::size_t I, class X>() {
+                   if constexpr (std::tuple_size_v<CtStates> == 0)
+                       return detail::zeros_of_shape<X>(state_shapes[I]);
+                   else
+                       return detail::copied_as<X>(std::get<I>(ct_states));
+               },
+               static_cast<leaves_t<State> const*>(nullptr));
 }
 
 /// Adds the cotangents of the initial states to their gradients, if there are any.

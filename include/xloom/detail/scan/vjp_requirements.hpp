@@ -87,9 +87,9 @@ struct has_zero_cotangents {
     static consteval bool holds()
     {
         constexpr bool is_valid = every_leaf<has_zero, const_leaves_t<Pack>>;
-        static_assert(is_valid,
-            "what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to "
-            "scan_forward_into or loop_forward_into, with cotangents of your own");
+        static_assert(is_valid, "what has a gradient is a tensor or a scalar, whose cotangent can begin as "
+                                "0; pass other types to "
+                                "scan_forward_into or loop_forward_into, with cotangents of your own");
         return is_valid;
     }
 };
@@ -102,7 +102,8 @@ struct keeps_states {
         constexpr bool is_valid = std::is_same_v<owned_t<bare<States>>, State>;
         static_assert(is_valid,
             "residuals must be scan_residuals<State> of a scan or loop_residuals<State> of a loop, of the "
-            "states' own type, without references and const; for views, of the container that owns such items");
+            "states' own type, without references and const; for views, of the container that owns such "
+            "items");
         return is_valid;
     }
 };
@@ -291,10 +292,9 @@ struct cotangents_and_gradients {
     static consteval bool holds()
     {
         constexpr bool is_valid = is_cotangents<bare<Cotangents>> && is_gradients<bare<Gradients>>;
-        static_assert(is_valid,
-            "behind the residuals come the cotangents of the results, as in "
-            "xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in "
-            "xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)");
+        static_assert(is_valid, "behind the residuals come the cotangents of the results, as in "
+                                "xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in "
+                                "xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)");
         return is_valid;
     }
 };
@@ -330,8 +330,9 @@ struct are_added_to {
     static consteval bool holds()
     {
         constexpr bool is_valid = ((every_leaf<is_writable, leaves_t<Packs>> && outlives_call<Packs>)&&...);
-        static_assert(is_valid, "a gradient is added to in place, so it must be a variable that is not const, "
-                                "or a view of one");
+        static_assert(is_valid,
+            "a gradient is added to in place, so it must be a variable that is not const, "
+            "or a view of one");
         return is_valid;
     }
 };
@@ -354,8 +355,8 @@ template <class State, class CtInit>
 struct one_of_each_init {
     static consteval bool holds()
     {
-        constexpr bool is_valid = std::tuple_size_v<leaves_t<CtInit>> == 0 ||
-                                  have_same_items<leaves_t<State>, leaves_t<CtInit>>;
+        constexpr bool is_valid =
+            std::tuple_size_v<leaves_t<CtInit>> == 0 || have_same_items<leaves_t<State>, leaves_t<CtInit>>;
         static_assert(is_valid,
             "there must be a gradient for each initial state, with items of the state's type, or for none");
         return is_valid;
