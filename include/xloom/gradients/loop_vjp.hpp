@@ -133,8 +133,8 @@ struct fits_loop {
 ///
 /// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in
 /// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., carried value's cotangent
-/// const&..., output cotangent const&..., carried value's cotangent&..., param cotangent&...) -> void receives
-/// the carried values before the iteration, then the cotangents of the values after it, and of the outputs.
+/// const&..., output cotangent const&..., carried value's cotangent&..., param cotangent&...) -> void
+/// receives the carried values before the iteration, the cotangents of those after it, and of the outputs.
 /// It adds to the cotangents of the values before the iteration, which are zeros of their shapes, and of the
 /// parameters. recorded_with<Tape>() in its place derives it from a generic body. The number of iterations
 /// has no derivative.
@@ -142,8 +142,8 @@ struct fits_loop {
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
 ///           scalar that 0 can be converted to.
-/// Options   loop_options. Behind them a checkpoint (all): which carried values are kept until the pullback is
-///           called; sqrt and binomial need options.max_trip_count.
+/// Options   loop_options. Behind them a checkpoint (all): which carried values are kept until the pullback
+///           is called; sqrt and binomial need options.max_trip_count.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
 ///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
 ///           another shape. Exceptions of the bodies propagate.

@@ -98,8 +98,8 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// were not kept; the outputs that it then writes are discarded.
 ///
 /// Shapes    each cotangent as its value: ct_states as the final values, ct_init as the initial ones. Of
-///           ct_outputs, which are as the scan outputs, the iterations that were run are read. Cotangents of
-///           tensors and scalars may be left out all together for zeros, ct_init if nobody needs it. A
+///           ct_outputs, which are as the scan outputs, the iterations that were run are read. Without
+///           cotangents().states() those of tensors and scalars are zeros; gradients().init() is optional. A
 ///           sequence or an optional is extended by what it does not have.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
 ///           finished with the residuals, or they have been moved from. overlap_error: a gradient shares

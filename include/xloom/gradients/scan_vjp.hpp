@@ -174,7 +174,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
-/// Options   scan_options. Behind them a checkpoint (all): which states are kept until the pullback is called.
+/// Options   scan_options. Behind them a checkpoint (all): which states are kept until the pullback is
+///           called.
 /// Errors    as scan; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
 ///           body_error: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.

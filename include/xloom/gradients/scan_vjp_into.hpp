@@ -166,8 +166,8 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// check_vjp tests a body_vjp. The body is that of scan_forward_into, which computes the states again that
 /// were not kept; the outputs that it then writes are discarded.
 ///
-/// Shapes    each cotangent as its value. Those of the final states may be left out for zeros, those of the
-///           initial states if nobody needs them.
+/// Shapes    each cotangent as its value. Without cotangents().states() those of the final states are zeros;
+///           gradients().init() is optional.
 /// Options   those of the forward pass.
 /// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
 ///           option_error: no forward pass has finished with the residuals, or they have been moved from.

@@ -31,8 +31,9 @@ using grouped_t = decltype(detail::grouped(std::declval<Xs>()...));
 
 } // namespace detail
 
-/// The cotangents of the results of scan_vjp_into or loop_vjp_into: `cotangents().states(ct_h).outputs(ct_y)`.
-/// Variables are not copied. Those of the final states are zeros if they are left out.
+/// The cotangents of the results of scan_vjp_into or loop_vjp_into, as in
+/// `cotangents().states(ct_h).outputs(ct_y)`. Variables are not copied. Without states() those of the final
+/// states are zeros.
 template <class States = std::tuple<>, class Outputs = std::tuple<>>
 struct cotangents {
     States ct_states{};
@@ -55,7 +56,7 @@ struct cotangents {
 };
 
 /// The cotangents that scan_vjp_into or loop_vjp_into adds to, of the operands:
-/// `gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)`. That of the initial states may be left out.
+/// `gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)`. init() is optional.
 template <class Init = std::tuple<>, class Inputs = std::tuple<>, class Params = std::tuple<>>
 struct gradients {
     Init ct_init{};

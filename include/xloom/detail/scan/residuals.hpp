@@ -1,6 +1,6 @@
 #pragma once
-// The forward pass of a derivative: the body that notes its states, and the residuals, which hold them for the
-// backward pass.
+// The forward pass of a derivative: the body that notes its states, and the residuals, which hold them for
+// the backward pass.
 
 #include <cstddef>
 #include <tuple>
