@@ -1,4 +1,4 @@
-// Compares the forward and backward pass of a recurrence by scan_forward_into and scan_backward_into, by
+// Compares the forward and backward pass of a recurrence by scan_forward_into and scan_vjp_into, by
 // scan_vjp and by loop_vjp with hand-written passes that keep the same states.
 
 #include <cmath>
@@ -24,9 +24,9 @@ void step(float* h, float const* x, float const* W, float* n, std::size_t H)
         h[i] = n[i] / (1 + std::abs(n[i]));
 }
 
-/// The VJP of a step; n and g are scratch.
-void step_vjp(float const* h, float const* x, float const* W, float* n, float* g, float* ct_h, float* ct_x,
-    float* ct_W, std::size_t H)
+/// The VJP of a step, which adds to ct_h, ct_x and ct_W; n and g are scratch.
+void step_vjp(float const* h, float const* x, float const* W, float* n, float* g, float const* ct_next,
+    float* ct_h, float* ct_x, float* ct_W, std::size_t H)
 {
     std::copy_n(x, H, n);
     for (std::size_t j = 0; j < H; ++j)
@@ -34,7 +34,8 @@ void step_vjp(float const* h, float const* x, float const* W, float* n, float* g
             n[i] += W[j * H + i] * h[j];
     for (std::size_t i = 0; i < H; ++i) {
         float const d = 1 + std::abs(n[i]);
-        ct_x[i] = g[i] = ct_h[i] / (d * d);
+        g[i] = ct_next[i] / (d * d);
+        ct_x[i] += g[i];
     }
     for (std::size_t j = 0; j < H; ++j) {
         float sum = 0;
@@ -42,7 +43,7 @@ void step_vjp(float const* h, float const* x, float const* W, float* n, float* g
             sum += W[j * H + i] * g[i];
             ct_W[j * H + i] += g[i] * h[j];
         }
-        ct_h[j] = sum;
+        ct_h[j] += sum;
     }
 }
 
@@ -51,7 +52,7 @@ struct recurrence {
     bool keeps_all;
     matrix x = made_up<matrix>({T, H}), W = matrix(made_up<matrix>({H, H}) / (16.0f * static_cast<float>(H)));
     matrix ct_x = x, ct_W = W;
-    vector ct_h = xt::zeros<float>({H}), h = ct_h, n = ct_h, g = ct_h;
+    vector ct_h = xt::zeros<float>({H}), ct_last = ct_h, ct_next = ct_h, h = ct_h, n = ct_h, g = ct_h;
     xloom::scan_residuals<vector> residuals{checkpoints()};
     xloom::loop_residuals<vector> loop_residuals{checkpoints()};
     matrix kept = matrix::from_shape({keeps_all ? T : 2 * root() + 2, H}); ///< of the hand-written passes
@@ -69,19 +70,22 @@ struct recurrence {
     std::int64_t trips() const { return static_cast<std::int64_t>(T); }
     auto results() const { return std::tuple(ct_x, ct_W, ct_h); }
     void clear() { ct_x.fill(0), ct_W.fill(0), ct_h.fill(0); }
-    void start() { ct_W.fill(0), ct_h.fill(1), h.fill(0); }
+    void start() { ct_x.fill(0), ct_W.fill(0), ct_h.fill(0), ct_last.fill(1), h.fill(0); }
 };
 
 void advance(recurrence& o, float* h, std::size_t t) { step(h, &o.x(t, 0), o.W.data(), o.n.data(), o.H); }
 void reverse(recurrence& o, float const* h, std::size_t t)
 {
-    step_vjp(
-        h, &o.x(t, 0), o.W.data(), o.n.data(), o.g.data(), o.ct_h.data(), &o.ct_x(t, 0), o.ct_W.data(), o.H);
+    std::swap(o.ct_h.storage(), o.ct_next.storage());
+    o.ct_h.fill(0);
+    step_vjp(h, &o.x(t, 0), o.W.data(), o.n.data(), o.g.data(), o.ct_next.data(), o.ct_h.data(),
+        &o.ct_x(t, 0), o.ct_W.data(), o.H);
 }
 
 void hand(recurrence& o)
 {
     o.start();
+    o.ct_h.fill(1);
     std::size_t const stride = o.keeps_all ? 1 : o.root();
     for (std::size_t t = 0; t < o.T; ++t) {
         if (t % stride == 0)
@@ -112,12 +116,14 @@ void xloom_into(recurrence& o)
     auto const body = [=](auto& h, auto const& x_t, auto const& W) {
         step(h.data(), x_t.data(), W.data(), n, H);
     };
-    auto const body_vjp = [=](auto const& h, auto const& x_t, auto const& W, auto& ct_h, auto& ct_x,
-                              auto& ct_W) {
-        step_vjp(h.data(), x_t.data(), W.data(), n, g, ct_h.data(), ct_x.data(), ct_W.data(), H);
+    auto const body_vjp = [=](auto const& h, auto const& x_t, auto const& W, auto const& ct_next, auto& ct_h,
+                              auto& ct_x, auto& ct_W) {
+        step_vjp(
+            h.data(), x_t.data(), W.data(), n, g, ct_next.data(), ct_h.data(), ct_x.data(), ct_W.data(), H);
     };
     xloom::scan_forward_into(body, o.h, o.x, o.W, std::tuple(), o.residuals);
-    xloom::scan_backward_into(body, body_vjp, o.x, o.W, std::tuple(), o.ct_h, o.ct_x, o.ct_W, o.residuals);
+    xloom::scan_vjp_into(body, body_vjp, o.x, o.W, o.residuals, xloom::cotangents().states(o.ct_last),
+        xloom::gradients().init(o.ct_h).scan_inputs(o.ct_x).params(o.ct_W));
 }
 
 void xloom_pure(recurrence& o)
@@ -131,11 +137,13 @@ void xloom_pure(recurrence& o)
             step(next.data(), x_t.data(), W.data(), n, H);
             return xloom::scan_step{std::move(next)};
         },
-        [=](vector const& h, auto const& x_t, matrix const& W, vector& ct_h, auto& ct_x, matrix& ct_W) {
-            step_vjp(h.data(), x_t.data(), W.data(), n, g, ct_h.data(), ct_x.data(), ct_W.data(), H);
+        [=](vector const& h, auto const& x_t, matrix const& W, vector const& ct_next, vector& ct_h,
+            auto& ct_x, matrix& ct_W) {
+            step_vjp(h.data(), x_t.data(), W.data(), n, g, ct_next.data(), ct_h.data(), ct_x.data(),
+                ct_W.data(), H);
         },
         o.h, o.x, o.W, o.checkpoints());
-    auto cotangents = result.pullback(o.ct_h, std::tuple());
+    auto cotangents = result.pullback(o.ct_last, std::tuple());
     o.ct_h = std::move(cotangents.init);
     o.ct_x = std::move(cotangents.scan_inputs);
     o.ct_W = std::move(cotangents.params);
@@ -154,12 +162,14 @@ void xloom_loop(recurrence& o)
             step(next.data(), x + static_cast<std::size_t>(t) * H, W.data(), n, H);
             return xloom::loop_step{true, std::move(next)};
         },
-        [=](std::int64_t t, vector const& h, matrix const& W, vector& ct_h, matrix& ct_W) {
+        [=](std::int64_t t, vector const& h, matrix const& W, vector const& ct_next, vector& ct_h,
+            matrix& ct_W) {
             std::size_t const at = static_cast<std::size_t>(t) * H;
-            step_vjp(h.data(), x + at, W.data(), n, g, ct_h.data(), ct_x + at, ct_W.data(), H);
+            step_vjp(
+                h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at, ct_W.data(), H);
         },
-        o.h, o.W, o.checkpoints(), {.max_trip_count = o.trips()});
-    auto cotangents = result.pullback(o.ct_h, std::tuple());
+        o.h, o.W, {.max_trip_count = o.trips()}, o.checkpoints());
+    auto cotangents = result.pullback(o.ct_last, std::tuple());
     o.ct_h = std::move(cotangents.init);
     o.ct_W = std::move(cotangents.params);
 }
@@ -175,13 +185,15 @@ void xloom_loop_into(recurrence& o)
         step(h.data(), x + static_cast<std::size_t>(t) * H, W.data(), n, H);
         return true;
     };
-    auto const body_vjp = [=](std::int64_t t, vector const& h, matrix const& W, vector& ct_h, matrix& ct_W) {
+    auto const body_vjp = [=](std::int64_t t, vector const& h, matrix const& W, vector const& ct_next,
+                              vector& ct_h, matrix& ct_W) {
         std::size_t const at = static_cast<std::size_t>(t) * H;
-        step_vjp(h.data(), x + at, W.data(), n, g, ct_h.data(), ct_x + at, ct_W.data(), H);
+        step_vjp(h.data(), x + at, W.data(), n, g, ct_next.data(), ct_h.data(), ct_x + at, ct_W.data(), H);
     };
     xloom::loop_forward_into(
         body, o.h, o.W, std::tuple(), o.loop_residuals, {.max_trip_count = o.trips(), .cond = std::nullopt});
-    xloom::loop_backward_into(body, body_vjp, o.W, std::tuple(), o.ct_h, o.ct_W, o.loop_residuals);
+    xloom::loop_vjp_into(body, body_vjp, o.W, o.loop_residuals, xloom::cotangents().states(o.ct_last),
+        xloom::gradients().init(o.ct_h).params(o.ct_W));
 }
 
 } // namespace

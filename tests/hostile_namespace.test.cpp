@@ -110,6 +110,16 @@ HOSTILE(run_loop_backward)
 HOSTILE(start_loop)
 HOSTILE(finish_loop)
 HOSTILE(check_loop_cotangents)
+HOSTILE(check_loop_gradients)
+HOSTILE(finish_scan)
+HOSTILE(check_finished)
+HOSTILE(final_cotangents)
+HOSTILE(add_all)
+HOSTILE(add_to)
+HOSTILE(set_to_zero_of)
+HOSTILE(zeros_of_shape)
+HOSTILE(copied_as)
+HOSTILE(grouped)
 HOSTILE(shapes_if_tensors)
 HOSTILE(branch_vjp_of)
 HOSTILE(loop_vjp_of)
@@ -141,19 +151,24 @@ struct add_in_place {
 };
 struct sum_vjp {
     template <class State, class Element>
-    void operator()(State const&, Element const&, number& ct_state, number& ct_x) const
+    void operator()(State const&, Element const&, number ct_next, number& ct_state, number& ct_x) const
     {
-        ct_x = ct_state;
+        ct_state = ct_state + ct_next;
+        ct_x = ct_x + ct_next;
     }
 };
 struct add_in_place_vjp {
-    void operator()(number, number, number ct_y, number& ct_state, number& ct_x) const
+    void operator()(number, number, number ct_next, number ct_y, number& ct_state, number& ct_x) const
     {
-        ct_x = ct_state = ct_state + ct_y;
+        ct_state = ct_state + ct_next + ct_y;
+        ct_x = ct_x + ct_next + ct_y;
     }
 };
 struct twice_vjp {
-    void operator()(std::int64_t, number, number ct_y, number& ct_v) const { ct_v = ct_v + ct_v + ct_y; }
+    void operator()(std::int64_t, number, number ct_next, number ct_y, number& ct_v) const
+    {
+        ct_v = ct_v + ct_next + ct_next + ct_y;
+    }
 };
 struct twice {
     auto operator()(std::int64_t, bool, number v) const { return xloom::loop_step{true, v + v, v}; }
@@ -224,15 +239,16 @@ TEST_CASE("nor in derivatives")
     CHECK(result.pullback(number{2}, std::tuple()).scan_inputs(0) == number{2});
 
     xloom::scan_residuals<number> residuals;
-    number state{0}, ct_state{1};
-    xt::xtensor<number, 1> y = x, ct_x = x;
+    number state{0}, ct_state{0};
+    xt::xtensor<number, 1> y = x, ct_x = {number{0}, number{0}, number{0}};
     xloom::scan_forward_into(hostile::add_in_place(), state, x, std::tuple(), y, residuals);
-    xloom::scan_backward_into(hostile::add_in_place(), hostile::add_in_place_vjp(), x, std::tuple(), y,
-        ct_state, ct_x, std::tuple(), residuals);
+    xloom::scan_vjp_into(hostile::add_in_place(), hostile::add_in_place_vjp(), x, std::tuple(), residuals,
+        xloom::cotangents().states(number{1}).outputs(y),
+        xloom::gradients().init(ct_state).scan_inputs(ct_x));
     CHECK(ct_x(2) == number{7});
 
     auto doubled = xloom::loop_vjp(hostile::twice(), hostile::twice_vjp(), number{1}, std::tuple(),
-        xloom::checkpoint::online(2), {.max_trip_count = 3});
+        {.max_trip_count = 3}, xloom::checkpoint::online(2));
     CHECK(doubled.pullback(number{1}, xt::xtensor<number, 1>(doubled.scan_outputs)).init ==
           number{8 + 1 + 4 + 16});
 

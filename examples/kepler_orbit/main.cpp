@@ -25,12 +25,12 @@ constexpr auto newton = [](std::int64_t, bool, double E, double M, double e) {
     return xloom::loop_step{std::abs(step) > 1e-14, E - step};
 };
 
-constexpr auto newton_vjp = [](std::int64_t, double E, double M, double e, double& ct_E, double& ct_M,
-                                double& ct_e) {
+constexpr auto newton_vjp = [](std::int64_t, double E, double M, double e, double ct_next, double& ct_E,
+                                double& ct_M, double& ct_e) {
     double const slope = 1 - e * std::cos(E), step = (E - e * std::sin(E) - M) / slope;
-    ct_M += ct_E / slope;
-    ct_e += ct_E * (std::sin(E) - step * std::cos(E)) / slope;
-    ct_E *= step * e * std::sin(E) / slope;
+    ct_E += ct_next * step * e * std::sin(E) / slope;
+    ct_M += ct_next / slope;
+    ct_e += ct_next * (std::sin(E) - step * std::cos(E)) / slope;
 };
 
 } // namespace

@@ -22,14 +22,13 @@ constexpr auto move = [](double& x, double& v, double k, double d, double& x_t) 
     v -= dt * (k * x + d * v);
     x_t = x += dt * v;
 };
-constexpr auto move_vjp = [](double x, double v, double k, double d, double ct_x_t, double& ct_x,
-                              double& ct_v, double& ct_k, double& ct_d) {
-    ct_x += ct_x_t;
-    ct_v += dt * ct_x;
-    ct_k -= dt * x * ct_v;
-    ct_d -= dt * v * ct_v;
-    ct_x -= dt * k * ct_v;
-    ct_v -= dt * d * ct_v;
+constexpr auto move_vjp = [](double x, double v, double k, double d, double ct_next_x, double ct_next_v,
+                              double ct_x_t, double& ct_x, double& ct_v, double& ct_k, double& ct_d) {
+    double const by_x = ct_next_x + ct_x_t, by_v = ct_next_v + dt * by_x;
+    ct_x += by_x - dt * k * by_v;
+    ct_v += by_v - dt * d * by_v;
+    ct_k -= dt * x * by_v;
+    ct_d -= dt * v * by_v;
 };
 
 /// The mean squared distance from the measured path, and its gradient, in memory that is used again.
@@ -39,7 +38,7 @@ public:
 
     double operator()(double k, double d, double& by_k, double& by_d)
     {
-        double x = 1, v = 0, ct_x = 0, ct_v = 0, error = 0;
+        double x = 1, v = 0, error = 0;
         xloom::scan_forward_into(
             move, std::tie(x, v), std::tuple(), std::tie(k, d), path_, residuals_, {.length = steps});
         for (std::size_t t = 0; t < steps; ++t) {
@@ -48,8 +47,8 @@ public:
             ct_path_(t) = 2 * distance / steps;
         }
         by_k = by_d = 0;
-        xloom::scan_backward_into(move, move_vjp, std::tuple(), std::tie(k, d), ct_path_,
-            std::tie(ct_x, ct_v), std::tuple(), std::tie(by_k, by_d), residuals_, {.length = steps});
+        xloom::scan_vjp_into(move, move_vjp, std::tuple(), std::tie(k, d), residuals_,
+            xloom::cotangents().outputs(ct_path_), xloom::gradients().params(by_k, by_d), {.length = steps});
         return error;
     }
 
@@ -77,8 +76,8 @@ int main()
             move(x, v, k, d, x_t);
             return xloom::scan_step{std::tuple(x, v), x_t};
         },
-        move_vjp, std::tuple(1.0, 0.0), std::tuple(), std::tuple(2.5, 0.3), xloom::checkpoint::binomial(20),
-        {.length = steps});
+        move_vjp, std::tuple(1.0, 0.0), std::tuple(), std::tuple(2.5, 0.3), {.length = steps},
+        xloom::checkpoint::binomial(20));
 
     misfit error(measured);
     double k = 2, d = 0.1, by_k = 0, by_d = 0, rate = 0.5;

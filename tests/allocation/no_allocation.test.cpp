@@ -301,7 +301,7 @@ TEST_CASE("data that is moved into scatter_nd is still there when memory runs ou
     CHECK(refused > 0);
 }
 
-TEST_CASE("scan_forward_into and scan_backward_into allocate nothing in their loops, for every checkpoint")
+TEST_CASE("scan_forward_into and scan_vjp_into allocate nothing in their loops, for every checkpoint")
 {
     using namespace xloom;
     xt::xtensor<float, 2> const x = xt::ones<float>({40, 4});
@@ -319,14 +319,16 @@ TEST_CASE("scan_forward_into and scan_backward_into allocate nothing in their lo
             };
             scan_forward_into(body, h, x, std::tuple(), y, residuals);
             meter = &backward;
-            scan_backward_into(
+            scan_vjp_into(
                 body,
-                [&](auto const&, auto const&, auto const& ct_y_t, auto& ct_state, auto& ct_x_t) {
+                [&](auto const&, auto const&, auto const& ct_next, auto const& ct_y_t, auto& ct_state,
+                    auto& ct_x_t) {
                     meter->mark();
-                    xt::noalias(ct_x_t) = ct_state + ct_y_t;
-                    xt::noalias(ct_state) = ct_x_t;
+                    xt::noalias(ct_state) += ct_next + ct_y_t;
+                    xt::noalias(ct_x_t) += ct_next + ct_y_t;
                 },
-                x, std::tuple(), y, ct_h, ct_x, std::tuple(), residuals);
+                x, std::tuple(), residuals, cotangents().outputs(y),
+                gradients().init(ct_h).scan_inputs(ct_x));
             CHECK(forward.calls() == 40);
             CHECK(forward.between() == 0);
             CHECK(backward.calls() >= 40);

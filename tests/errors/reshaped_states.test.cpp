@@ -71,7 +71,7 @@ TEST_CASE("an inner operator names its own state, an outer one its own output")
         text_of("xloom::scan_into", "states", 0, 2).c_str(), body_error);
 }
 
-TEST_CASE("scan_forward_into and scan_backward_into")
+TEST_CASE("scan_forward_into and scan_vjp_into")
 {
     auto const body = [](auto&, double, auto const&, auto&) {};
     vec h = {1, 2}, w = {1, 2};
@@ -85,15 +85,18 @@ TEST_CASE("scan_forward_into and scan_backward_into")
     scan_forward_into(body, h, x, w, y, residuals);
     vec ct_x = x;
     auto const check = [&](auto const& reshape, std::string const& name) {
-        auto const body_vjp = [&](auto const&, double x_t, auto const&, auto const&, auto& ct_state, double&,
+        auto const body_vjp = [&](auto const&, double x_t, auto const&, auto const&, auto const&,
+                                  auto& ct_state, double&,
                                   auto& ct_param) { reshape(x_t, ct_state, ct_param); };
         vec ct_h = {1, 2}, ct_w = {1, 2};
-        CHECK_THROWS_WITH_AS(scan_backward_into(body, body_vjp, x, w, y, ct_h, ct_x, ct_w, residuals),
-            text_of("xloom::scan_backward_into", name, 0, 2).c_str(), body_error);
+        CHECK_THROWS_WITH_AS(scan_vjp_into(body, body_vjp, x, w, residuals, cotangents().outputs(y),
+                                 gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)),
+            text_of("xloom::scan_vjp_into", name, 0, 2).c_str(), body_error);
         vec h_items = {1, 2}, w_items = {1, 2};
         auto view_h = view_of(h_items), view_w = view_of(w_items);
-        CHECK_THROWS_WITH_AS(scan_backward_into(body, body_vjp, x, w, y, view_h, ct_x, view_w, residuals),
-            text_of("xloom::scan_backward_into", name, 0, 2).c_str(), body_error);
+        CHECK_THROWS_WITH_AS(scan_vjp_into(body, body_vjp, x, w, residuals, cotangents().outputs(y),
+                                 gradients().init(view_h).scan_inputs(ct_x).params(view_w)),
+            text_of("xloom::scan_vjp_into", name, 0, 2).c_str(), body_error);
     };
     check([](double x_t, auto& ct, auto&) { reshape_at_7(ct, x_t); }, "ct_states");
     check([](double x_t, auto&, auto& ct) { reshape_at_7(ct, x_t); }, "ct_params");
@@ -111,34 +114,36 @@ TEST_CASE("scan_forward_into and scan_backward_into")
     };
     scan_forward_into(of_row, h, inputs, std::tuple(), y, of_rows);
     CHECK_THROWS_WITH_AS(
-        scan_backward_into(
-            of_row, [](auto const&, auto const&, auto const&, auto&, auto& ct) { ct = three; }, inputs,
-            std::tuple(), y, ct_h, ct_inputs, std::tuple(), of_rows),
-        text_of("xloom::scan_backward_into", "ct_inputs", 0, 3).c_str(), body_error);
+        scan_vjp_into(
+            of_row, [](auto const&, auto const&, auto const&, auto const&, auto&, auto& ct) { ct = three; },
+            inputs, std::tuple(), of_rows, cotangents().outputs(y),
+            gradients().init(ct_h).scan_inputs(ct_inputs)),
+        text_of("xloom::scan_vjp_into", "ct_scan_inputs", 0, 3).c_str(), body_error);
     scan_forward_into(of_row, h, inputs, std::tuple(), y, of_rows);
     is_again = true;
-    CHECK_THROWS_WITH_AS(
-        scan_backward_into(of_row, no_vjp, inputs, std::tuple(), y, ct_h, ct_inputs, std::tuple(), of_rows),
-        text_of("xloom::scan_backward_into", "scan_outputs", 0, 0).c_str(), body_error);
+    CHECK_THROWS_WITH_AS(scan_vjp_into(of_row, no_vjp, inputs, std::tuple(), of_rows, cotangents().outputs(y),
+                             gradients().init(ct_h).scan_inputs(ct_inputs)),
+        text_of("xloom::scan_vjp_into", "scan_outputs", 0, 0).c_str(), body_error);
 }
 
-TEST_CASE("loop_backward_into")
+TEST_CASE("loop_vjp_into")
 {
     auto const body = [](std::int64_t t, auto&, auto const&) { return t < 3; };
     vec v = {1, 2}, w = {1, 2};
     loop_residuals<vec> residuals;
     loop_forward_into(body, v, w, std::tuple(), residuals);
     auto const check = [&](auto const& reshape, std::string const& name) {
-        auto const body_vjp = [&](std::int64_t t, auto const&, auto const&, auto& ct_v, auto& ct_w) {
-            reshape(static_cast<double>(t + 5), ct_v, ct_w);
-        };
+        auto const body_vjp = [&](std::int64_t t, auto const&, auto const&, auto const&, auto& ct_v,
+                                  auto& ct_w) { reshape(static_cast<double>(t + 5), ct_v, ct_w); };
         vec ct_v = {1, 2}, ct_w = {1, 2};
-        CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), ct_v, ct_w, residuals),
-            text_of("xloom::loop_backward_into", name, 0, 2).c_str(), body_error);
+        CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(v),
+                                 gradients().init(ct_v).params(ct_w)),
+            text_of("xloom::loop_vjp_into", name, 0, 2).c_str(), body_error);
         vec v_items = {1, 2}, w_items = {1, 2};
         auto view_v = view_of(v_items), view_w = view_of(w_items);
-        CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), view_v, view_w, residuals),
-            text_of("xloom::loop_backward_into", name, 0, 2).c_str(), body_error);
+        CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(v),
+                                 gradients().init(view_v).params(view_w)),
+            text_of("xloom::loop_vjp_into", name, 0, 2).c_str(), body_error);
     };
     check([](double at, auto& ct, auto&) { reshape_at_7(ct, at); }, "ct_states");
     check([](double at, auto&, auto& ct) { reshape_at_7(ct, at); }, "ct_params");
@@ -171,10 +176,8 @@ TEST_CASE("expressions whose shapes do not broadcast, with the states' shapes be
     check("xloom::scan", of_pair, [&] { static_cast<void>(scan(step, two, inputs)); });
     check("xloom::scan_vjp", of_pair, [&] { static_cast<void>(scan_vjp(step, no_vjp, two, inputs)); });
     check("xloom::loop", of_pair, [&] { static_cast<void>(loop(trip, two, {.max_trip_count = 3})); });
-    check("xloom::loop_vjp", of_pair, [&] {
-        static_cast<void>(
-            loop_vjp(trip, no_vjp, two, std::tuple(), checkpoint::all(), {.max_trip_count = 3}));
-    });
+    check("xloom::loop_vjp", of_pair,
+        [&] { static_cast<void>(loop_vjp(trip, no_vjp, two, std::tuple(), {.max_trip_count = 3})); });
 
     auto const add = [](auto& h, auto& n, double x_t) {
         if (x_t == 7)

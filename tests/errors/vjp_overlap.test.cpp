@@ -92,12 +92,12 @@ auto const weights_of = [](std::size_t rows, std::size_t columns = 2) {
 
 } // namespace
 
-TEST_CASE("scan_backward_into")
+TEST_CASE("scan_vjp_into")
 {
     auto const body = [](auto& h, auto const& x_t, auto const& w, auto& y_t) { y_t = h = w * h + x_t; };
     auto const body_vjp = [](auto const&...) {};
-    check_overlaps({{"scan_inputs[0]", "params[0]", "ct_outputs[0]"},
-                       {"ct_states[0]", "ct_states[1]", "ct_inputs[0]", "ct_params[0]"}},
+    check_overlaps({{"scan_inputs[0]", "params[0]", "ct_outputs[0]", "ct_states[0]", "ct_states[1]"},
+                       {"ct_init[0]", "ct_init[1]", "ct_scan_inputs[0]", "ct_params[0]"}},
         [&](operands const& at) {
             scan_residuals<std::tuple<vec, vec>> residuals;
             vec h = {1, 2}, c = h;
@@ -108,14 +108,15 @@ TEST_CASE("scan_backward_into")
                 body(first, x_t, p, y_t);
             };
             scan_forward_into(both, std::tie(h, c), x, w, y, residuals);
-            auto ct_h = at.get(3, {2}), ct_c = at.get(4, {2}), ct_w = at.get(6, {2});
-            auto ct_x = at.get(5, {3, 2});
-            scan_backward_into(
-                both, body_vjp, x, w, at.get(2, {3, 2}), std::tie(ct_h, ct_c), ct_x, ct_w, residuals);
+            auto ct_h = at.get(5, {2}), ct_c = at.get(6, {2}), ct_w = at.get(8, {2});
+            auto ct_x = at.get(7, {3, 2});
+            scan_vjp_into(both, body_vjp, x, w, residuals,
+                cotangents().states(at.get(3, {2}), at.get(4, {2})).outputs(at.get(2, {3, 2})),
+                gradients().init(ct_h, ct_c).scan_inputs(ct_x).params(ct_w));
         });
 }
 
-TEST_CASE("loop_backward_into")
+TEST_CASE("loop_vjp_into")
 {
     auto const body = [](std::int64_t t, auto& v, auto& n, auto const& w, auto& y_t) {
         y_t = v = w * v;
@@ -123,7 +124,7 @@ TEST_CASE("loop_backward_into")
         return t < 2;
     };
     auto const body_vjp = [](auto const&...) {};
-    check_overlaps({{"params[0]", "ct_outputs[0]"}, {"ct_states[0]", "ct_states[1]", "ct_params[0]"}},
+    check_overlaps({{"params[0]", "ct_outputs[0]"}, {"ct_init[0]", "ct_init[1]", "ct_params[0]"}},
         [&](operands const& at) {
             loop_residuals<std::tuple<vec, vec>> residuals;
             vec v = {1, 2}, n = v;
@@ -131,27 +132,30 @@ TEST_CASE("loop_backward_into")
             xt::xtensor<double, 2> y = xt::zeros<double>({3, 2});
             loop_forward_into(body, std::tie(v, n), w, y, residuals);
             auto ct_v = at.get(2, {2}), ct_n = at.get(3, {2}), ct_w = at.get(4, {2});
-            loop_backward_into(body, body_vjp, w, at.get(1, {3, 2}), std::tie(ct_v, ct_n), ct_w, residuals);
+            loop_vjp_into(body, body_vjp, w, residuals, cotangents().outputs(at.get(1, {3, 2})),
+                gradients().init(ct_v, ct_n).params(ct_w));
         });
 }
 
-TEST_CASE("loop_backward_into, of numbers")
+TEST_CASE("loop_vjp_into, of numbers")
 {
     auto const body = [](std::int64_t, double& v, double w) { return (v *= w) > 1; };
-    auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
-        ct_w += ct_v * v;
-        ct_v *= w;
+    auto const body_vjp = [](std::int64_t, double v, double w, double ct_next, double& ct_v, double& ct_w) {
+        ct_v += ct_next * w;
+        ct_w += ct_next * v;
     };
     double v = 6, w = 0.5;
     loop_residuals<double> residuals;
     loop_forward_into(body, v, w, std::tuple(), residuals);
-    CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), v, v, residuals),
-        "xloom::loop_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+    CHECK_THROWS_WITH_AS(
+        loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0), gradients().init(v).params(v)),
+        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
     double ct_w = 0;
-    CHECK_THROWS_WITH_AS(loop_backward_into(body, body_vjp, w, std::tuple(), w, ct_w, residuals),
-        "xloom::loop_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+    CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0),
+                             gradients().init(w).params(ct_w)),
+        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
         "overlaps params[0]. Copy one of the two.",
         overlap_error);
 }

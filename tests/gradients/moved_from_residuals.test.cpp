@@ -151,10 +151,11 @@ TEST_CASE("residuals of a scan and of a loop")
 {
     vec const x = {1, 2, 3};
     auto const body = [](double& h, double x_t, double w) { h = w * h + x_t; };
-    auto const body_vjp = [](double h, double, double w, double& ct_h, double& ct_x, double& ct_w) {
-        ct_x += ct_h;
-        ct_w += ct_h * h;
-        ct_h *= w;
+    auto const body_vjp = [](double h, double, double w, double ct_next, double& ct_h, double& ct_x,
+                              double& ct_w) {
+        ct_h += ct_next * w;
+        ct_x += ct_next;
+        ct_w += ct_next * h;
     };
     check_residuals<option_error, scan_residuals<double>>(
         [&](auto& residuals) {
@@ -162,30 +163,32 @@ TEST_CASE("residuals of a scan and of a loop")
             scan_forward_into(body, h, x, 0.5, std::tuple(), residuals);
         },
         [&](auto& residuals) {
-            double ct_h = 1, ct_w = 0;
-            vec ct_x = x;
-            scan_backward_into(body, body_vjp, x, 0.5, std::tuple(), ct_h, ct_x, ct_w, residuals);
+            double ct_h = 0, ct_w = 0;
+            vec ct_x = {0, 0, 0};
+            scan_vjp_into(body, body_vjp, x, 0.5, residuals, cotangents().states(1.0),
+                gradients().init(ct_h).scan_inputs(ct_x).params(ct_w));
             return std::tuple(ct_h, ct_x, ct_w);
         },
-        "xloom::scan_backward_into: the residuals must be those of a forward pass, but none has finished "
+        "xloom::scan_vjp_into: the residuals must be those of a forward pass, but none has finished "
         "with "
         "them. Call scan_forward_into first.");
 
     auto const trip = [](std::int64_t, double& v, double w) { return (v *= w) > 1; };
-    auto const trip_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
-        ct_w += ct_v * v;
-        ct_v *= w;
+    auto const trip_vjp = [](std::int64_t, double v, double w, double ct_next, double& ct_v, double& ct_w) {
+        ct_v += ct_next * w;
+        ct_w += ct_next * v;
     };
     auto const forward = [&](loop_residuals<double>& residuals) {
         double v = 6;
         loop_forward_into(trip, v, 0.5, std::tuple(), residuals);
     };
     auto const backward = [&](loop_residuals<double>& residuals) {
-        double ct_v = 1, ct_w = 0;
-        loop_backward_into(trip, trip_vjp, 0.5, std::tuple(), ct_v, ct_w, residuals);
+        double ct_v = 0, ct_w = 0;
+        loop_vjp_into(
+            trip, trip_vjp, 0.5, residuals, cotangents().states(1.0), gradients().init(ct_v).params(ct_w));
         return std::tuple(ct_v, ct_w);
     };
-    char const* const text = "xloom::loop_backward_into: the residuals must be those of a forward pass, but "
+    char const* const text = "xloom::loop_vjp_into: the residuals must be those of a forward pass, but "
                              "none has finished with them. Call loop_forward_into first.";
     loop_residuals<double> residuals;
     forward(residuals);
@@ -205,7 +208,10 @@ TEST_CASE("pullbacks")
 {
     vec const x = {1, 2, 3};
     auto const body = [](double h, double x_t) { return scan_step{h + x_t}; };
-    auto const body_vjp = [](double, double, double& ct_h, double& ct_x) { ct_x += ct_h; };
+    auto const body_vjp = [](double, double, double ct_next, double& ct_h, double& ct_x) {
+        ct_h += ct_next;
+        ct_x += ct_next;
+    };
     auto scanned = scan_vjp(body, body_vjp, 0.0, x);
     auto pullback = std::move(scanned.pullback);
     CHECK_THROWS_WITH_AS(static_cast<void>(scanned.pullback(1.0, std::tuple())),
@@ -216,7 +222,7 @@ TEST_CASE("pullbacks")
     CHECK(pullback(1.0, std::tuple()).scan_inputs == vec{1, 1, 1});
 
     auto const trip = [](std::int64_t, bool, double v) { return loop_step{v > 2, v / 2}; };
-    auto const trip_vjp = [](std::int64_t, double, double& ct_v) { ct_v /= 2; };
+    auto const trip_vjp = [](std::int64_t, double, double ct_next, double& ct_v) { ct_v += ct_next / 2; };
     auto looped = loop_vjp(trip, trip_vjp, 6.0);
     auto of_loop = std::move(looped.pullback);
     CHECK_THROWS_WITH_AS(static_cast<void>(looped.pullback(1.0, std::tuple())),

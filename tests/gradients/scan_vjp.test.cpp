@@ -35,11 +35,11 @@ void check_close(X const& actual, std::vector<double> const& expected)
 }
 
 constexpr auto square_sum = [](double h, double x_t, double w) { return scan_step{h + w * x_t * x_t, h}; };
-constexpr auto square_sum_vjp = [](double, double x_t, double w, double ct_y, double& ct_h, double& ct_x,
-                                    double& ct_w) {
-    ct_x = 2 * w * x_t * ct_h;
-    ct_w += x_t * x_t * ct_h;
-    ct_h += ct_y;
+constexpr auto square_sum_vjp = [](double, double x_t, double w, double ct_next, double ct_y, double& ct_h,
+                                    double& ct_x, double& ct_w) {
+    ct_h += ct_next + ct_y;
+    ct_x += 2 * w * x_t * ct_next;
+    ct_w += x_t * x_t * ct_next;
 };
 
 } // namespace
@@ -107,14 +107,14 @@ TEST_CASE("axes and directions")
 {
     mat const x = {{1, 2, 3}, {4, 5, 6}}; // time is axis 1, backwards
     auto const body = [](vec const& h, auto const& x_t) { return scan_step{vec(2 * h + x_t), h}; };
-    auto const body_vjp = [](vec const&, auto const&, auto const& ct_y, vec& ct_h, auto& ct_x) {
-        ct_x = ct_h;
-        ct_h = 2 * ct_h + ct_y;
+    auto const body_vjp = [](vec const&, auto const&, vec const& ct_next, auto const& ct_y, vec& ct_h,
+                              auto& ct_x) {
+        ct_x += ct_next;
+        ct_h += 2 * ct_next + ct_y;
     };
-    auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(), checkpoint::sqrt(),
-        {.scan_input_axes = {1},
-            .scan_output_axes = {1},
-            .scan_input_directions = {scan_direction::reverse}});
+    auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(),
+        {.scan_input_axes = {1}, .scan_output_axes = {1}, .scan_input_directions = {scan_direction::reverse}},
+        checkpoint::sqrt());
     CHECK(result.final_state == vec{4 * 3 + 2 * 2 + 1, 4 * 6 + 2 * 5 + 4});
     auto const [ct_h, ct_x, ct_params] = result.pullback(vec{1, 10}, mat{{0, 0, 0}, {0, 0, 0}});
     CHECK(ct_x == mat{{1, 2, 4}, {10, 20, 40}});
@@ -125,7 +125,7 @@ TEST_CASE("errors of the forward pass are those of scan")
 {
     vec const x = {1, 2}, y = {1, 2, 3};
     auto const two = [](double h, double, double) { return scan_step{h}; };
-    auto const two_vjp = [](double, double, double, double&, double&, double&) {};
+    auto const two_vjp = [](double, double, double, double, double&, double&, double&) {};
     CHECK_THROWS_WITH_AS(static_cast<void>(scan_vjp(two, two_vjp, 0.0, std::tie(x, y))),
         "xloom::scan_vjp: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 (axis "
         "0 "
@@ -139,7 +139,8 @@ TEST_CASE("errors of the pullback: cotangents of other shapes")
     auto const body = [](vec const& h, double x_t, vec const& w) { return scan_step{vec(h + x_t * w), h}; };
     vec const w = {1, 2};
     auto result = scan_vjp(
-        body, [](vec const&, double, vec const&, auto const&, vec&, double&, vec&) {}, vec{0, 0}, x, w);
+        body, [](vec const&, double, vec const&, vec const&, auto const&, vec&, double&, vec&) {}, vec{0, 0},
+        x, w);
     CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0, 0}, mat::from_shape({3, 2}))),
         "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
         "states[0] is "
@@ -156,7 +157,7 @@ TEST_CASE("a body that is not deterministic cannot change the shape of a state")
     vec const x = {1, 2, 3, 4};
     int runs = 0;
     auto const body = [&](vec const& h, double) { return scan_step{++runs > 4 ? vec{1, 2, 3} : h}; };
-    auto const body_vjp = [](vec const&, double, vec&, double&) {};
+    auto const body_vjp = [](vec const&, double, vec const&, vec&, double&) {};
     auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(), checkpoint::binomial(1));
     CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0}, std::tuple())),
         "xloom::scan_vjp: a body that runs an iteration again must do the same, but states[0] was [2] and "

@@ -1,4 +1,4 @@
-// scan_forward_into and scan_backward_into: gradients beside forward mode through plain loops, the same bits
+// scan_forward_into and scan_vjp_into: gradients beside forward mode through plain loops, the same bits
 // for every checkpoint, and the number of states and runs that each promises.
 
 #include <doctest/doctest.h>
@@ -53,17 +53,18 @@ recurrence::operands<double> gradient_by_scan(recurrence::sizes const& n,
     scan_forward_into(recurrence::body_into, std::tie(h, c), std::tie(x, u), std::tie(W, V, in.s[0]),
         std::tie(y, z), residuals);
 
-    State ct_h = shaped<State>(ct.h, {H});
-    double ct_c = ct.c[0], ct_s = 0;
-    Matrix ct_x = enable_tensor<Matrix>::make({T, I});
-    auto ct_u = xt::xtensor<double, 1>::from_shape({T});
+    State const ct_last_h = shaped<State>(ct.h, {H});
+    State ct_h = shaped<State>(std::vector<double>(H), {H});
+    double ct_c = 0, ct_s = 0;
+    Matrix ct_x = shaped<Matrix>(std::vector<double>(T * I), {T, I});
+    xt::xtensor<double, 1> ct_u = xt::zeros<double>({T});
     Matrix ct_W = shaped<Matrix>(std::vector<double>(H * H), {H, H}),
            ct_V = shaped<Matrix>(std::vector<double>(H * I), {H, I});
     auto const ct_y = shaped<Matrix>(ct.y, {T, H});
     auto const ct_z = shaped<xt::xtensor<double, 1>>(ct.z, {T});
-    scan_backward_into(recurrence::body_into, recurrence::body_vjp, std::tie(x, u), std::tie(W, V, in.s[0]),
-        std::tie(ct_y, ct_z), std::tie(ct_h, ct_c), std::tie(ct_x, ct_u), std::tie(ct_W, ct_V, ct_s),
-        residuals);
+    scan_vjp_into(recurrence::body_into, recurrence::body_vjp, std::tie(x, u), std::tie(W, V, in.s[0]),
+        residuals, cotangents().states(ct_last_h, ct.c[0]).outputs(ct_y, ct_z),
+        gradients().init(ct_h, ct_c).scan_inputs(ct_x, ct_u).params(ct_W, ct_V, ct_s));
     return {
         values_of(ct_h), {ct_c}, values_of(ct_x), values_of(ct_u), values_of(ct_W), values_of(ct_V), {ct_s}};
 }
@@ -102,27 +103,32 @@ struct measured_runs {
 measured_runs measure(std::size_t T, checkpoint const& checkpoints)
 {
     xt::xtensor<double, 1> const x = 2 * xt::ones<double>({T});
-    auto ct_x = xt::xtensor<double, 1>::from_shape({T});
+    xt::xtensor<double, 1> ct_x = xt::zeros<double>({T});
     std::size_t runs = 0, vjp_runs = 0, expected_t = T;
     counted_body const body{runs};
-    auto const body_vjp = [&](double h, double x_t, double& ct_h, double& ct_x_t) {
+    auto const body_vjp = [&](double h, double x_t, double ct_next, double& ct_h, double& ct_x_t) {
         ++vjp_runs;
         --expected_t;
         CHECK(h == 4 * static_cast<double>(expected_t));
-        ct_x_t = 2 * x_t * ct_h;
+        ct_h += ct_next;
+        ct_x_t += 2 * x_t * ct_next;
     };
     scan_residuals<double> residuals(checkpoints);
-    double h = 0, ct_h = 1;
+    double h = 0;
     scan_forward_into(body, h, x, std::tuple(), std::tuple(), residuals);
     CHECK(runs == T);
-    scan_backward_into(body, body_vjp, x, std::tuple(), std::tuple(), ct_h, ct_x, std::tuple(), residuals);
+    auto const backward = [&] {
+        scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents().states(1.0),
+            gradients().scan_inputs(ct_x));
+    };
+    backward();
     CHECK(ct_x == 4.0 * xt::ones<double>({T}));
     measured_runs const result{runs, vjp_runs, residuals.bytes() / sizeof(double)};
     // Once more: the initial state was kept.
     expected_t = T;
-    scan_backward_into(body, body_vjp, x, std::tuple(), std::tuple(), ct_h, ct_x, std::tuple(), residuals);
+    backward();
     CHECK(vjp_runs == 2 * T);
-    CHECK(ct_x == 4.0 * xt::ones<double>({T}));
+    CHECK(ct_x == 8.0 * xt::ones<double>({T})); // added to
     return result;
 }
 
@@ -202,11 +208,12 @@ TEST_CASE("axes, directions and strided elements")
         for (std::size_t i = 0; i < h.size(); ++i)
             y_t(i) = h(i) = h(i) / 2 + x_t(i) * x_t(i);
     };
-    auto const body_vjp = [](auto const&, auto const& x_t, auto const& ct_y, auto& ct_h, auto& ct_x) {
+    auto const body_vjp = [](auto const&, auto const& x_t, auto const& ct_next, auto const& ct_y, auto& ct_h,
+                              auto& ct_x) {
         for (std::size_t i = 0; i < ct_h.size(); ++i) {
-            double const ct = ct_h(i) + ct_y(i);
-            ct_x(i) = 2 * x_t(i) * ct;
-            ct_h(i) = ct / 2;
+            double const ct = ct_next(i) + ct_y(i);
+            ct_x(i) += 2 * x_t(i) * ct;
+            ct_h(i) += ct / 2;
         }
     };
     std::mt19937 random(3);
@@ -218,7 +225,8 @@ TEST_CASE("axes, directions and strided elements")
                     item = recurrence::uniform(1, 1, random)[0];
                 for (double& item : ct_y)
                     item = recurrence::uniform(1, 1, random)[0];
-                xt::xtensor<double, 1> h = xt::zeros<double>({N}), ct_h = xt::ones<double>({N});
+                xt::xtensor<double, 1> h = xt::zeros<double>({N}), ct_h = h,
+                                       ct_last_h = xt::ones<double>({N});
                 xt::xtensor<double, 2> y = xt::zeros<double>({N, T}), ct_x = xt::ones<double>({N, T});
                 auto const direction = [](bool reverse) {
                     return reverse ? scan_direction::reverse : scan_direction::forward;
@@ -229,14 +237,15 @@ TEST_CASE("axes, directions and strided elements")
                     .scan_output_directions = {direction(output_reverse)}};
                 scan_residuals<xt::xtensor<double, 1>> residuals(checkpoints);
                 scan_forward_into(body, h, x, std::tuple(), y, residuals, options);
-                scan_backward_into(
-                    body, body_vjp, x, std::tuple(), ct_y, ct_h, ct_x, std::tuple(), residuals, options);
+                scan_vjp_into(body, body_vjp, x, std::tuple(), residuals,
+                    cotangents().states(ct_last_h).outputs(ct_y), gradients().init(ct_h).scan_inputs(ct_x),
+                    options);
                 for (std::size_t n = 0; n < N; ++n) {
                     double ct = 1;
                     for (std::size_t t = T; t-- > 0;) {
                         ct += ct_y(n, output_reverse ? T - 1 - t : t);
                         std::size_t const at = input_reverse ? T - 1 - t : t;
-                        CHECK(ct_x(n, at) == doctest::Approx(2 * x(n, at) * ct).epsilon(1e-14));
+                        CHECK(ct_x(n, at) == doctest::Approx(1 + 2 * x(n, at) * ct).epsilon(1e-14));
                         ct /= 2;
                     }
                     CHECK(ct_h(n) == doctest::Approx(ct).epsilon(1e-14));
@@ -271,22 +280,23 @@ TEST_CASE("the VJP is linear in the cotangents, and that of a scan in pieces is 
 TEST_CASE("an exception of a body propagates, and the residuals serve the next call")
 {
     xt::xtensor<double, 1> const x = {1, 2, 3, 4};
-    auto ct_x = xt::xtensor<double, 1>::from_shape({4});
-    double h = 0, ct_h = 1;
+    xt::xtensor<double, 1> ct_x = xt::zeros<double>({4});
+    double h = 0;
     int left = 2;
     auto const body = [&](double& state, double x_t) {
         if (left-- == 0)
             throw 42;
         state += x_t * x_t;
     };
-    auto const body_vjp = [&](double, double x_t, double& ct, double& ct_x_t) {
+    auto const body_vjp = [&](double, double x_t, double ct_next, double& ct, double& ct_x_t) {
         if (left-- == 0)
             throw 43;
-        ct_x_t = 2 * x_t * ct;
+        ct += ct_next;
+        ct_x_t += 2 * x_t * ct_next;
     };
     auto const backward = [&](scan_residuals<double>& residuals) {
-        scan_backward_into(
-            body, body_vjp, x, std::tuple(), std::tuple(), ct_h, ct_x, std::tuple(), residuals);
+        scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents().states(1.0),
+            gradients().scan_inputs(ct_x));
     };
     for (checkpoint const& checkpoints : every_checkpoint) {
         scan_residuals<double> residuals(checkpoints);
@@ -301,80 +311,89 @@ TEST_CASE("an exception of a body propagates, and the residuals serve the next c
             CHECK_THROWS_AS(backward(residuals), int);
         }
         left = 1000;
+        ct_x.fill(0);
         backward(residuals);
         CHECK(ct_x == xt::xtensor<double, 1>{2, 4, 6, 8});
     }
 }
 
-TEST_CASE("errors of scan_backward_into, before anything is written")
+TEST_CASE("errors of scan_vjp_into, before anything is written")
 {
     using vec = xt::xtensor<double, 1>;
     using mat = xt::xtensor<double, 2>;
     mat const x = xt::ones<double>({4, 2});
     mat y = x, ct_x = 7 * x;
-    vec h = {0, 0}, ct_h = {5, 6};
+    vec h = {0, 0}, ct_last = {1, 1}, ct_h = {5, 6};
     vec const w = {1, 2};
     vec ct_w = {8, 9};
     auto const body = [](auto& state, auto const& x_t, auto const& w_, auto& y_t) {
         for (std::size_t i = 0; i < 2; ++i)
             y_t(i) = state(i) += w_(i) * x_t(i);
     };
-    auto const body_vjp = [](auto const&, auto const&, auto const&, auto const&, auto& ct, auto& ct_x_t,
-                              auto& ct_w_) {
+    auto const body_vjp = [](auto const&, auto const&, auto const&, auto const&, auto const&, auto& ct,
+                              auto& ct_x_t, auto& ct_w_) {
         ct.fill(1);
         ct_x_t(0) = ct_w_(0) = 1;
     };
     scan_residuals<vec> residuals;
     auto const backward = [&](auto const& inputs, auto const& ct_y, vec& ct_state, mat& ct_inputs,
                               vec& ct_params) {
-        scan_backward_into(body, body_vjp, inputs, w, ct_y, ct_state, ct_inputs, ct_params, residuals);
+        scan_vjp_into(body, body_vjp, inputs, w, residuals, cotangents().states(ct_last).outputs(ct_y),
+            gradients().init(ct_state).scan_inputs(ct_inputs).params(ct_params));
     };
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_w),
-        "xloom::scan_backward_into: the residuals must be those of a forward pass, but none has finished "
+        "xloom::scan_vjp_into: the residuals must be those of a forward pass, but none has finished "
         "with "
         "them. Call scan_forward_into first.",
         option_error);
     scan_forward_into(body, h, x, w, y, residuals);
     mat const longer = xt::ones<double>({5, 2});
     CHECK_THROWS_WITH_AS(backward(longer, y, ct_h, ct_x, ct_w),
-        "xloom::scan_backward_into: the residuals must be those of a forward pass of the same length, but "
+        "xloom::scan_vjp_into: the residuals must be those of a forward pass of the same length, but "
         "scan_inputs have 5 elements and the forward pass had 4 iterations. Give both the same scan inputs.",
         shape_error);
     CHECK_THROWS_WITH_AS(backward(x, longer, ct_h, ct_x, ct_w),
-        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_outputs[0] is [5, "
+        "xloom::scan_vjp_into: a cotangent must have the shape of its value, but ct_outputs[0] is [5, "
         "2] and "
         "scan_outputs[0] is [4, 2]. Give it that shape.",
         shape_error);
     vec three = {1, 2, 3};
     CHECK_THROWS_WITH_AS(backward(x, y, three, ct_x, ct_w),
-        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_states[0] is [3] "
+        "xloom::scan_vjp_into: a cotangent must have the shape of its value, but ct_init[0] is [3] "
         "and "
         "states[0] is [2]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, three),
-        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_params[0] is [3] "
+        "xloom::scan_vjp_into: a cotangent must have the shape of its value, but ct_params[0] is [3] "
         "and "
         "params[0] is [2]. Give it that shape.",
         shape_error);
     mat transposed = xt::ones<double>({2, 4});
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, transposed, ct_w),
-        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_inputs[0] is [2, 4] "
+        "xloom::scan_vjp_into: a cotangent must have the shape of its value, but ct_scan_inputs[0] is [2, 4] "
         "and "
         "scan_inputs[0] is [4, 2]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(backward(x, ct_x, ct_h, ct_x, ct_w),
-        "xloom::scan_backward_into: a cotangent that is written must have exclusive memory, but ct_inputs[0] "
+        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_scan_inputs[0] "
         "overlaps ct_outputs[0]. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_h),
-        "xloom::scan_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
+    vec const long_state = {1, 2, 3};
+    CHECK_THROWS_WITH_AS(
+        scan_vjp_into(body, body_vjp, x, w, residuals, cotangents().states(long_state).outputs(y),
+            gradients().scan_inputs(ct_x).params(ct_w)),
+        "xloom::scan_vjp_into: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
     CHECK(ct_h == vec{5, 6});
     CHECK(ct_w == vec{8, 9});
     CHECK(ct_x == 7.0 * xt::ones<double>({4, 2}));
     backward(x, y, ct_h, ct_x, ct_w);
-    CHECK(ct_h == vec{1, 1});
+    CHECK(ct_h == vec{6, 7});
 }
 
 TEST_CASE("states that do not fit in memory are an option_error")

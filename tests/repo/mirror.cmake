@@ -15,7 +15,7 @@ set(elsewhere
   "benchmark at | benchmarks/scatter_elements.bench.cpp | xloom::at"
   "benchmark gru_cell | benchmarks/small_cells.bench.cpp | gru_cell"
   "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
-  "benchmark loop_vjp_into | benchmarks/scan_vjp.bench.cpp | loop_forward_into"
+  "benchmark loop_vjp_into | benchmarks/scan_vjp.bench.cpp | loop_vjp_into"
   "benchmark loop_vjp | benchmarks/scan_vjp.bench.cpp | loop_vjp"
   "benchmark lstm_cell | benchmarks/voice_activity.bench.cpp | detector" # whose network is a scan_into of lstm_cell
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
@@ -26,7 +26,7 @@ set(elsewhere
   "benchmark selective_scan_vjp | benchmarks/selective_scan.bench.cpp | selective_scan_vjp_into"
   "benchmark segment_scan | benchmarks/segment_reduce.bench.cpp | segment_scan"
   "test scan_ragged_into | tests/control_flow/scan_ragged.test.cpp | scan_ragged_into"
-  "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_backward_into"
+  "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_vjp_into"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
   "example scan_into | examples/voice_activity/detector.cpp | scan_into")
 

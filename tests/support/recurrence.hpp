@@ -145,25 +145,24 @@ inline constexpr auto body = [](auto const& h, double c, auto const& x, double u
 
 /// The VJP of both.
 inline constexpr auto body_vjp = [](auto const& h, double c, auto const& x, double u, auto const& W,
-                                     auto const& V, double s, auto const& ct_y, double ct_z, auto& ct_h,
-                                     double& ct_c, auto& ct_x, double& ct_u, auto& ct_W, auto& ct_V,
-                                     double& ct_s) {
+                                     auto const& V, double s, auto const& ct_next_h, double ct_next_c,
+                                     auto const& ct_y, double ct_z, auto& ct_h, double& ct_c, auto& ct_x,
+                                     double& ct_u, auto& ct_W, auto& ct_V, double& ct_s) {
     std::size_t const H = h.size();
     xt::xtensor<double, 1> next = h, y = h;
     double z = 0;
     body_into(next, c, x, u, W, V, s, y, z); // c is the next one now
-    ct_c += ct_z * u;
+    double by_c = ct_next_c + ct_z * u;
     ct_u += ct_z * c;
     for (std::size_t i = 0; i < H; ++i)
-        ct_c += ct_y(i) * next(i);
-    std::vector<double> before(H);
+        by_c += ct_y(i) * next(i);
     for (std::size_t i = 0; i < H; ++i)
-        before[i] = ct_c * next(i);
+        ct_h(i) += by_c * next(i);
     for (std::size_t i = 0; i < H; ++i) {
-        double const d = (ct_h(i) + ct_y(i) * c + ct_c * h(i)) * (1 - next(i) * next(i));
+        double const d = (ct_next_h(i) + ct_y(i) * c + by_c * h(i)) * (1 - next(i) * next(i));
         for (std::size_t j = 0; j < H; ++j) {
             ct_W(i, j) += d * h(j);
-            before[j] += d * W(i, j);
+            ct_h(j) += d * W(i, j);
         }
         for (std::size_t j = 0; j < x.size(); ++j) {
             ct_V(i, j) += d * x(j);
@@ -172,9 +171,7 @@ inline constexpr auto body_vjp = [](auto const& h, double c, auto const& x, doub
         ct_s += d * u;
         ct_u += d * s;
     }
-    for (std::size_t i = 0; i < H; ++i)
-        ct_h(i) = before[i];
-    ct_c *= 0.9;
+    ct_c += 0.9 * by_c;
 };
 
 /// A container of this shape with the values in row-major order.

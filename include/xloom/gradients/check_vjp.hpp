@@ -15,7 +15,7 @@
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/scan/cotangent_values.hpp>
 #include <xloom/detail/scan/scan_body.hpp>
-#include <xloom/detail/scan/vjp_types.hpp>
+#include <xloom/detail/scan/vjp_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -123,11 +123,11 @@ public:
         return ct;
     }
 
-    /// Returns a cotangent of a parameter before the VJP, which must add to it.
+    /// Returns a cotangent of an operand before the VJP, which must add to it.
     template <class X>
-    owned_t<X> start_of(X const& param)
+    owned_t<X> start_of(X const& operand)
     {
-        owned_t<X> ct = detail::zeros_like(param);
+        owned_t<X> ct = detail::zeros_like(operand);
         detail::for_each_item(ct, [&](auto& item) {
             if constexpr (has_quotients<bare<decltype(item)>>)
                 item = static_cast<bare<decltype(item)>>(numbers_());
@@ -199,76 +199,35 @@ private:
 template <class... Packs>
 using const_operands_t = joined_t<const_leaves_t<owned_t<Packs>>...>;
 
-// The message of a static_assert is a literal, so only the preprocessor can insert the name of the function.
-// The macro defines function<BodyVjp, State, Elements, Params, Outputs>(): true if a VJP is callable for a
-// body with these outputs, otherwise a compile-time error of one sentence.
-#define XLOOM_CHECKED_VJP(function, op)                                                                      \
-    template <class BodyVjp, class State, class Elements, class Params, class Outputs>                       \
-    consteval bool function()                                                                                \
-    {                                                                                                        \
-        using call = call_of<BodyVjp,                                                                        \
-            joined_t<const_operands_t<State, Elements, Params, Outputs>, leaves_t<owned_t<State>>,           \
-                leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>>;                                    \
-        if constexpr (is_operand<BodyVjp> || !call::is_valid)                                                \
-            static_assert(never<BodyVjp>,                                                                    \
-                op ": the VJP must be callable as body_vjp(state const&..., element const&..., param "       \
-                   "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., "     \
-                   "param cotangent&...)");                                                                  \
-        else if constexpr (call::has_copies)                                                                 \
-            static_assert(never<BodyVjp>,                                                                    \
-                op ": the VJP takes a cotangent that it is to write by value, so that what it writes is "    \
-                   "lost; take it by reference, as in double& ct_h or auto& ct_x");                          \
-        else                                                                                                 \
-            return true;                                                                                     \
-        return false;                                                                                        \
+/// The call of a VJP for a body with these results.
+template <class BodyVjp, class State, class Elements, class Params, class Outputs>
+struct checked_vjp_call
+    : call_of<BodyVjp,
+          joined_t<const_operands_t<State, Elements, Params, State, Outputs>, leaves_t<owned_t<State>>,
+              leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>> {};
+
+/// Requires a body that returns a step with as many states as it has.
+template <class Call, class State>
+struct returns_step {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_step_of<bare<typename Call::result>, leaf_count<State const>>;
+        static_assert(is_valid,
+            "the body must return xloom::scan_step{state, scan_outputs}, with as many states as it has");
+        return is_valid;
     }
+};
 
-XLOOM_CHECKED_VJP(is_valid_checked_vjp, "xloom::check_vjp")
-XLOOM_CHECKED_VJP(is_valid_checked_vjp_into, "xloom::check_vjp_into")
-
-#undef XLOOM_CHECKED_VJP
-
-/// True if the types of a call of check_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class BodyVjp, class State, class Elements, class Params>
-consteval bool is_valid_check_vjp()
-{
-    using call = call_of<Body, const_operands_t<State, Elements, Params>>;
-    if constexpr (is_operand<BodyVjp>)
-        return is_valid_checked_vjp<BodyVjp, State, Elements, Params, std::tuple<>>();
-    else if constexpr (!call::is_valid)
-        static_assert(never<Body>,
-            "xloom::check_vjp: the body must be callable as body(state const&..., element const&..., param "
-            "const&...); the arguments are check_vjp(body, body_vjp, states, elements[, params][, options])");
-    else {
-        using step = bare<typename call::result>;
-        if constexpr (!is_step_of<step, leaf_count<State const>>)
-            static_assert(never<Body>, "xloom::check_vjp: the body must return xloom::scan_step{state, "
-                                       "scan_outputs}, with as many states as it has");
-        else
-            return is_valid_checked_vjp<BodyVjp, State, Elements, Params, decltype(step::scan_outputs)>();
+/// Requires a VJP for a body that returns a step.
+template <class Call, class BodyVjp, class State, class Elements, class Params>
+struct fits_step {
+    static consteval bool holds()
+    {
+        using outputs = decltype(bare<typename Call::result>::scan_outputs);
+        using vjp_call = checked_vjp_call<BodyVjp, State, Elements, Params, outputs>;
+        return satisfied<is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>();
     }
-    return false;
-}
-
-/// True if the types of a call of check_vjp_into are valid, otherwise a compile-time error of one sentence.
-template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
-consteval bool is_valid_check_vjp_into()
-{
-    using call = call_of<Body,
-        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
-    if constexpr (!call::is_valid)
-        static_assert(never<Body>,
-            "xloom::check_vjp_into: the body must be callable as body(state&..., element const&..., param "
-            "const&..., output&...); the arguments are check_vjp_into(body, body_vjp, states, elements, "
-            "params, outputs[, options])");
-    else if constexpr (call::has_copies)
-        static_assert(never<Body>,
-            "xloom::check_vjp_into: the body takes a state or an output by value, so that what it writes is "
-            "lost; take it by reference, as in double& h or auto& y_t");
-    else
-        return is_valid_checked_vjp_into<BodyVjp, State, Elements, Params, Outputs>();
-    return false;
-}
+};
 
 /// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
 /// and the outputs.
@@ -295,21 +254,23 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     vjp_report report;
     [&]<std::size_t... I, std::size_t... J, std::size_t... K, std::size_t... L>(std::index_sequence<I...>,
         std::index_sequence<J...>, std::index_sequence<K...>, std::index_sequence<L...>) {
-        auto const zeros = std::tuple(detail::zeros_like(std::get<I>(first))...);
-        auto const zeros_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
-        auto const start_p = std::tuple(comparison.start_of(std::get<K>(p))...);
-        auto ct_x = zeros_x;
+        auto const start_h = std::make_tuple(comparison.start_of(std::get<I>(first))...);
+        auto const start_x = std::make_tuple(comparison.start_of(std::get<J>(x))...);
+        auto const start_p = std::make_tuple(comparison.start_of(std::get<K>(p))...);
+        auto ct_h = start_h;
+        auto ct_x = start_x;
         auto ct_p = start_p;
-        detail::call_body(body_vjp, detail::const_leaves(detail::leaves(first)), detail::leaves(x),
-            detail::leaves(p), std::tie(std::as_const(std::get<S + L>(cts))...),
-            std::tie(std::get<I>(cts)...), detail::leaves(ct_x), detail::leaves(ct_p));
+        detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x), detail::leaves(p),
+            std::tie(std::as_const(std::get<I>(cts))...), std::tie(std::as_const(std::get<S + L>(cts))...),
+            detail::leaves(ct_h), detail::leaves(ct_x), detail::leaves(ct_p));
         auto const evaluate = [&](auto const& use) {
             std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
         };
-        (comparison.template compare<I>("states", I, std::get<I>(zeros), std::get<I>(cts), evaluate, report),
+        (comparison.template compare<I>(
+             "states", I, std::get<I>(start_h), std::get<I>(ct_h), evaluate, report),
             ...);
         (comparison.template compare<S + J>(
-             "elements", J, std::get<J>(zeros_x), std::get<J>(ct_x), evaluate, report),
+             "elements", J, std::get<J>(start_x), std::get<J>(ct_x), evaluate, report),
             ...);
         (comparison.template compare<S + M + K>(
              "params", K, std::get<K>(start_p), std::get<K>(ct_p), evaluate, report),
@@ -327,7 +288,8 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 /// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
 /// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
 /// varied by the cube root of its type's epsilon.
-/// The cotangents of the params are random numbers, too, before body_vjp adds to them.
+/// The cotangents of the operands are random numbers, too, before body_vjp adds to them, so that one that is
+/// overwritten differs.
 ///
 /// Types     items of floating-point types are varied, others are not.
 /// Options   check_vjp_options. The tolerance is relative to the larger of 1 and the quotient.
@@ -337,10 +299,11 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 /// Example
 /// ```cpp
 /// auto const body = [](double h, double x, double w) { return xloom::scan_step{w * h + x}; };
-/// auto const wrong = [](double h, double, double w, double& ct_h, double& ct_x, double& ct_w) {
-///     ct_x = ct_h;
-///     ct_w += h; // times ct_h
-///     ct_h *= w;
+/// auto const wrong = [](double h, double, double w, double ct_next, double& ct_h, double& ct_x,
+///                        double& ct_w) {
+///     ct_h += ct_next * w;
+///     ct_x += ct_next;
+///     ct_w += h; // times ct_next
 /// };
 /// bool const is_right = bool(xloom::check_vjp(body, wrong, 0.5, 2.0, 0.25));
 /// is_right; // = false
@@ -349,8 +312,10 @@ template <class Body, class BodyVjp, class State, class Elements, class Params =
 vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params = {}, check_vjp_options const& options = {})
 {
-    if constexpr (detail::is_valid_check_vjp<std::remove_reference_t<Body>, std::remove_reference_t<BodyVjp>,
-                      State, Elements, Params>()) {
+    using namespace detail;
+    using call = call_of<std::remove_reference_t<Body>, const_operands_t<State, Elements, Params>>;
+    if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body<call>, returns_step<call, State>,
+                      fits_step<call, std::remove_reference_t<BodyVjp>, State, Elements, Params>>()) {
         auto const call_body = [&](auto const& operands) {
             auto step = std::apply(body, operands);
             return std::apply(
@@ -369,8 +334,12 @@ template <class Body, class BodyVjp, class State, class Elements, class Params, 
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
 {
-    if constexpr (detail::is_valid_check_vjp_into<std::remove_reference_t<Body>,
-                      std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>()) {
+    using namespace detail;
+    using call = call_of<std::remove_reference_t<Body>,
+        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
+    using vjp_call = checked_vjp_call<std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>;
+    if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body_into<call>, writes_by_reference<call>,
+                      is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
         constexpr std::size_t S = detail::leaf_count<State const>;
         auto const call_body = [&](auto const& operands) {
             auto results = std::apply(

@@ -11,7 +11,7 @@
 #include <xloom/detail/scan/cotangent_values.hpp>
 #include <xloom/detail/scan/held_pack.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
-#include <xloom/detail/scan/vjp_types.hpp>
+#include <xloom/detail/scan/vjp_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -26,62 +26,38 @@ namespace detail {
 
 /// The call of a branch with operands.
 template <class Branch, class Operands>
-using branch_call = call_of<Branch, const_leaves_t<Operands>>;
+struct branch_call : call_of<Branch, const_leaves_t<Operands>> {
+    using arguments = const_leaves_t<Operands>;
+};
 
 /// The call of a branch's VJP: branch_vjp(operand const&..., result cotangent const&..., operand
 /// cotangent&...).
 template <class BranchVjp, class Operands, class CtResult>
-using branch_vjp_call = call_of<BranchVjp,
-    joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>>;
+struct branch_vjp_call
+    : call_of<BranchVjp,
+          joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>> {};
 
-/// True if the types of a call of if_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
-consteval bool is_valid_if_vjp()
-{
-    if constexpr (!is_flat<bare<Operands>>)
-        static_assert(never<Operands>,
-            "xloom::if_vjp: operands are one value or a flat std::tuple of values, "
-            "but a std::tuple is inside a std::tuple");
-    else if constexpr (!every_leaf<has_zero, const_leaves_t<Operands>>)
-        static_assert(never<Operands>,
-            "xloom::if_vjp: an operand is a tensor or a scalar, whose cotangent can begin as 0");
-    else if constexpr (!branch_call<Then, Operands>::is_valid || !branch_call<Else, Operands>::is_valid)
-        static_assert(never<Then>,
-            "xloom::if_vjp: the branches must be callable as branch(operand const&...); the arguments are "
-            "if_vjp(cond, then_branch, then_vjp, else_branch, else_vjp, operands)");
-    else {
-        using then_t = typename branch_call<Then, Operands>::result;
-        using else_t = typename branch_call<Else, Operands>::result;
-        if constexpr (is_valid_if<Cond, callable_returning<then_t>,
-                          callable_returning<else_t>>()) // the other requirements
-            return is_recordable_by<ThenVjp, Then, const_leaves_t<Operands>> &&
-                   is_recordable_by<ElseVjp, Else, const_leaves_t<Operands>>;
+/// The requirements of if_ on the condition and on what the branches return.
+template <class Cond, class ThenCall, class ElseCall>
+struct fits_if {
+    static consteval bool holds()
+    {
+        return is_valid_if<Cond, callable_returning<typename ThenCall::result>,
+            callable_returning<typename ElseCall::result>>();
     }
-    return false;
-}
+};
 
-/// True if the types of a call of the pullback are valid, otherwise a compile-time error of one sentence.
-template <class Result, class ThenVjp, class ElseVjp, class Operands, class CtResult>
-consteval bool is_valid_if_pullback()
-{
-    if constexpr (!have_same_items<leaves_t<Result>, leaves_t<CtResult const>>)
-        static_assert(never<CtResult>,
-            "xloom::if_vjp: the pullback's argument is a cotangent for each value of "
-            "the result, with items of the value's type");
-    else if constexpr (!branch_vjp_call<ThenVjp, Operands, CtResult>::is_valid ||
-                       !branch_vjp_call<ElseVjp, Operands, CtResult>::is_valid)
-        static_assert(never<ThenVjp>,
-            "xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., "
-            "result cotangent const&..., operand cotangent&...)");
-    else if constexpr (branch_vjp_call<ThenVjp, Operands, CtResult>::has_copies ||
-                       branch_vjp_call<ElseVjp, Operands, CtResult>::has_copies)
-        static_assert(never<ThenVjp>,
-            "xloom::if_vjp: a VJP takes a cotangent that it is to write by value, so that "
-            "what it writes is lost; take it by reference, as in double& ct_h or auto& ct_x");
-    else
-        return true;
-    return false;
-}
+/// Requires a cotangent for each value of a branch's result.
+template <class Result, class CtResult>
+struct one_of_each_result {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = have_same_items<leaves_t<Result>, leaves_t<CtResult const>>;
+        static_assert(is_valid, "the pullback's argument is a cotangent for each value of the result, with "
+                                "items of the value's type");
+        return is_valid;
+    }
+};
 
 /// The function from the cotangent of a branch's result to those of its operands.
 template <class Result, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
@@ -122,8 +98,10 @@ public:
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
         decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
         decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
-        if constexpr (is_valid_if_pullback<Result, bare<decltype(then_vjp)>, bare<decltype(else_vjp)>,
-                          Operands, CtResult>()) {
+        using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
+        using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
+        if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,
+                          writes_by_reference<then_call, else_call>>()) {
             auto const cts = detail::const_leaves(detail::leaves(ct_result));
             detail::check_ranks(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
@@ -182,14 +160,19 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     Operands&& operands)
 {
     using namespace detail;
-    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, bare<ThenVjp>,
-                      std::remove_reference_t<Else>, bare<ElseVjp>, Operands>()) {
-        using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
+    using then_call = branch_call<std::remove_reference_t<Then>, Operands>;
+    using else_call = branch_call<std::remove_reference_t<Else>, Operands>;
+    if constexpr (satisfied<follows_body<ThenVjp>, follows_body<ElseVjp>, flat_arguments<Operands>,
+                      has_zero_cotangents<Operands>, are_branches<then_call, else_call>,
+                      fits_if<Cond, then_call, else_call>,
+                      recordable<bare<ThenVjp>, std::remove_reference_t<Then>, then_call>,
+                      recordable<bare<ElseVjp>, std::remove_reference_t<Else>, else_call>>()) {
+        using result = owned_t<typename then_call::result>;
         if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
             std::decay_t<ElseVjp>, Operands>
-            pullback(detail::is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
-                static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
-                static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
+            pullback(detail::is_true("xloom::if_vjp", cond), std::forward<Then>(then_branch),
+                std::forward<ThenVjp>(then_vjp), std::forward<Else>(else_branch),
+                std::forward<ElseVjp>(else_vjp), detail::hold(std::forward<Operands>(operands)));
         auto value = pullback.run_forward();
         return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
     } else {

@@ -9,16 +9,14 @@
 #include <xloom/detail/scan/cotangent_values.hpp>
 #include <xloom/detail/scan/held_pack.hpp>
 #include <xloom/detail/scan/loop_backward.hpp>
-#include <xloom/detail/scan/loop_vjp_types.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
-#include <xloom/detail/scan/vjp_body.hpp>
 #include <xloom/gradients/loop_vjp_into.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The cotangents that a loop's pullback returns.
+/// The cotangents of a loop's operands, which its pullback returns.
 template <class State, class Params>
-struct loop_cotangents {
+struct loop_gradients {
     State init;
     Params params;
 };
@@ -40,7 +38,7 @@ namespace detail {
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
     using state = owned_t<Init>;
-    using cotangents = loop_cotangents<state, owned_t<Params>>;
+    using operand_cotangents = loop_gradients<state, owned_t<Params>>;
     static constexpr std::string_view op = "xloom::loop_vjp";
 
 public:
@@ -56,7 +54,7 @@ public:
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
         loop_record<state>& record = detail::record_of(residuals_);
-        detail::start_loop(op, record, limit_of(op, options), options);
+        detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
         recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
             recording(record.states, body_, params);
@@ -68,7 +66,7 @@ public:
 
     /// Returns the cotangents of init and params.
     template <class CtStates, class CtOutputs>
-    cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
+    operand_cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
         loop_record<state>& record = detail::record_of(residuals_);
         check_pullback(op, record.states.is_finished());
@@ -76,12 +74,14 @@ public:
         decltype(auto) body_vjp =
             detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
                 body_, body_vjp_);
-        if constexpr (is_valid_loop_pullback<Step, bare<decltype(body_vjp)>, state, Params, CtStates,
-                          CtOutputs>()) {
-            cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
-            auto const evaluated = detail::evaluated_inputs(ct_outputs);
+        using outputs = decltype(detail::evaluated_inputs(ct_outputs));
+        using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
+        if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
+                          is_loop_vjp<call>, writes_by_reference<call>>()) {
+            operand_cotangents by{state(ct_states), detail::zeros_like_pack<Params>(params)};
+            outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
+            detail::check_loop_cotangents(op, record, detail::leaves(by.init), ct_ys);
             auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
@@ -90,9 +90,9 @@ public:
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
-            detail::run_loop_backward(op, record, run_body, body_vjp, params, ct_ys,
-                detail::leaves(result.init), detail::leaves(result.params));
-            return result;
+            by.init = detail::run_loop_backward(
+                op, record, run_body, body_vjp, params, std::move(by.init), ct_ys, detail::leaves(by.params));
+            return by;
         } else {
             return {}; // a value, so that one mistake gives one error
         }
@@ -105,6 +105,24 @@ private:
     loop_residuals<state> residuals_;
 };
 
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param
+/// const&...).
+template <class Body, class State, class Params>
+struct loop_param_call {
+    using arguments = joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>;
+    using call = call_of<Body, arguments>;
+    static constexpr bool is_valid = call::is_valid;
+};
+
+/// The requirements of loop on the operands and on the step that a body returns.
+template <class Call, class State>
+struct fits_loop {
+    static consteval bool holds()
+    {
+        return is_valid_loop<callable_returning<typename Call::call::result>, State>();
+    }
+};
+
 } // namespace detail
 
 /// Runs loop with a body that has parameters, and returns its results with a pullback, the function from
@@ -114,17 +132,18 @@ private:
 ///     pullback(ct_states, ct_outputs) = ct_init, ct_params
 ///
 /// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in
-/// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent
-/// const&..., carried value's cotangent&..., param cotangent&...) -> void receives the carried values before
-/// the iteration. It replaces the cotangents of the carried values after the iteration by those of the values
-/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its
-/// place derives it from a generic body. The number of iterations has no derivative.
+/// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., carried value's cotangent
+/// const&..., output cotangent const&..., carried value's cotangent&..., param cotangent&...) -> void
+/// receives the carried values before the iteration, the cotangents of those after it, and of the outputs.
+/// It adds to the cotangents of the values before the iteration, which are zeros of their shapes, and of the
+/// parameters. recorded_with<Tape>() in its place derives it from a generic body. The number of iterations
+/// has no derivative.
 ///
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
 ///           scalar that 0 can be converted to.
-/// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
-///           need options.max_trip_count. loop_options.
+/// Options   loop_options. Behind them a checkpoint (all): which carried values are kept until the pullback
+///           is called; sqrt and binomial need options.max_trip_count.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
 ///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
 ///           another shape. Exceptions of the bodies propagate.
@@ -140,9 +159,9 @@ private:
 /// auto const body = [](std::int64_t, bool, double v, double w) {
 ///     return xloom::loop_step{w * v > 1, w * v};
 /// };
-/// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
-///     ct_w += ct_v * v;
-///     ct_v *= w;
+/// auto const body_vjp = [](std::int64_t, double v, double w, double ct_next, double& ct_v, double& ct_w) {
+///     ct_v += ct_next * w;
+///     ct_w += ct_next * v;
 /// };
 /// auto result = xloom::loop_vjp(body, body_vjp, 6.0, 0.5, xloom::checkpoint::online(2));
 /// result.final_state; // = 0.75
@@ -150,18 +169,22 @@ private:
 /// ct_v; // = 0.125
 /// ct_w; // = 4.5
 /// ```
-template <class Body, class BodyVjp, class Init, class Params = std::tuple<>>
-auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {},
-    checkpoint const& checkpoints = checkpoint::all(), loop_options const& options = {})
+template <class Body, class BodyVjp, class Init, class Params, class... Env>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loop_options const& options,
+    Env const&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, bare<BodyVjp>, state, Params>()) {
-        using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
-        loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
-            static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
-            detail::hold(static_cast<Params&&>(params)), checkpoints);
-        auto result = pullback.run_forward(state(static_cast<Init&&>(init)), options);
+    using callable = std::remove_reference_t<Body>;
+    using call = loop_param_call<callable, state, Params>;
+    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
+                      has_zero_cotangents<Params>, is_loop_body<call>, fits_loop<call, state>,
+                      recordable<bare<BodyVjp>, callable, call>>()) {
+        loop_pullback<bare<typename call::call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init,
+            Params>
+            pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
+                detail::hold(std::forward<Params>(params)), checkpoint_of(env...));
+        auto result = pullback.run_forward(state(std::forward<Init>(init)), options);
         return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
             result.trip_count, result.stopped};
@@ -169,6 +192,15 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
         return loop_vjp_result<state, std::tuple<>,
             no_pullback>{}; // a value, so that one mistake gives one error
     }
+}
+
+/// Runs loop_vjp without options.
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class... Env>
+    requires(detail::is_beside_options<loop_options, Env...>)
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Env const&... env)
+{
+    return xloom::loop_vjp(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
+        std::forward<Init>(init), std::forward<Params>(params), loop_options{}, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -8,66 +8,12 @@
 #include <xloom/control_flow/loop_options.hpp>
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/loop.hpp>
-#include <xloom/detail/scan/kept_states.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
 
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// The states that a forward pass of a loop kept, and the shapes of its results.
-template <class State>
-struct loop_record {
-    kept_states<value_slots, State> states;
-    std::vector<shape> state_shapes{};
-    std::vector<shape> output_shapes{};
-};
-
-} // namespace detail
+namespace xloom::inline XLOOM_ABI::detail {
 
 template <class State>
-class loop_residuals;
-
-namespace detail {
-
-/// Returns the residuals for an operator.
-template <class State>
-loop_record<State>& record_of(loop_residuals<State>& residuals)
-{
-    return residuals;
-}
-
-} // namespace detail
-
-/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type
-/// of the carried values: one type or a std::tuple. One call may use it at a time.
-template <class State>
-class loop_residuals : private detail::loop_record<State> {
-public:
-    explicit loop_residuals(checkpoint const& checkpoints = checkpoint::all())
-        : detail::loop_record<State>{detail::kept_states<detail::value_slots, State>(checkpoints)}
-    {}
-
-private:
-    template <class S>
-    friend detail::loop_record<S>& detail::record_of(loop_residuals<S>& residuals);
-};
-
-namespace detail {
-
-/// Begins a forward pass of at most `limit` iterations.
-template <class State>
-void start_loop(
-    std::string_view op, loop_record<State>& record, std::int64_t limit, loop_options const& options)
-{
-    checkpoint::kind const policy = record.states.policy();
-    bool const reads_length = policy == checkpoint::kind::sqrt || policy == checkpoint::kind::binomial;
-    if (reads_length && !options.max_trip_count)
-        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
-                               "advance, but options.max_trip_count is empty. Give it, or choose "
-                               "checkpoint::online or checkpoint::all.");
-    record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
-}
+using loop_record = forward_record<value_slots, State>;
 
 /// Returns the shapes of the tensors among the values, and empty shapes for the others.
 template <class... Xs>
@@ -84,6 +30,22 @@ std::array<shape, sizeof...(Xs)> shapes_if_tensors(
     return shapes;
 }
 
+/// Begins a forward pass of at most `limit` iterations on these states.
+template <class State, class States>
+void start_loop(std::string_view op, loop_record<State>& record, States const& states, std::int64_t limit,
+    loop_options const& options)
+{
+    checkpoint::kind const policy = record.states.policy();
+    bool const reads_length = policy == checkpoint::kind::sqrt || policy == checkpoint::kind::binomial;
+    if (reads_length && !options.max_trip_count)
+        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
+                               "advance, but options.max_trip_count is empty. Give it, or choose "
+                               "checkpoint::online or checkpoint::all.");
+    auto const initial_shapes = detail::shapes_if_tensors(op, "states", states);
+    record.initial_shapes.assign(initial_shapes.begin(), initial_shapes.end());
+    record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
+}
+
 /// Ends a forward pass with these results.
 template <class State, class States, class Outputs>
 void finish_loop(
@@ -97,25 +59,43 @@ void finish_loop(
 }
 
 /// Checks the cotangents of a loop's results.
-template <class State, class CtOutputs, class CtStates>
-void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtOutputs const& ct_outputs,
-    CtStates const& ct_states)
+template <class State, class CtStates, class CtOutputs>
+void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,
+    CtOutputs const& ct_outputs)
 {
-    if (!record.states.is_finished())
-        fail<option_error>(op, ": the residuals must be those of a forward pass, but none has finished with "
-                               "them. Call loop_forward_into first.");
+    check_finished(op, record.states.is_finished(), "loop_forward_into");
     detail::check_ranks(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
     check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",
         record.state_shapes);
 }
 
-/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration
-/// t of the forward pass on states.
-template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
-    class CtParams>
-void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody const& run_body,
-    BodyVjp& body_vjp, Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
+/// Checks the gradients of a loop's operands.
+template <class State, class Params, class CtStates, class CtOutputs, class CtInit, class CtParams>
+void check_loop_gradients(std::string_view op, loop_record<State> const& record, Params const& params,
+    CtStates const& ct_states, CtOutputs const& ct_outputs, CtInit const& ct_init, CtParams const& ct_params)
+{
+    check_cotangents(
+        op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
+    detail::check_ranks(op, "params", params);
+    detail::check_ranks(op, "ct_params", ct_params);
+    check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
+    auto const written = std::tuple(detail::places_of(ct_init), detail::places_of(ct_params));
+    auto const read =
+        std::tuple(detail::places_of(params), detail::places_of(ct_states), detail::places_of(ct_outputs));
+    check_exclusive(op,
+        std::array{
+            named_places{"ct_init", std::get<0>(written)}, named_places{"ct_params", std::get<1>(written)}},
+        std::array{named_places{"params", std::get<0>(read)}, named_places{"ct_states", std::get<1>(read)},
+            named_places{"ct_outputs", std::get<2>(read)}});
+}
+
+/// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All
+/// operands are checked. run_body(t, states, elements for outputs) runs iteration t of the forward pass on
+/// states.
+template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtParams>
+State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody const& run_body,
+    BodyVjp& body_vjp, Params const& params, State ct_states, std::tuple<Ys...> const& ct_outputs,
     CtParams const& ct_params)
 {
     auto const places = detail::places_of(ct_outputs);
@@ -128,28 +108,32 @@ void run_loop_backward(std::string_view op, loop_record<State>& record, RunBody 
             run_body(static_cast<std::int64_t>(iteration), detail::leaves(states), discarded.elements());
     };
     shape_guards const guards(ct_params);
+    carried_cotangents<State> ct_current(std::move(ct_states));
     auto const pull = [&](std::size_t t, State const& states) {
         iteration = t;
         auto const values = detail::leaves(states);
+        auto const before = ct_current.before();
+        detail::for_each_leaf(
+            values, [&](auto i, auto const& value) { detail::set_to_zero_of(std::get<i>(before), value); });
         detail::enter_all(ct_y);
         detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)), values, params,
-            detail::input_elements(ct_y), ct_states, ct_params);
+            ct_current.after(), detail::input_elements(ct_y), before, ct_params);
         detail::leave_all(ct_y);
         detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
             if constexpr (tensor<X>)
-                if (!detail::have_same_shape(value, std::get<i>(ct_states)))
+                if (!detail::have_same_shape(value, std::get<i>(before)))
                     detail::fail_reshaped(op, "ct_states", i, detail::shape_of(value),
-                        detail::describe_shape(std::get<i>(ct_states)), t);
+                        detail::describe_shape(std::get<i>(before)), t);
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
+        ct_current.step();
     };
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
-        detail::fail_if_value(op, "ct_states", ct_states, found, iteration);
         detail::fail_if_value(op, "ct_params", ct_params, found, iteration);
     };
     detail::run_bodies(fail, [&] { record.states.reverse(advance, pull); });
+    return ct_current.result();
 }
 
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -96,35 +96,39 @@ inline constexpr bool has_lost_derivative<std::vector<X, Allocator>> = different
 template <class X>
 inline constexpr bool has_lost_derivative<std::optional<X>> = differentiable<item_t<X>>;
 
-/// True if a body that is called with these arguments, of which the double are recorded, can be recorded;
-/// otherwise a compile-time error of one sentence.
-template <class Tape, class Body, class Arguments>
-inline constexpr bool is_recordable = false;
-template <class Tape, class Body, class... Xs>
-inline constexpr bool is_recordable<Tape, Body, std::tuple<Xs...>> = []() consteval {
-    constexpr bool has_double = (std::is_same_v<item_t<Xs>, double> || ...);
-    if constexpr ((has_lost_derivative<bare<Xs>> || ...))
-        static_assert(never<Body>,
-            "xloom::recorded_with: only numbers and tensors of double have derivatives, but an operand has "
-            "another floating-point type or is a sequence; convert it, or capture it in the body if it is "
-            "constant");
-    else if constexpr ((has_double && !is_generic<Body>) ||
-                       !std::is_invocable_v<Body&,
-                           typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)
-        static_assert(never<Body>,
-            "xloom::recorded_with: the body must be generic, because it also runs on Tape::scalar in the "
-            "place of double: declare its parameters as auto const&, or write its VJP by hand");
-    else
-        return true;
-    return false;
-}();
+/// Requires a body that can be recorded with the arguments of a call, of which the double are, if its VJP
+/// stands for a recording.
+template <class BodyVjp, class Body, class Call>
+struct recordable {
+    static consteval bool holds() { return true; }
+};
+template <class Tape, class Body, class Call>
+struct recordable<recorded_with<Tape>, Body, Call> {
+    static consteval bool holds() { return with(static_cast<typename Call::arguments*>(nullptr)); }
 
-/// True unless a VJP stands for a recording of a body that cannot be recorded, which is a compile-time error.
-template <class BodyVjp, class Body, class Arguments>
-inline constexpr bool is_recordable_by = true;
-template <class Tape, class Body, class Arguments>
-inline constexpr bool is_recordable_by<recorded_with<Tape>, Body, Arguments> =
-    is_recordable<Tape, Body, Arguments>;
+private:
+    template <class... Xs>
+    static consteval bool with(std::tuple<Xs...> const*)
+    {
+        constexpr bool has_double = (std::is_same_v<item_t<Xs>, double> || ...);
+        if constexpr ((has_lost_derivative<bare<Xs>> || ...))
+            static_assert(never<Body>,
+                "only numbers and tensors of double have derivatives by recorded_with, but an operand has "
+                "another floating-point type or is a sequence; convert it, or capture it in the body if it "
+                "is "
+                "constant");
+        else if constexpr ((has_double && !is_generic<Body>) ||
+                           !std::is_invocable_v<Body&,
+                               typename recorded<typename Tape::scalar, bare<Xs>>::type const&...>)
+            static_assert(never<Body>,
+                "the body must be generic, because recorded_with also runs it on Tape::scalar in the place "
+                "of "
+                "double: declare its parameters as auto const&, or write its VJP by hand");
+        else
+            return true;
+        return false;
+    }
+};
 
 /// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
 template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
@@ -135,12 +139,13 @@ class recorded_vjp {
 public:
     explicit recorded_vjp(Body& body) : body_(body) {}
 
-    /// Receives states, elements, params, cotangents of outputs, and then the cotangents that it writes.
+    /// Receives states, elements, params, cotangents of the next states and of K outputs, and then the
+    /// cotangents that it adds to.
     template <class... Arguments>
-        requires(sizeof...(Arguments) >= 2 * operands)
+        requires(sizeof...(Arguments) >= 2 * operands + S)
     void operator()(Arguments&&... arguments)
     {
-        constexpr std::size_t K = sizeof...(Arguments) - 2 * operands;
+        constexpr std::size_t K = sizeof...(Arguments) - 2 * operands - S;
         auto const all = std::tie(arguments...);
         Tape tape;
         [&]<std::size_t... I, std::size_t... L>(std::index_sequence<I...>, std::index_sequence<L...>) {
@@ -149,13 +154,13 @@ public:
             inputs_.clear();
             outputs_.clear();
             detail::for_each_leaf(detail::leaves(step.state),
-                [&](auto i, auto const& value) { add_output(tape, value, std::get<operands + K + i>(all)); });
-            detail::for_each_leaf(detail::leaves(step.scan_outputs),
                 [&](auto i, auto const& value) { add_output(tape, value, std::get<operands + i>(all)); });
+            detail::for_each_leaf(detail::leaves(step.scan_outputs),
+                [&](auto i, auto const& value) { add_output(tape, value, std::get<operands + S + i>(all)); });
             (count_inputs(std::get<I>(all)), ...);
             tape.reverse(outputs_, inputs_);
             double const* next = inputs_.data();
-            (take_input(next, std::get<I>(all), std::get<operands + K + I>(all), I < S), ...);
+            (take_input(next, std::get<operands + S + K + I>(all)), ...);
         }(std::make_index_sequence<operands>{}, std::make_index_sequence<K>{});
     }
 
@@ -183,8 +188,7 @@ private:
         if constexpr (!differentiable<item_t<Ct>>)
             return;
         else if constexpr (!std::is_convertible_v<item_t<X> const&, scalar>)
-            static_assert(never<X>, "xloom::recorded_with: what the body returns for a double must convert "
-                                    "to Tape::scalar");
+            static_assert(never<X>, "what the body returns for a double must convert to Tape::scalar");
         else {
             detail::for_each_item(value, [&](item_t<X> const& item) { tape.output(item); });
             detail::for_each_item(ct, [&](auto const& item) { outputs_.push_back(item); });
@@ -198,17 +202,12 @@ private:
             inputs_.resize(inputs_.size() + element_count(detail::shape_of(value)));
     }
 
-    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another
-    /// shape after the iteration.
-    template <class X, class Ct>
-    static void take_input(double const*& next, X const& value, Ct& ct, bool replaces)
+    /// Adds the derivatives by an operand to its cotangent.
+    template <class Ct>
+    static void take_input(double const*& next, Ct& ct)
     {
-        if constexpr (std::is_same_v<item_t<X>, double>) {
-            if constexpr (std::is_same_v<X, Ct> && tensor<X>)
-                if (!detail::have_same_shape(value, ct))
-                    ct = detail::shaped_like<X>(value);
-            detail::for_each_item(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
-        }
+        if constexpr (std::is_same_v<item_t<Ct>, double>)
+            detail::for_each_item(ct, [&](double& item) { item += *next++; });
     }
 
     Body& body_;
@@ -226,34 +225,54 @@ decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
         return (body_vjp);
 }
 
-/// Returns the VJP of a loop's body, which also receives the iteration and the condition.
+/// The VJP of a loop's body, which also receives the iteration and the condition.
+template <class Tape, class Body, std::size_t S, std::size_t P>
+struct recorded_loop_vjp {
+    Body& body;
+
+    template <class... Arguments>
+        requires(sizeof...(Arguments) >= 2 * (S + P) + S)
+    void operator()(std::int64_t iteration, Arguments&&... arguments) const
+    {
+        auto at_iteration = [&](auto const&... values) { return body(iteration, true, values...); };
+        recorded_vjp<Tape, decltype(at_iteration), S, 0, P> vjp(at_iteration);
+        vjp(std::forward<Arguments>(arguments)...);
+    }
+};
+
+/// Returns the VJP of a loop's body.
 template <std::size_t S, std::size_t P, class Body, class BodyVjp>
 decltype(auto) loop_vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
 {
     if constexpr (is_recorded<BodyVjp>)
-    return [&body]<class... Arguments>(std::int64_t iteration, Arguments && ... arguments)
-        requires(sizeof...(Arguments) >= 2 * (S + P))
-    {
-        auto at_iteration = [&](auto const&... values) { return body(iteration, true, values...); };
-        recorded_vjp<typename BodyVjp::tape, decltype(at_iteration), S, 0, P> vjp(at_iteration);
-        vjp(static_cast<Arguments&&>(arguments)...);
-    };
-    else return (body_vjp);
+        return recorded_loop_vjp<typename BodyVjp::tape, Body, S, P>{body};
+    else
+        return (body_vjp);
 }
 
-/// Returns the VJP of a branch with P operands.
+/// The VJP of a branch with P operands.
+template <class Tape, class Branch, std::size_t P>
+struct recorded_branch_vjp {
+    Branch& branch;
+
+    template <class... Arguments>
+        requires(sizeof...(Arguments) >= 2 * P)
+    void operator()(Arguments&&... arguments) const
+    {
+        auto step = [&](auto const&... values) { return scan_step{std::tuple(), branch(values...)}; };
+        recorded_vjp<Tape, decltype(step), 0, 0, P> vjp(step);
+        vjp(std::forward<Arguments>(arguments)...);
+    }
+};
+
+/// Returns the VJP of a branch.
 template <std::size_t P, class Branch, class BranchVjp>
 decltype(auto) branch_vjp_of([[maybe_unused]] Branch& branch, BranchVjp& branch_vjp)
 {
     if constexpr (is_recorded<BranchVjp>)
-    return [&branch]<class... Arguments>(Arguments && ... arguments)
-        requires(sizeof...(Arguments) >= 2 * P)
-    {
-        auto step = [&](auto const&... values) { return scan_step{std::tuple(), branch(values...)}; };
-        recorded_vjp<typename BranchVjp::tape, decltype(step), 0, 0, P> vjp(step);
-        vjp(static_cast<Arguments&&>(arguments)...);
-    };
-    else return (branch_vjp);
+        return recorded_branch_vjp<typename BranchVjp::tape, Branch, P>{branch};
+    else
+        return (branch_vjp);
 }
 
 } // namespace detail

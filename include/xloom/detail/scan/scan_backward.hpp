@@ -9,7 +9,7 @@
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/scan.hpp>
 #include <xloom/detail/scan/cotangent_values.hpp>
-#include <xloom/detail/scan/kept_states.hpp>
+#include <xloom/detail/scan/residuals.hpp>
 #include <xloom/detail/scan/scan_body.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -67,74 +67,121 @@ std::array<placed_operand, N> reversed(std::array<placed_operand, N> places)
     return places;
 }
 
-/// The operands of a backward pass: tuples of references.
-template <class Inputs, class Params, class CtOutputs, class CtStates, class CtInputs, class CtParams>
+/// The operands of a backward pass: tuples of references, of which the gradients are written.
+template <class Inputs, class Params, class CtStates, class CtOutputs, class CtInit, class CtInputs,
+    class CtParams>
 struct scan_backward_operands {
     Inputs inputs;
     Params params;
+    CtStates ct_states; ///< or an empty tuple
     CtOutputs ct_outputs;
-    CtStates ct_states;
+    CtInit ct_init; ///< or an empty tuple
     CtInputs ct_inputs;
     CtParams ct_params;
 };
 template <class... Tuples>
 scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
-/// Checks the operands of a backward pass. `output_shapes` are those of the forward pass.
-template <class Kept, class Operands>
-void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape const> output_shapes,
-    Operands const& operands, scan_options const& options)
+/// Ends a forward pass of a scan with these results.
+template <class Record, class States, class Outputs>
+void finish_scan(Record& record, States const& states, Outputs const& outputs)
 {
-    auto const& [inputs, params, ct_outputs, ct_states, ct_inputs, ct_params] = operands;
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "params", params);
-    detail::check_ranks(op, "ct_outputs", ct_outputs);
-    detail::check_ranks(op, "ct_states", ct_states);
-    detail::check_ranks(op, "ct_inputs", ct_inputs);
-    detail::check_ranks(op, "ct_params", ct_params);
-    if (!kept.is_finished())
-        fail<option_error>(op, ": the residuals must be those of a forward pass, but none has finished with "
-                               "them. Call scan_forward_into first.");
-    auto const input_shapes = detail::shapes_of(inputs);
-    std::size_t const length = check_scan(op, input_shapes, output_shapes.size(), options);
-    if (length != kept.length())
-        fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
-            "scan_inputs have ", length, " elements and the forward pass had ", kept.length(),
-            " iterations. Give both the same scan inputs.");
-    detail::check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", output_shapes);
-    if (length != 0) {
-        auto const state_shapes = std::apply(
-            [](auto const&... each) { return std::array<shape, sizeof...(each)>{each.state_shape()...}; },
-            kept.state_slots());
-        detail::check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
-    }
-    detail::check_cotangents(op, "ct_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
-    detail::check_cotangents(
-        op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
-    auto const read =
-        std::tuple(detail::places_of(inputs), detail::places_of(params), detail::places_of(ct_outputs));
-    auto const written =
-        std::tuple(detail::places_of(ct_states), detail::places_of(ct_inputs), detail::places_of(ct_params));
-    detail::check_exclusive(op,
-        std::array{named_places{"ct_states", std::get<0>(written)},
-            named_places{"ct_inputs", std::get<1>(written)}, named_places{"ct_params", std::get<2>(written)}},
-        std::array{named_places{"scan_inputs", std::get<0>(read)}, named_places{"params", std::get<1>(read)},
-            named_places{"ct_outputs", std::get<2>(read)}});
+    auto const state_shapes = detail::shapes_of(states);
+    auto const output_shapes = detail::shapes_of(outputs);
+    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
+    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
+    record.states.finish();
 }
 
-/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements
-/// for outputs) runs one iteration of the forward pass on states.
-template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
-    class... States, class... CtXs, class CtParams>
-void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
-    scan_backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
+/// Requires that a forward pass has finished with the residuals.
+///
+/// Errors    option_error.
+inline void check_finished(std::string_view op, bool is_finished, std::string_view forward)
+{
+    if (!is_finished)
+        fail<option_error>(op,
+            ": the residuals must be those of a forward pass, but none has finished with "
+            "them. Call ",
+            forward, " first.");
+}
+
+/// Checks the operands of a backward pass.
+template <class Record, class Operands>
+void check_scan_backward(
+    std::string_view op, Record const& record, Operands const& operands, scan_options const& options)
+{
+    auto const& [inputs, params, ct_states, ct_outputs, ct_init, ct_inputs, ct_params] = operands;
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "params", params);
+    detail::check_ranks(op, "ct_states", ct_states);
+    detail::check_ranks(op, "ct_outputs", ct_outputs);
+    detail::check_ranks(op, "ct_init", ct_init);
+    detail::check_ranks(op, "ct_scan_inputs", ct_inputs);
+    detail::check_ranks(op, "ct_params", ct_params);
+    check_finished(op, record.states.is_finished(), "scan_forward_into");
+    auto const input_shapes = detail::shapes_of(inputs);
+    std::size_t const length = check_scan(op, input_shapes, record.output_shapes.size(), options);
+    if (length != record.states.length())
+        fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
+            "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
+            " iterations. Give both the same scan inputs.");
+    check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
+    check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
+    check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
+    check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
+    auto const read = std::tuple(detail::places_of(inputs), detail::places_of(params),
+        detail::places_of(ct_states), detail::places_of(ct_outputs));
+    auto const written =
+        std::tuple(detail::places_of(ct_init), detail::places_of(ct_inputs), detail::places_of(ct_params));
+    check_exclusive(op,
+        std::array{named_places{"ct_init", std::get<0>(written)},
+            named_places{"ct_scan_inputs", std::get<1>(written)},
+            named_places{"ct_params", std::get<2>(written)}},
+        std::array{named_places{"scan_inputs", std::get<0>(read)}, named_places{"params", std::get<1>(read)},
+            named_places{"ct_states", std::get<2>(read)}, named_places{"ct_outputs", std::get<3>(read)}});
+}
+
+/// Returns the cotangents of the final states: copies of these, or zeros if there are none.
+template <class State, class CtStates>
+State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
+{
+    return []<class... Xs>(auto const& make, std::tuple<Xs&...> const*) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return State(make.template operator()<I, Xs>()...);
+        }(std::index_sequence_for<Xs...>{});
+    }(
+               [&]<std::size_t I, class X>() {
+                   if constexpr (std::tuple_size_v<CtStates> == 0)
+                       return detail::zeros_of_shape<X>(state_shapes[I]);
+                   else
+                       return detail::copied_as<X>(std::get<I>(ct_states));
+               },
+               static_cast<leaves_t<State> const*>(nullptr));
+}
+
+/// Adds the cotangents of the initial states to their gradients, if there are any.
+template <class CtInit, class State>
+void add_all(CtInit const& ct_init, State const& by_states)
+{
+    detail::for_each_leaf(ct_init,
+        [&](auto i, auto& gradient) { detail::add_to(gradient, std::get<i>(detail::leaves(by_states))); });
+}
+
+/// Runs a backward pass from the cotangents of the final states, and returns those of the initial states.
+/// Requires check_scan_backward. run_body(states, elements of inputs, params, elements for outputs) runs one
+/// iteration of the forward pass on states.
+template <bool LeadingAxis, class State, class Kept, class RunBody, class BodyVjp, class... Xs, class Params,
+    class CtStates, class... Ys, class CtInit, class... CtXs, class CtParams>
+State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
+    scan_backward_operands<std::tuple<Xs...>, Params, CtStates, std::tuple<Ys...>, CtInit,
         std::tuple<CtXs&...>, CtParams> const& operands,
-    scan_options const& options)
+    State ct_states, scan_options const& options)
 {
     if constexpr (!LeadingAxis) {
         check_fixed_axes(op, "scan_inputs", fixed_ranks<std::tuple<Xs...>>::value, "scan_input_axes",
             options.scan_input_axes);
-        check_fixed_axes(op, "ct_inputs", fixed_ranks<std::tuple<CtXs...>>::value, "scan_input_axes",
+        check_fixed_axes(op, "ct_scan_inputs", fixed_ranks<std::tuple<CtXs...>>::value, "scan_input_axes",
             options.scan_input_axes);
         check_fixed_axes(op, "ct_outputs", fixed_ranks<std::tuple<Ys...>>::value, "scan_output_axes",
             options.scan_output_axes);
@@ -152,6 +199,7 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
     auto x = input_cursors::start(operands.inputs, detail::reversed(input_places), all);
     auto ct_x = cursor_set<std::tuple<CtXs&...>, LeadingAxis>::start(
         operands.ct_inputs, detail::reversed(ct_input_places), all);
+    detail::for_each_leaf(ct_x, [](auto, auto& cursor) { cursor.start_from_input(); });
     auto ct_y = cursor_set<std::tuple<Ys...>, LeadingAxis>::start(
         operands.ct_outputs, detail::reversed(ct_output_places), all);
     discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_places);
@@ -166,31 +214,33 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
             detail::leave_all(x_forward);
         }
     };
-    shape_guards const state_guards(operands.ct_states);
+    shape_guards const state_guards(detail::leaves(ct_states));
     shape_guards const param_guards(operands.ct_params);
-    local_states ct_current(operands.ct_states);
+    carried_cotangents<State> ct_current(std::move(ct_states));
     auto const pull = [&](std::size_t t, auto const& states) {
         iteration = t;
+        auto const before = ct_current.before();
+        detail::for_each_leaf(before, [](auto, auto& ct) { detail::set_to_zero(ct); });
         detail::enter_all(x);
         detail::enter_all(ct_y);
         detail::enter_all(ct_x);
-        detail::for_each_leaf(ct_x, [](auto, auto& cursor) { detail::set_to_zero(cursor.element()); });
         detail::call_body(body_vjp, detail::leaves(states), detail::input_elements(x), operands.params,
-            detail::input_elements(ct_y), ct_current.get(), detail::output_elements(ct_x),
+            ct_current.after(), detail::input_elements(ct_y), before, detail::output_elements(ct_x),
             operands.ct_params);
-        state_guards.check_shapes(op, "ct_states", operands.ct_states, t);
+        state_guards.check_shapes(op, "ct_states", before, t);
         param_guards.check_shapes(op, "ct_params", operands.ct_params, t);
         detail::leave_all(x);
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);
+        ct_current.step();
     };
     auto const fail = [&](element_reshaped const& found) {
-        detail::fail_if_own(op, "ct_inputs", ct_x, found, iteration);
+        detail::fail_if_own(op, "ct_scan_inputs", ct_x, found, iteration);
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
-        detail::fail_if_value(op, "ct_states", operands.ct_states, found, iteration);
         detail::fail_if_value(op, "ct_params", operands.ct_params, found, iteration);
     };
     detail::run_bodies(fail, [&] { kept.reverse(advance, pull); });
+    return ct_current.result();
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,119 @@
+#pragma once
+// The forward pass of a derivative: the body that notes its states, and the residuals, which hold them for
+// the backward pass.
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <xloom/detail/scan/kept_states.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// The states that a forward pass kept, and the shapes of its operands and results. Those of a value that is
+/// no tensor are empty.
+template <template <class> class Slots, class State>
+struct forward_record {
+    kept_states<Slots, State> states;
+    std::vector<shape> initial_shapes{};
+    std::vector<shape> state_shapes{};
+    std::vector<shape> output_shapes{};
+};
+
+/// The residuals of a scan or of a loop: a record that only operators read.
+template <template <class> class Slots, class State>
+class forward_residuals : private forward_record<Slots, State> {
+public:
+    explicit forward_residuals(checkpoint const& checkpoints = checkpoint::all())
+        : forward_record<Slots, State>{kept_states<Slots, State>(checkpoints)}
+    {}
+
+    /// Returns the number of bytes allocated for the states' items.
+    std::size_t bytes() const
+        requires requires(Slots<int> const& slots) { slots.bytes(); }
+    {
+        return std::apply([](auto const&... each) { return (std::size_t{0} + ... + each.bytes()); },
+            this->states.state_slots());
+    }
+
+private:
+    template <template <class> class S, class X>
+    friend forward_record<S, X>& record_of(forward_residuals<S, X>& residuals);
+};
+
+/// Returns the record in residuals.
+template <template <class> class Slots, class State>
+forward_record<Slots, State>& record_of(forward_residuals<Slots, State>& residuals)
+{
+    return residuals;
+}
+
+/// A body for scan, scan_into or loop that calls a body with parameters, and first notes the states of the
+/// iteration. The arguments are those of the operator: States of them from FirstState on are states, and the
+/// parameters are inserted after the first Before ones.
+template <std::size_t FirstState, std::size_t States, std::size_t Before, class Kept, class Body,
+    class Params>
+class recording_body {
+    template <class... Arguments>
+    static constexpr bool is_callable()
+    {
+        using arguments = std::tuple<Arguments...>;
+        if constexpr (sizeof...(Arguments) < Before)
+            return false;
+        else
+            return []<std::size_t... I, std::size_t... J, class... Ps>(
+                       std::index_sequence<I...>, std::index_sequence<J...>, std::tuple<Ps...> const*) {
+                return std::is_invocable_v<Body&, std::tuple_element_t<I, arguments>..., Ps...,
+                    std::tuple_element_t<Before + J, arguments>...>;
+            }(std::make_index_sequence<Before>{}, std::make_index_sequence<sizeof...(Arguments) - Before>{},
+                       static_cast<Params const*>(nullptr));
+    }
+
+public:
+    recording_body(Kept& kept, Body& body, Params const& params) : kept_(kept), body_(body), params_(params)
+    {}
+
+    template <class... Arguments>
+        requires(is_callable<Arguments...>())
+    decltype(auto) operator()(Arguments&&... arguments)
+    {
+        std::tuple<Arguments&&...> all(static_cast<Arguments&&>(arguments)...);
+        return [&]<std::size_t... S, std::size_t... I, std::size_t... J>(std::index_sequence<S...>,
+                   std::index_sequence<I...>,
+                   std::index_sequence<J...>) -> decltype(auto) {
+            kept_.visit(std::tie(std::as_const(std::get<FirstState + S>(all))...));
+            return std::apply(
+                body_, std::tuple_cat(std::forward_as_tuple(std::get<I>(std::move(all))...), params_,
+                           std::forward_as_tuple(std::get<Before + J>(std::move(all))...)));
+        }(std::make_index_sequence<States>{}, std::make_index_sequence<Before>{},
+                                                  std::make_index_sequence<sizeof...(Arguments) - Before>{});
+    }
+
+private:
+    Kept& kept_;
+    Body& body_;
+    Params const& params_; ///< a tuple of references
+};
+
+} // namespace detail
+
+/// The memory of scan_forward_into's states, from which scan_vjp_into begins. State is the type of the
+/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than
+/// an earlier one allocates nothing. One call may use it at a time.
+template <class State>
+class scan_residuals : public detail::forward_residuals<detail::packed_slots, State> {
+    using detail::forward_residuals<detail::packed_slots, State>::forward_residuals;
+};
+
+/// The memory of loop_forward_into's carried values, from which loop_vjp_into begins. State is the type of
+/// the carried values: one type or a std::tuple. One call may use it at a time.
+template <class State>
+class loop_residuals : public detail::forward_residuals<detail::value_slots, State> {
+    using detail::forward_residuals<detail::value_slots, State>::forward_residuals;
+};
+
+} // namespace xloom::inline XLOOM_ABI
