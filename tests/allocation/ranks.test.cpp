@@ -17,6 +17,7 @@
 #include <xloom/ranks/thread_ranks.hpp>
 
 #include "../support/on_ranks.hpp"
+#include "../support/reduced_options.hpp"
 #include "counting_new.hpp"
 
 namespace allocation_ranks_test {
@@ -185,11 +186,11 @@ TEST_CASE("an allocation that one rank is refused is an error of all, before the
         distributed_axis const axis(ranks, 600, 300);
         distributed_gather_nd_into(lazy_x, indices, output, axis);
     }) > 0);
-    for (scatter_nd_options const& options : {scatter_nd_options{.reduction = reduction::add},
+    for (reduced_options const& options : {reduced_options{.reduction = reduction::add},
              {.reduction = reduction::mean}, {.duplicates = duplicates::first}})
         CHECK(refused_calls(columns(x), [&](auto const& ranks, auto& data) {
             distributed_axis const axis(ranks, 600, 300);
-            distributed_scatter_nd_into(data, indices, 2.0 * values, axis, options);
+            distributed_scatter_nd_into(data, indices, 2.0 * values, options.reduction, axis, options);
         }) > 0);
     std::array<xt::xtensor<int, 2>, 3> const own{{{{0, 0}}, {{1, 0}}, {{1799, 2}}}};
     xt::xtensor<double, 1> const one = {1};

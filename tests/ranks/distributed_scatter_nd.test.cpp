@@ -218,8 +218,8 @@ TEST_CASE("bad indices, duplicates and different calls")
         xt::xtensor<int, 1> const updates = {5};
         distributed_axis const axis(ranks, 2);
         std::string const text = text_of<option_error>([&] {
-            distributed_scatter_nd_into(data, indices, updates, axis,
-                {.reduction = ranks.rank() == 0 ? reduction::add : reduction::max});
+            distributed_scatter_nd_into(
+                data, indices, updates, ranks.rank() == 0 ? reduction::add : reduction::max, axis);
         });
         return ranks.size() == 1 ? text.empty() : text.find("all ranks must make the same call") != text.npos;
     }));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <xloom/detail/indexed/rank_gather.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -20,7 +21,8 @@ namespace detail {
 template <class Data, class Indices, class Output, class Policy>
 consteval bool is_valid_distributed_gather()
 {
-    if constexpr (!is_valid_gather_nd_into<Data, Indices, Output, Policy>())
+    if constexpr (!satisfied<policy_only<Policy>, readable<Data>, tuples_of_indices<Indices>,
+                      written_tensor<Output>, output_of_items<Data, Output>>())
         return false;
     else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
         static_assert(never<Data>,
@@ -47,7 +49,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_nd_into(op, data, indices, output, options, policy);
+    detail::gather_nd_to(op, data, indices, output, options, policy);
 }
 
 /// Gathers over ranks, of inputs data and indices that `attempt` has evaluated; they are null if it failed.

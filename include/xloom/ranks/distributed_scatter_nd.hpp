@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <xloom/detail/indexed/rank_scatter.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/detail/indexed/scatter_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -22,7 +22,8 @@ consteval bool is_valid_distributed_scatter()
     if constexpr (is_broadcast<Updates>)
         static_assert(never<Updates>, "xloom::distributed_scatter_nd_into: updates must be a tensor; "
                                       "broadcast() is not distributed");
-    else if constexpr (!is_valid_scatter_nd<true, Data, Indices, Updates, Reduce, Policy>())
+    else if constexpr (!satisfied<policy_only<Policy>, written_tensor<Data>, tuples_of_indices<Indices>,
+                           updates_of<Data, Updates>, reduction_of<Reduce, Data>>())
         return false;
     else if constexpr (!std::is_trivially_copyable_v<item_t<Data>>)
         static_assert(never<Data>, "xloom::distributed_scatter_nd_into: items are sent to other ranks as "
@@ -85,7 +86,7 @@ void check_named_once(std::string_view op, sorted_tuples const& tuples,
 /// failed.
 template <class Data, class Indices, class Updates, class Reduce, communicator C, class Policy>
 void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs, Reduce& reduce,
-    distributed_axis<C> const& part, scatter_nd_options const& options, rank_attempt& attempt,
+    distributed_axis<C> const& part, scatter_rules const& options, rank_attempt& attempt,
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
@@ -101,7 +102,7 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
         return attempt.agree(part.ranks(), op);
     }
     call_digest digest;
-    scatter_nd_options chosen = options;
+    scatter_rules chosen = options;
     divided_data whole{};
     std::optional<sorted_tuples> tuples;
     std::optional<row_major_items<bare<Updates>>> items;
@@ -113,7 +114,7 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
         check_rank(op, "updates", detail::rank_of(updates));
         memory_block const to = detail::memory_of(data);
         shape const index_shape = detail::shape_of(indices);
-        chosen = options_with(op, reduce, options);
+        chosen = rules_with(reduce, options);
         whole = check_divided_data(op, to.layout.dims, index_shape, part);
         check_scatter_nd(op, whole.whole, index_shape, detail::shape_of(updates), chosen);
         checked_indices<bare<Indices>> const checked(
@@ -164,8 +165,7 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
 /// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
 /// brings its own updates for any part, and calls the function.
 ///
-///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
-///                                            updates of all ranks, joined)
+///     data of all ranks, joined = scatter_nd(joined, data of all ranks, joined, indices of all ranks, ///                                            updates of all ranks, joined)
 ///
 /// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
 ///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
@@ -211,18 +211,18 @@ void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates co
         detail::rank_attempt attempt;
         std::optional<detail::evaluated_pack<std::tuple<Indices const&, Updates const&>>> inputs;
         attempt([&] { inputs.emplace(std::tie(indices, updates)); });
-        detail::distributed_scatter(
-            data, detail::pointer_to_values(inputs), reduce, part, options, attempt, policy);
+        detail::distributed_scatter(data, detail::pointer_to_values(inputs), reduce, part,
+            detail::rules_of(options), attempt, policy);
     }
 }
 
-/// Runs distributed_scatter_nd_into with options.reduction.
+/// Runs distributed_scatter_nd_into without a reduction.
 template <class Data, class Indices, class Updates, communicator C, class Policy = serial_policy>
 void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
     distributed_axis<C> const& part, scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     xloom::distributed_scatter_nd_into(
-        std::forward<Data>(data), indices, updates, options.reduction, part, options, policy);
+        std::forward<Data>(data), indices, updates, reduce_none, part, options, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI
