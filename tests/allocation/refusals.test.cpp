@@ -170,7 +170,7 @@ TEST_CASE("scatters and gathers")
             "scatter_elements_into " + name,
             [&, kind] { scatter_elements_into(kind, data, one, updates, {}, threads); }, data));
         calls.push_back(writing(
-            "at " + name, [&, kind] { at(data, kind, one, updates, {}, threads); }, data));
+            "at " + name, [&, kind] { at(kind, data, one, updates, {}, threads); }, data));
     }
     calls.push_back(writing(
         "scatter_nd_into, callable",

@@ -134,7 +134,7 @@ void check_mean(std::vector<T> const& values, T all, T updates_only)
         CHECK(scatter_elements(reduction::mean, one, indices, updates, {.include_self = include_self})(0) ==
               expected);
         xt::xtensor<T, 1> x = one;
-        at(x, reduction::mean, indices, updates, {.include_self = include_self});
+        at(reduction::mean, x, indices, updates, {.include_self = include_self});
         CHECK(x(0) == expected);
         xt::xtensor<T, 2> spread = {{values[0], 0}, {0, 0}};
         auto column = xt::view(spread, xt::range(0, 1), 0);
