@@ -30,7 +30,7 @@ template <xloom::reduction Kind>
 struct scatter : scattered {
     explicit scatter(dispatch_work const& work) : scattered(work, 1) {}
 
-    void operator()() { xloom::scatter_nd_into(y, indices, updates, {.reduction = Kind}); }
+    void operator()() { xloom::scatter_nd_into(Kind, y, indices, updates); }
 };
 
 struct gather {
@@ -51,7 +51,7 @@ template <xloom::reduction Kind>
 struct scatter_items : scattered {
     explicit scatter_items(dispatch_work const& work) : scattered(work, work.H) {}
 
-    void operator()() { xloom::scatter_elements_into(y, indices, updates, {.reduction = Kind}); }
+    void operator()() { xloom::scatter_elements_into(Kind, y, indices, updates); }
 };
 
 struct counts {

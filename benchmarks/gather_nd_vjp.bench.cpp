@@ -14,23 +14,23 @@ template <class T, std::size_t Rank>
 struct vjp_operands {
     xt::xtensor<T, Rank> ct;
     index_table<std::int64_t> indices;
-    xt::xtensor<T, Rank> d_data;
+    xt::xtensor<T, Rank> ct_data;
     std::size_t iterations; ///< slices that were gathered
 
-    auto const& results() const { return d_data; }
-    void clear() { d_data.fill(T{7}); }
+    auto const& results() const { return ct_data; }
+    void clear() { ct_data.fill(T{7}); }
 };
 
 template <class T, std::size_t Rank>
 void hand(vjp_operands<T, Rank>& o)
 {
-    std::size_t const n = o.d_data.shape(0), m = o.ct.size() / o.iterations;
+    std::size_t const n = o.ct_data.shape(0), m = o.ct.size() / o.iterations;
     require_in_range(o.indices, n);
-    T* const to = o.d_data.data();
+    T* const to = o.ct_data.data();
     auto const at = [&](std::size_t i) {
         return static_cast<std::size_t>(wrapped(o.indices.data()[i], n)) * m;
     };
-    std::fill_n(to, o.d_data.size(), T{});
+    std::fill_n(to, o.ct_data.size(), T{});
     for (std::size_t i = 0; i < o.iterations; ++i) {
         if (i + items_ahead < o.iterations)
             __builtin_prefetch(to + at(i + items_ahead), 1);
@@ -44,14 +44,14 @@ void hand(vjp_operands<T, Rank>& o)
 template <class T, std::size_t Rank>
 void forward(vjp_operands<T, Rank>& o)
 {
-    std::fill(o.d_data.begin(), o.d_data.end(), T{});
-    xloom::scatter_nd_into(o.d_data, o.indices, o.ct, {.reduction = xloom::reduction::add});
+    std::fill(o.ct_data.begin(), o.ct_data.end(), T{});
+    xloom::scatter_nd_into(xloom::reduction::add, o.ct_data, o.indices, o.ct);
 }
 
 template <class T, std::size_t Rank>
 void xloom_into(vjp_operands<T, Rank>& o)
 {
-    xloom::gather_nd_vjp_into(o.ct, o.indices, o.d_data);
+    xloom::gather_nd_vjp_into(o.indices, o.ct, o.ct_data);
 }
 
 /// Gathers `count` slices of data [n], or of m items of data [n, m] if Rank is 2.

@@ -56,10 +56,10 @@ void hand_first_axis(matrices& o)
 template <class Operands>
 void xloom_in_place(Operands& o)
 {
-    xloom::scatter_elements_into(o.y, o.indices, o.updates, xloom::reduce_add, {.axis = o.axis});
+    xloom::scatter_elements_into(xloom::reduce_add, o.y, o.indices, o.updates, {.axis = o.axis});
 }
 
-void xloom_at(vectors& o) { xloom::at(o.y, xloom::reduce_add, o.indices, o.updates); }
+void xloom_at(vectors& o) { xloom::at(xloom::reduce_add, o.y, o.indices, o.updates); }
 
 template <class Operands, void (*InPlace)(Operands&)>
 void copying(Operands& o)

@@ -155,7 +155,7 @@ using counts = items<float, std::int64_t>;
 void xloom_counts(counts& o)
 {
     static xloom::tbb_policy const threads(2);
-    xloom::scatter_nd_into(o.y, o.indices, o.updates, {.reduction = xloom::reduction::add}, threads);
+    xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, o.updates, threads);
 }
 
 /// Each update adds 1 to a count; counts the updates lost to data races.
@@ -205,7 +205,7 @@ void hand_histogram(histogram& o)
 /// Adds one number, of which there is no array.
 void xloom_histogram(histogram& o)
 {
-    xloom::scatter_nd_into(o.y, o.indices, xloom::broadcast(1), {.reduction = xloom::reduction::add});
+    xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, xloom::broadcast(1));
 }
 
 void add_histogram(std::size_t bins, std::size_t count)
@@ -237,12 +237,12 @@ struct columns {
 template <class Operands, bool Threads, bool Sorted = false>
 void xloom_policy(Operands& o)
 {
-    constexpr xloom::scatter_nd_options options{.reduction = xloom::reduction::add, .sorted = Sorted};
+    constexpr xloom::scatter_nd_options options{.sorted = Sorted};
     if constexpr (Threads) {
         static xloom::tbb_policy const threads(8);
-        xloom::scatter_nd_into(o.y, o.indices, o.updates, options, threads);
+        xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, o.updates, options, threads);
     } else {
-        xloom::scatter_nd_into(o.y, o.indices, o.updates, options);
+        xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, o.updates, options);
     }
 }
 

@@ -24,15 +24,15 @@ struct vjp_operands {
     index_table<std::int64_t> indices;
     tensor updates;
     std::size_t iterations; ///< updates
-    tensor d_data = data, d_updates = updates;
+    tensor ct_data = data, ct_updates = updates;
     tensor a = data, b = data, c = updates, d = updates; ///< intermediate values of impl:forward
 
     std::size_t size() const { return updates.size() / iterations; }
-    std::pair<tensor, tensor> results() const { return {d_data, d_updates}; }
+    std::pair<tensor, tensor> results() const { return {ct_data, ct_updates}; }
     void clear()
     {
-        d_data.fill(7);
-        d_updates.fill(7);
+        ct_data.fill(7);
+        ct_updates.fill(7);
     }
 };
 
@@ -46,18 +46,18 @@ void hand_none(vjp_operands<Rank>& o)
     auto const slice = [&](std::size_t i) {
         return static_cast<std::size_t>(wrapped(o.indices.data()[i], n));
     };
-    std::copy_n(o.ct.data(), o.ct.size(), o.d_data.data());
+    std::copy_n(o.ct.data(), o.ct.size(), o.ct_data.data());
     for (std::size_t i = o.iterations; i-- > 0;) {
         if (i >= items_ahead) {
             __builtin_prefetch(o.ct.data() + slice(i - items_ahead) * m);
-            __builtin_prefetch(o.d_data.data() + slice(i - items_ahead) * m, 1);
+            __builtin_prefetch(o.ct_data.data() + slice(i - items_ahead) * m, 1);
         }
         std::size_t const at = slice(i);
         float const keep = written[at] ? 0.0f : 1.0f;
         written[at] = true;
         for (std::size_t j = 0; j < m; ++j) {
-            o.d_updates.data()[i * m + j] = keep * o.ct.data()[at * m + j];
-            o.d_data.data()[at * m + j] = 0;
+            o.ct_updates.data()[i * m + j] = keep * o.ct.data()[at * m + j];
+            o.ct_data.data()[at * m + j] = 0;
         }
     }
 }
@@ -67,13 +67,13 @@ void hand_add(vjp_operands<Rank>& o)
 {
     std::size_t const n = o.ct.shape(0), m = o.size();
     require_in_range(o.indices, n);
-    std::copy_n(o.ct.data(), o.ct.size(), o.d_data.data());
+    std::copy_n(o.ct.data(), o.ct.size(), o.ct_data.data());
     for (std::size_t i = 0; i < o.iterations; ++i) {
         if (i + items_ahead < o.iterations)
             __builtin_prefetch(
                 o.ct.data() + static_cast<std::size_t>(wrapped(o.indices.data()[i + items_ahead], n)) * m);
         std::copy_n(o.ct.data() + static_cast<std::size_t>(wrapped(o.indices.data()[i], n)) * m, m,
-            o.d_updates.data() + i * m);
+            o.ct_updates.data() + i * m);
     }
 }
 
@@ -92,7 +92,7 @@ void hand_mul(vjp_operands<Rank>& o)
             __builtin_prefetch(o.a.data() + at(i + items_ahead), 1);
         float* const before = o.a.data() + at(i);
         for (std::size_t j = 0; j < m; ++j) {
-            o.d_updates.data()[i * m + j] = before[j];
+            o.ct_updates.data()[i * m + j] = before[j];
             before[j] *= o.updates.data()[i * m + j];
         }
     }
@@ -104,12 +104,12 @@ void hand_mul(vjp_operands<Rank>& o)
         }
         float* const after = o.a.data() + at(i);
         for (std::size_t j = 0; j < m; ++j) {
-            o.d_updates.data()[i * m + j] *= after[j] * o.ct.data()[at(i) + j];
+            o.ct_updates.data()[i * m + j] *= after[j] * o.ct.data()[at(i) + j];
             after[j] *= o.updates.data()[i * m + j];
         }
     }
     for (std::size_t i = 0; i < o.ct.size(); ++i)
-        o.d_data.data()[i] = o.ct.data()[i] * o.a.data()[i];
+        o.ct_data.data()[i] = o.ct.data()[i] * o.a.data()[i];
 }
 
 /// The result, the number of values that equal it, and an even part for each of them.
@@ -145,10 +145,10 @@ void hand_max(vjp_operands<Rank>& o)
     });
     for (std::size_t i = 0; i < o.data.size(); ++i) {
         part[i] = o.ct.data()[i] / part[i];
-        o.d_data.data()[i] = o.data.data()[i] == largest[i] ? part[i] : 0.0f;
+        o.ct_data.data()[i] = o.data.data()[i] == largest[i] ? part[i] : 0.0f;
     }
     for_each([&](std::size_t at, std::size_t update) {
-        o.d_updates.data()[update] = o.updates.data()[update] == largest[at] ? part[at] : 0.0f;
+        o.ct_updates.data()[update] = o.updates.data()[update] == largest[at] ? part[at] : 0.0f;
     });
 }
 
@@ -167,12 +167,12 @@ void hand_mean(vjp_operands<Rank>& o)
         if (i + items_ahead < o.iterations)
             __builtin_prefetch(o.ct.data() + slice(i + items_ahead) * m);
         for (std::size_t j = 0; j < m; ++j)
-            o.d_updates.data()[i * m + j] =
+            o.ct_updates.data()[i * m + j] =
                 o.ct.data()[slice(i) * m + j] / static_cast<float>(counts[slice(i)]);
     }
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < m; ++j)
-            o.d_data.data()[i * m + j] = o.ct.data()[i * m + j] / static_cast<float>(counts[i]);
+            o.ct_data.data()[i * m + j] = o.ct.data()[i * m + j] / static_cast<float>(counts[i]);
 }
 
 /// Calls of the forward operators. With reduction none, the updates must be of different slices.
@@ -182,45 +182,45 @@ void forward(vjp_operands<Rank>& o)
     using xloom::gather_nd_into;
     using xloom::scatter_nd_into;
     if constexpr (Kind == reduction::add) {
-        std::copy(o.ct.begin(), o.ct.end(), o.d_data.begin());
-        gather_nd_into(o.ct, o.indices, o.d_updates);
+        std::copy(o.ct.begin(), o.ct.end(), o.ct_data.begin());
+        gather_nd_into(o.ct, o.indices, o.ct_updates);
     } else if constexpr (Kind == reduction::none) {
-        std::copy(o.ct.begin(), o.ct.end(), o.d_data.begin());
+        std::copy(o.ct.begin(), o.ct.end(), o.ct_data.begin());
         std::fill(o.c.begin(), o.c.end(), 0.0f);
-        scatter_nd_into(o.d_data, o.indices, o.c);
-        gather_nd_into(o.ct, o.indices, o.d_updates);
+        scatter_nd_into(o.ct_data, o.indices, o.c);
+        gather_nd_into(o.ct, o.indices, o.ct_updates);
     } else if constexpr (Kind == reduction::mean) {
         std::fill(o.a.begin(), o.a.end(), 1.0f);
         std::fill(o.c.begin(), o.c.end(), 1.0f);
-        scatter_nd_into(o.a, o.indices, o.c, {.reduction = reduction::add});
+        scatter_nd_into(reduction::add, o.a, o.indices, o.c);
         for (std::size_t i = 0; i < o.ct.size(); ++i)
-            o.d_data.data()[i] = o.ct.data()[i] / o.a.data()[i];
-        gather_nd_into(o.d_data, o.indices, o.d_updates);
+            o.ct_data.data()[i] = o.ct.data()[i] / o.a.data()[i];
+        gather_nd_into(o.ct_data, o.indices, o.ct_updates);
     } else if constexpr (Kind == reduction::max) {
         std::copy(o.data.begin(), o.data.end(), o.a.begin());
-        scatter_nd_into(o.a, o.indices, o.updates, {.reduction = reduction::max});
+        scatter_nd_into(reduction::max, o.a, o.indices, o.updates);
         gather_nd_into(o.a, o.indices, o.c);
         for (std::size_t i = 0; i < o.c.size(); ++i)
             o.c.data()[i] = o.c.data()[i] == o.updates.data()[i] ? 1.0f : 0.0f;
         for (std::size_t i = 0; i < o.a.size(); ++i)
             o.a.data()[i] = o.a.data()[i] == o.data.data()[i] ? 1.0f : 0.0f;
         std::copy(o.a.begin(), o.a.end(), o.b.begin());
-        scatter_nd_into(o.b, o.indices, o.c, {.reduction = reduction::add});
+        scatter_nd_into(reduction::add, o.b, o.indices, o.c);
         for (std::size_t i = 0; i < o.b.size(); ++i) {
             o.b.data()[i] = o.ct.data()[i] / o.b.data()[i];
-            o.d_data.data()[i] = o.a.data()[i] != 0 ? o.b.data()[i] : 0.0f;
+            o.ct_data.data()[i] = o.a.data()[i] != 0 ? o.b.data()[i] : 0.0f;
         }
         gather_nd_into(o.b, o.indices, o.d);
         for (std::size_t i = 0; i < o.d.size(); ++i)
-            o.d_updates.data()[i] = o.c.data()[i] != 0 ? o.d.data()[i] : 0.0f;
+            o.ct_updates.data()[i] = o.c.data()[i] != 0 ? o.d.data()[i] : 0.0f;
     }
 }
 
 template <std::size_t Rank, reduction Kind>
 void xloom_into(vjp_operands<Rank>& o)
 {
-    xloom::scatter_nd_vjp_into(o.ct, o.data, o.indices, o.updates,
-        {.d_data = o.d_data, .d_updates = o.d_updates}, {.reduction = Kind});
+    xloom::scatter_nd_vjp_into(
+        Kind, o.data, o.indices, o.updates, o.ct, {.ct_data = o.ct_data, .ct_updates = o.ct_updates});
 }
 
 /// A permutation: no slice is named twice.

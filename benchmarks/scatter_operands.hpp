@@ -50,7 +50,7 @@ items<T, Index> make_items(std::size_t n, std::size_t count, bool only_signs)
 template <class Operands, xloom::reduction Kind, xloom::bounds Bounds = xloom::bounds::check>
 void xloom_in_place(Operands& o)
 {
-    xloom::scatter_nd_into(o.y, o.indices, o.updates, {.reduction = Kind, .bounds = Bounds});
+    xloom::scatter_nd_into(Kind, o.y, o.indices, o.updates, {.bounds = Bounds});
 }
 
 /// Copies the data to an existing output first, as the peer does.
@@ -66,7 +66,7 @@ template <class Operands, xloom::reduction Kind>
 void xloom_returned(Operands& o)
 {
     o.returned.reset();
-    o.returned = xloom::scatter_nd(o.data, o.indices, o.updates, {.reduction = Kind});
+    o.returned = xloom::scatter_nd(Kind, o.data, o.indices, o.updates);
 }
 
 template <class Operands, xloom::reduction Kind>

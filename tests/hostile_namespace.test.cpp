@@ -6,6 +6,24 @@
 
 #include <xloom/xloom.hpp>
 
+#include "support/grid.hpp"
+
+namespace user {
+
+// Better matches than a template, for a tensor type whose layout is column-major.
+using matrix = grid<double, 2>;
+void layout_of(matrix const&) = delete;
+void memory_of(matrix const&) = delete;
+void shape_of(matrix const&) = delete;
+void rank_of(matrix const&) = delete;
+void copy_of(std::string_view, matrix const&) = delete;
+void copy_items(matrix const&, matrix&) = delete;
+void is_copied(matrix const&, matrix const&) = delete;
+void fill_with_zeros(matrix&) = delete;
+void gradient_items(matrix&) = delete;
+
+} // namespace user
+
 namespace hostile_namespace_test {
 
 namespace hostile {
@@ -258,8 +276,36 @@ TEST_CASE("nor in derivatives")
 
     xt::xtensor<int, 2> const indices = {{2}, {0}};
     xt::xtensor<number, 1> const updates = {number{7}, number{8}};
-    CHECK(xloom::scatter_nd_vjp(x, x, indices, updates).d_updates(0) == number{3});
-    CHECK(xloom::gather_nd_vjp<1>(updates, x.shape(), indices)(0) == number{8});
+    CHECK(xloom::scatter_nd_vjp(x, indices, updates, x).ct_updates(0) == number{3});
+    CHECK(xloom::gather_nd_vjp<1>(x.shape(), indices, updates)(0) == number{8});
+}
+
+TEST_CASE("nor do functions of a caller's tensor type")
+{
+    user::matrix x({2, 2}), rows({1, 2});
+    auto const item = [](user::matrix const& of, int row, int column) {
+        return of.items[static_cast<std::size_t>(row + of.extents[0] * column)];
+    };
+    x.items[2] = 5;
+    rows.items[1] = 7;
+    xt::xtensor<int, 2> const indices = {{1}};
+    xt::xtensor<int, 2> const columns = {{1, 0}};
+    CHECK(item(xloom::scatter_nd(x, indices, rows), 1, 1) == 7);
+    xloom::scatter_nd_into(xloom::reduce_add, x, indices, rows, {.include_self = false});
+    CHECK(item(x, 1, 1) == 7);
+    CHECK(item(xloom::gather_nd<2>(x, indices), 0, 1) == 7);
+    CHECK(item(xloom::gather_elements(x, columns, {.axis = 1}), 0, 0) == 5);
+    CHECK(item(xloom::scatter_elements(x, columns, rows, {.axis = 1}), 0, 0) == 7);
+    CHECK(item(xloom::take_along_axis(x, columns), 0, 0) == 5);
+    CHECK(item(xloom::take<2>(x, xt::xtensor<int, 1>{1}, {.axis = 0}), 0, 1) == 7);
+    xloom::put_along_axis(x, columns, rows);
+    CHECK(item(x, 1, 0) == 7);
+    xloom::at(xloom::reduce_add, x, 1, 1.0);
+    CHECK(item(x, 1, 0) == 8);
+    CHECK(item(xloom::gather_nd_vjp<2>(xloom::shape{2, 2}, indices, rows), 1, 1) == 7);
+    xloom::gather_nd_vjp_into(indices, rows, x);
+    CHECK(item(x, 0, 1) == 0);
+    CHECK(item(xloom::scatter_nd_vjp(x, indices, rows, x).ct_updates, 0, 1) == 7);
 }
 
 TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")

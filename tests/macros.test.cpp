@@ -129,8 +129,7 @@ TEST_CASE("the headers stand the macros of windows.h, X11 and Qt")
     xt::xtensor<float, 1> const data = {1, 5};
     xt::xtensor<int, 2> const indices = {{0}, {1}};
     xt::xtensor<float, 1> const updates = {3, 4};
-    CHECK(xloom::scatter_nd(data, indices, updates, {.reduction = xloom::reduction::max}) ==
-          xt::xtensor<float, 1>{3, 5});
+    CHECK(xloom::scatter_nd(xloom::reduction::max, data, indices, updates) == xt::xtensor<float, 1>{3, 5});
     CHECK(xloom::to_string(xloom::axes{1}) == "[1]");
 }
 

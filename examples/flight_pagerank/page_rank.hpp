@@ -41,7 +41,7 @@ inline page_rank_result page_rank(flight_graph const& graph)
     auto const N = static_cast<double>(graph.airports.size());
     vector const none = xt::zeros<double>({graph.airports.size()});
     auto const sum_by = [&](auto const& airport, vector const& amounts) {
-        return xloom::scatter_nd(none, airport, amounts, {.reduction = xloom::reduction::add});
+        return xloom::scatter_nd(xloom::reduction::add, none, airport, amounts);
     };
 
     vector const departures = sum_by(graph.origin, graph.count);

@@ -20,7 +20,7 @@ int main()
     xt::xtensor<int, 1> balls({rows + 1}, 0);
     tbb::global_control const eight(
         tbb::global_control::max_allowed_parallelism, 8); // even if there are fewer cores
-    xloom::scatter_nd_into(balls, bin, one_each, xloom::reduce_add, {}, xloom::tbb_policy(8));
+    xloom::scatter_nd_into(xloom::reduce_add, balls, bin, one_each, {}, xloom::tbb_policy(8));
 
     for (std::size_t i = 0; i <= rows; ++i)
         std::printf("%2zu %6d |%.*s\n", i, balls(i), balls(i) / 4000,

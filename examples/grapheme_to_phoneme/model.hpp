@@ -116,7 +116,7 @@ private:
                     .AW = ct.decoder_AW},
                 decoder_workspace_, policy_);
         }
-        xloom::gather_nd_vjp_into(ct_sounds, words.inputs, ct.phonemes, {}, policy_);
+        xloom::gather_nd_vjp_into(words.inputs, ct_sounds, ct.phonemes, {}, policy_);
 
         auto const spelling = spelling_.as(of.spelling());
         auto const ct_encoded = ct_memory_.as(of.encoded());
@@ -127,7 +127,7 @@ private:
             {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
             {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
             policy_);
-        xloom::gather_nd_vjp_into(ct_spelling, words.letters, ct.letters, {}, policy_);
+        xloom::gather_nd_vjp_into(words.letters, ct_spelling, ct.letters, {}, policy_);
     }
 
     Policy policy_;

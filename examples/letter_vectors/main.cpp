@@ -47,8 +47,8 @@ text read_words()
 matrix pooled(text const& all, matrix const& table)
 {
     matrix const vectors = xloom::gather_nd<2>(table, all.letter);
-    return xloom::scatter_nd(matrix(xt::zeros<double>({count, width})), all.word, vectors,
-        {.reduction = max, .include_self = false});
+    return xloom::scatter_nd(
+        max, matrix(xt::zeros<double>({count, width})), all.word, vectors, {.include_self = false});
 }
 
 /// The mean of -log p(language), and its derivative by the pooled vectors.
@@ -70,9 +70,9 @@ matrix gradient_of(text const& all, matrix const& table, matrix const& ct)
 {
     matrix const vectors = xloom::gather_nd<2>(table, all.letter);
     matrix d_vectors = xt::zeros_like(vectors);
-    xloom::scatter_nd_vjp_into(ct, matrix(xt::zeros_like(ct)), all.word, vectors, {.d_updates = d_vectors},
-        {.reduction = max, .include_self = false});
-    return xloom::gather_nd_vjp<2>(d_vectors, table.shape(), all.letter);
+    xloom::scatter_nd_vjp_into(max, matrix(xt::zeros_like(ct)), all.word, vectors, ct,
+        {.ct_updates = d_vectors}, {.include_self = false});
+    return xloom::gather_nd_vjp<2>(table.shape(), all.letter, d_vectors);
 }
 
 /// The largest difference between the gradient and differences of the loss.

@@ -42,7 +42,7 @@ inline xt::xtensor<double, 2> vertex_normals(xt::xtensor<double, 2> const& of_fa
     xt::xtensor<double, 2> sums = xt::zeros<double>({vertex_count, std::size_t{3}});
     for (std::size_t corner = 0; corner < 3; ++corner) {
         auto const vertex = xt::view(cells, xt::all(), xt::range(corner, corner + 1)); // [F, 1]
-        xloom::scatter_nd_into(sums, vertex, of_faces, {.reduction = xloom::reduction::add});
+        xloom::scatter_nd_into(xloom::reduction::add, sums, vertex, of_faces);
     }
     xt::xtensor<double, 2> const lengths = xt::sqrt(xt::sum(sums * sums, {1}, xt::keep_dims));
     return xt::where(lengths > 0.0, sums / lengths, 0.0);

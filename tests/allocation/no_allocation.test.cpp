@@ -237,14 +237,14 @@ TEST_CASE("scatter_nd_into and gather_nd_into allocate nothing for row-major ope
     xt::xtensor<float, 1> item_updates = xt::ones<float>({2});
     xt::xtensor<float, 2> slice_updates = xt::ones<float>({2, 7});
     std::size_t const before = allocations();
-    xloom::scatter_nd_into(data, items, item_updates, {.reduction = xloom::reduction::add});
-    xloom::scatter_nd_into(data, slices, slice_updates, xloom::reduce_max, {.bounds = xloom::bounds::clip});
+    xloom::scatter_nd_into(xloom::reduction::add, data, items, item_updates);
+    xloom::scatter_nd_into(xloom::reduce_max, data, slices, slice_updates, {.bounds = xloom::bounds::clip});
     xloom::gather_nd_into(data, items, item_updates);
     xloom::gather_nd_into(data, slices, slice_updates);
     CHECK(allocations() == before);
     CHECK(data(1, 2, 3) == 1);
     // The meter works: a mean needs a count for each slice.
-    xloom::scatter_nd_into(data, items, item_updates, {.reduction = xloom::reduction::mean});
+    xloom::scatter_nd_into(xloom::reduction::mean, data, items, item_updates);
     CHECK(allocations() > before);
 }
 
@@ -255,14 +255,14 @@ TEST_CASE("scatter_nd_into allocates nothing for updates that are broadcast, of 
     xt::xtensor<float, 1> const row = xt::ones<float>({7});
     xt::xtensor<float, 2, xt::layout_type::column_major> const all = xt::ones<float>({2, 7});
     std::size_t const before = allocations();
-    xloom::scatter_nd_into(data, items, xloom::broadcast(1), {.reduction = xloom::reduction::add});
-    xloom::scatter_nd_into(data, rows, xloom::broadcast(1), {.reduction = xloom::reduction::add});
-    xloom::scatter_nd_into(data, rows, xloom::broadcast(row), xloom::reduce_add);
-    xloom::scatter_nd_into(data, rows, xloom::broadcast(all), xloom::reduce_add);
+    xloom::scatter_nd_into(xloom::reduction::add, data, items, xloom::broadcast(1));
+    xloom::scatter_nd_into(xloom::reduction::add, data, rows, xloom::broadcast(1));
+    xloom::scatter_nd_into(xloom::reduce_add, data, rows, xloom::broadcast(row));
+    xloom::scatter_nd_into(xloom::reduce_add, data, rows, xloom::broadcast(all));
     CHECK(allocations() == before);
     CHECK(data(1, 2, 3) == 4);
     // The meter works: without the mark, updates that are not row-major are copied.
-    xloom::scatter_nd_into(data, rows, all, xloom::reduce_add);
+    xloom::scatter_nd_into(xloom::reduce_add, data, rows, all);
     CHECK(allocations() > before);
 }
 
@@ -287,8 +287,7 @@ TEST_CASE("data that is moved into scatter_nd is still there when memory runs ou
         xt::xtensor<int, 1> data = before, result;
         try {
             refusal const from_then_on(refused);
-            result =
-                xloom::scatter_nd(std::move(data), indices, updates, {.reduction = xloom::reduction::mean});
+            result = xloom::scatter_nd(xloom::reduction::mean, std::move(data), indices, updates);
             is_done = true;
         } catch (std::bad_alloc const&) {
             ++refused;

@@ -17,6 +17,7 @@
 #include <xloom/ranks/thread_ranks.hpp>
 
 #include "../support/on_ranks.hpp"
+#include "../support/reduced_options.hpp"
 #include "counting_new.hpp"
 
 namespace allocation_ranks_test {

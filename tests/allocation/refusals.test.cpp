@@ -144,39 +144,38 @@ TEST_CASE("scatters and gathers")
             scatter_nd_options const options = {.bounds = bounds::drop, .include_self = include_self};
             calls.push_back(writing(
                 "scatter_nd_into " + name,
-                [&, kind, options] { scatter_nd_into(data, tuples, updates, kind, options, threads); },
+                [&, kind, options] { scatter_nd_into(kind, data, tuples, updates, options, threads); },
                 data));
             calls.push_back(writing(
                 "scatter_nd_into, strided " + name,
-                [&, kind, options] { scatter_nd_into(column, tuples, updates, kind, options, threads); },
+                [&, kind, options] { scatter_nd_into(kind, column, tuples, updates, options, threads); },
                 columns));
             calls.push_back(writing(
                 "scatter_nd_into, integers " + name,
-                [&, kind, options] { scatter_nd_into(bytes, tuples, byte_updates, kind, options, threads); },
+                [&, kind, options] { scatter_nd_into(kind, bytes, tuples, byte_updates, options, threads); },
                 bytes));
         }
         calls.push_back(writing(
             "scatter_nd_into, long slices " + name,
-            [&, kind] { scatter_nd_into(long_rows, few, row_updates, kind, {}, threads); }, long_rows));
+            [&, kind] { scatter_nd_into(kind, long_rows, few, row_updates, {}, threads); }, long_rows));
         if (kind != reduction::none)
             calls.push_back(writing(
                 "scatter_nd_into, in float " + name,
                 [&, kind] {
                     scatter_nd_into(
-                        halves, tuples, half_updates, kind, {.accumulate_in_float = true}, threads);
+                        kind, halves, tuples, half_updates, {.accumulate_in_float = true}, threads);
                 },
                 halves));
         calls.push_back(writing(
             "scatter_elements_into " + name,
-            [&, kind] { scatter_elements_into(data, one, updates, kind, {}, threads); }, data));
+            [&, kind] { scatter_elements_into(kind, data, one, updates, {}, threads); }, data));
         calls.push_back(writing(
-            "at " + name, [&, kind] { at(data, kind, one, updates, {}, threads); }, data));
+            "at " + name, [&, kind] { at(kind, data, one, updates, {}, threads); }, data));
     }
     calls.push_back(writing(
         "scatter_nd_into, callable",
         [&] {
-            scatter_nd_into(
-                data, tuples, updates, [](double a, double b) { return a - b; }, {}, threads);
+            scatter_nd_into([](double a, double b) { return a - b; }, data, tuples, updates, {}, threads);
         },
         data));
     calls.push_back(writing(
@@ -196,13 +195,13 @@ TEST_CASE("scatters and gathers")
     calls.push_back(writing(
         "gather_elements_into", [&] { gather_elements_into(data, one, output, {}, threads); }, output));
     calls.push_back(writing(
-        "gather_nd_vjp_into", [&] { gather_nd_vjp_into(updates, tuples, data, {}, threads); }, data));
+        "gather_nd_vjp_into", [&] { gather_nd_vjp_into(tuples, updates, data, {}, threads); }, data));
     calls.push_back(writing(
-        "gather_nd_vjp_into, strided", [&] { gather_nd_vjp_into(updates, tuples, column, {}, threads); },
+        "gather_nd_vjp_into, strided", [&] { gather_nd_vjp_into(tuples, updates, column, {}, threads); },
         columns));
     calls.push_back(writing(
         "gather_nd_vjp_into, in float",
-        [&] { gather_nd_vjp_into(half_updates, tuples, halves, {.accumulate_in_float = true}, threads); },
+        [&] { gather_nd_vjp_into(tuples, half_updates, halves, {.accumulate_in_float = true}, threads); },
         halves));
     check_all(calls);
 }
@@ -211,7 +210,7 @@ TEST_CASE("the derivative of scatters")
 {
     auto const tuples = named_slots<2>({many, 1});
     vector const data = numbers(slots), updates = others(many), ct = numbers(slots);
-    vector d_data = numbers(slots) + 1, d_updates = numbers(many) + 1;
+    vector ct_data = numbers(slots) + 1, ct_updates = numbers(many) + 1;
     xt::xtensor<float16, 1> const halves = numbers<float16>(slots), half_updates = numbers<float16>(many);
     xt::xtensor<float16, 1> d_halves = halves, d_half_updates = half_updates;
     std::vector<written_call> calls;
@@ -223,26 +222,27 @@ TEST_CASE("the derivative of scatters")
                     continue;
                 std::string const name = "scatter_nd_vjp_into " + std::string(name_of(kind));
                 scatter_nd_vjp_options const options = {
-                    .reduction = kind, .bounds = bounds::drop, .include_self = include_self, .ties = rule};
+                    .bounds = bounds::drop, .include_self = include_self, .ties = rule};
                 calls.push_back(writing(
                     name,
-                    [&, options] {
-                        scatter_nd_vjp_into(ct, data, tuples, updates, {d_data, d_updates}, options, threads);
-                    },
-                    d_data, d_updates));
-                calls.push_back(writing(
-                    name + ", d_updates alone",
-                    [&, options] {
+                    [&, kind, options] {
                         scatter_nd_vjp_into(
-                            ct, data, tuples, updates, {.d_updates = d_updates}, options, threads);
+                            kind, data, tuples, updates, ct, {ct_data, ct_updates}, options, threads);
                     },
-                    d_updates));
+                    ct_data, ct_updates));
+                calls.push_back(writing(
+                    name + ", ct_updates alone",
+                    [&, kind, options] {
+                        scatter_nd_vjp_into(
+                            kind, data, tuples, updates, ct, {.ct_updates = ct_updates}, options, threads);
+                    },
+                    ct_updates));
             }
     calls.push_back(writing(
         "scatter_nd_vjp_into, float16",
         [&] {
-            scatter_nd_vjp_into(halves, halves, tuples, half_updates, {d_halves, d_half_updates},
-                {.reduction = reduction::mul}, threads);
+            scatter_nd_vjp_into(
+                reduction::mul, halves, tuples, half_updates, halves, {d_halves, d_half_updates}, threads);
         },
         d_halves, d_half_updates));
     check_all(calls);

@@ -1,26 +1,26 @@
 // Mistakes in a call of gather_nd or gather_nd_into.
 // clang-format off
-// 1: xloom::gather_nd: data must be a tensor
-// 2: xloom::gather_nd: indices must hold integers
-// 3: xloom::gather_nd: indices must hold integers
-// 4: xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)
-// 5: xloom::gather_nd_into: data must be a tensor
-// 6: xloom::gather_nd_into: indices must hold integers
-// 7: xloom::gather_nd_into: output must be a tensor in memory
-// 8: xloom::gather_nd_into: output must be a tensor in memory
-// 9: xloom::gather_nd_into: output must have data's element type
-// 10: xloom::gather_nd_into: output is written, so it must not be const
-// 11: xloom::gather_nd_into: output is written, so it must not be const
-// 12: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
-// 60: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
-// 13: xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 14: xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 15: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
-// 16: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
-// 17: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
-// 18: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
-// 19: xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, output[, options][, policy])
-// 20: xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, output[, options][, policy])
+// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 2: indices must hold integers
+// 3: indices must hold integers
+// 4: a container of your own with a static rank is read, so name the rank of the result, as in gather_nd<Rank>(...)
+// 5: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 6: indices must hold integers
+// 7: what is written must be a tensor in memory
+// 8: what is written must be a tensor in memory
+// 9: an output must have the element type of the tensor that is read
+// 10: what is written must not be const
+// 11: what is written must not be const
+// 12: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 13: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 14: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 15: behind the operands and outputs come the options, then at most one policy
+// 16: behind the operands and outputs come the options, then at most one policy
+// 17: behind the operands and outputs come the options, then at most one policy
+// 18: behind the operands and outputs come the options, then at most one policy
+// 19: behind the operands and outputs come the options, then at most one policy
+// 20: behind the operands and outputs come the options, then at most one policy
 // clang-format on
 #include <vector>
 
@@ -44,7 +44,8 @@ int main()
     xloom::gather_nd_into(data, indices, output);
     xloom::gather_nd_into(data, indices, xt::strided_view(output, {xt::all(), xt::all()}));
     xloom::gather_nd_into(data, indices, output, {.batch_dims = 0}, serial);
-    xloom::gather_nd_into(data, indices, output, {}, {});
+    xloom::gather_nd_into(data, indices, output, {});
+    xloom::gather_nd_into(data, indices, output, serial);
     static_cast<void>(rows);
 #elif CASE == 1
     auto const result = xloom::gather_nd(std::vector<float>{1, 2}, indices);
@@ -88,19 +89,19 @@ int main()
     int const result = 0;
     xloom::gather_nd_into(data, std::vector<int>{0, 2}, output);
 #elif CASE == 15
-    auto const result = xloom::gather_nd(data, indices, serial);
+    auto const result = xloom::gather_nd(data, indices, serial, serial);
 #elif CASE == 16
     auto const result = xloom::gather_nd<2>(data, indices, serial, options);
 #elif CASE == 17
-    auto const result = xloom::gather_nd(data, indices, serial, {.batch_dims = 1});
+    auto const result = xloom::gather_nd(data, indices, options, 2);
 #elif CASE == 18
     auto const result = xloom::gather_nd(data, indices, options, options);
 #elif CASE == 19
     int const result = 0;
-    xloom::gather_nd_into(data, indices, output, serial);
+    xloom::gather_nd_into(data, indices, output, serial, options);
 #elif CASE == 20
     int const result = 0;
-    xloom::gather_nd_into(data, indices, output, serial, {.batch_dims = 1});
+    xloom::gather_nd_into(data, indices, output, options, 2);
 #endif
     static_cast<void>(result);
     static_cast<void>(output), static_cast<void>(options), static_cast<void>(serial);

@@ -1,38 +1,38 @@
 // Mistakes in a call of scatter_nd or scatter_nd_into.
 // clang-format off
-// 1: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
-// 2: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
-// 3: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
-// 4: xloom::scatter_nd_into: data is updated in place, so it must not be const
-// 5: xloom::scatter_nd_into: data is updated in place, so it must not be const
-// 6: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one
-// 7: xloom::scatter_nd: indices must hold integers
-// 8: xloom::scatter_nd: indices must hold integers
-// 9: xloom::scatter_nd: updates must have data's element type; convert them first
-// 10: xloom::scatter_nd: updates must have data's element type; convert them first
-// 11: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 12: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 13: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 14: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 15: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 16: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 60: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one
-// 17: xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 18: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 19: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 20: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 21: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 22: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 23: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 24: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 25: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 29: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 30: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 31: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 32: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
-// 33: xloom::scatter_nd: updates must have data's element type; convert them first
-// 34: xloom::scatter_nd: updates must have data's element type; convert them first
-// 35: xloom::scatter_nd: updates must have data's element type; convert them first
+// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 2: what is written must be a tensor in memory
+// 3: what is written must be a tensor in memory
+// 4: what is written must not be const
+// 5: what is written must not be const
+// 6: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 7: indices must hold integers
+// 8: indices must hold integers
+// 9: updates must have the element type of what they are written to; convert them first
+// 10: updates must have the element type of what they are written to; convert them first
+// 11: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 12: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 13: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 14: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 15: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 16: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
+// 17: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 18: behind the operands and outputs come the options, then at most one policy
+// 19: behind the operands and outputs come the options, then at most one policy
+// 20: behind the operands and outputs come the options, then at most one policy
+// 21: behind the operands and outputs come the options, then at most one policy
+// 22: behind the operands and outputs come the options, then at most one policy
+// 23: behind the operands and outputs come the options, then at most one policy
+// 24: behind the operands and outputs come the options, then at most one policy
+// 25: behind the operands and outputs come the options, then at most one policy
+// 29: behind the operands and outputs come the options, then at most one policy
+// 30: behind the operands and outputs come the options, then at most one policy
+// 31: behind the operands and outputs come the options, then at most one policy
+// 32: behind the operands and outputs come the options, then at most one policy
+// 33: updates must have the element type of what they are written to; convert them first
+// 34: updates must have the element type of what they are written to; convert them first
+// 35: updates must have the element type of what they are written to; convert them first
 // clang-format on
 #include <complex>
 #include <string>
@@ -55,14 +55,16 @@ int main()
     auto const reduce = [](float old, float update) { return old - update; };
 #if CASE == 0
     auto const result = xloom::scatter_nd(data, indices, updates);
-    auto const joined = xloom::scatter_nd(words, indices, words, xloom::reduce_add);
+    auto const joined = xloom::scatter_nd(xloom::reduce_add, words, indices, words);
     xloom::scatter_nd_into(
-        data, indices, 2.0f * updates, [](float old, float update) { return old - update; });
+        [](float old, float update) { return old - update; }, data, indices, 2.0f * updates);
     xloom::scatter_nd_into(data, indices, updates, options, serial);
-    xloom::scatter_nd_into(data, indices, updates, {}, {});
-    xloom::scatter_nd_into(data, indices, updates, reduce, options, serial);
-    xloom::scatter_nd_into(data, indices, updates, xloom::reduction::add, {}, serial);
-    xloom::scatter_nd_into(data, indices, xloom::broadcast(1), xloom::reduction::add, {}, serial);
+    xloom::scatter_nd_into(data, indices, updates, {});
+    xloom::scatter_nd_into(data, indices, updates, serial);
+    xloom::scatter_nd_into(reduce, data, indices, updates, serial);
+    xloom::scatter_nd_into(reduce, data, indices, updates, options, serial);
+    xloom::scatter_nd_into(xloom::reduction::add, data, indices, updates, {}, serial);
+    xloom::scatter_nd_into(xloom::reduction::add, data, indices, xloom::broadcast(1), {}, serial);
     static_cast<void>(joined);
 #elif CASE == 1
     auto const result = xloom::scatter_nd(std::vector<float>{1, 2, 3}, indices, updates);
@@ -91,50 +93,50 @@ int main()
 #elif CASE == 10 // a number of another type
     auto const result = xloom::scatter_nd(data, xt::xtensor<std::int64_t, 1>{0}, 4);
 #elif CASE == 11
-    auto const result = xloom::scatter_nd(data, indices, updates, [](float old) { return old; });
+    auto const result = xloom::scatter_nd([](float old) { return old; }, data, indices, updates);
 #elif CASE == 12
-    auto const result = xloom::scatter_nd(words, indices, words, xloom::reduce_max);
+    auto const result = xloom::scatter_nd(xloom::reduce_max, words, indices, words);
 #elif CASE == 13
-    auto const result = xloom::scatter_nd(plane, indices, plane, xloom::reduce_min);
+    auto const result = xloom::scatter_nd(xloom::reduce_min, plane, indices, plane);
 #elif CASE == 14 // ONNX's name of a reduction as a string
-    auto const result = xloom::scatter_nd(data, indices, updates, "add");
+    auto const result = xloom::scatter_nd("add", data, indices, updates);
 #elif CASE == 15 // written through a reference
     auto const result =
-        xloom::scatter_nd(data, indices, updates, [](float& old, float update) { old += update; });
+        xloom::scatter_nd([](float& old, float update) { old += update; }, data, indices, updates);
 #elif CASE == 16 // nothing is returned
-    auto const result = xloom::scatter_nd(data, indices, updates, [](auto const&, auto const&) {});
+    auto const result = xloom::scatter_nd([](auto const&, auto const&) {}, data, indices, updates);
 #elif CASE == 60 // a view of a temporary
     int const result = 0;
     xloom::scatter_nd_into(xt::view(xt::xtensor<float, 1>(data), xt::all()), indices, updates);
 #elif CASE == 17
     auto const result = xloom::scatter_nd(data, std::vector<int>{0, 2}, updates);
 #elif CASE == 18
-    auto const result = xloom::scatter_nd(data, indices, updates, serial);
+    auto const result = xloom::scatter_nd(data, indices, updates, serial, serial);
 #elif CASE == 19
     auto const result = xloom::scatter_nd(data, indices, updates, serial, options);
 #elif CASE == 20
-    auto const result = xloom::scatter_nd(data, indices, updates, serial, {.bounds = xloom::bounds::drop});
+    auto const result = xloom::scatter_nd(data, indices, updates, reduce);
 #elif CASE == 21
     auto const result = xloom::scatter_nd(data, indices, updates, options, reduce);
 #elif CASE == 22
     auto const result =
         xloom::scatter_nd(data, indices, updates, {.bounds = xloom::bounds::drop}, xloom::reduction::add);
 #elif CASE == 23
-    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial);
+    auto const result = xloom::scatter_nd(reduce, data, indices, updates, serial, serial);
 #elif CASE == 24
-    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial, options);
+    auto const result = xloom::scatter_nd(reduce, data, indices, updates, serial, options);
 #elif CASE == 25
-    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial, {.include_self = false});
+    auto const result = xloom::scatter_nd(reduce, data, indices, updates, updates);
 #elif CASE == 29
     auto const result = xloom::scatter_nd(data, indices, updates, options, options);
 #elif CASE == 30
-    auto const result = xloom::scatter_nd(data, indices, updates, reduce, options, 2);
+    auto const result = xloom::scatter_nd(reduce, data, indices, updates, options, 2);
 #elif CASE == 31
     int const result = 0;
     xloom::scatter_nd_into(data, indices, updates, serial, options);
 #elif CASE == 32
     int const result = 0;
-    xloom::scatter_nd_into(data, indices, updates, reduce, serial);
+    xloom::scatter_nd_into(reduce, data, indices, updates, serial, serial);
 #elif CASE == 33 // a tensor of another type
     auto const result = xloom::scatter_nd(data, indices, xloom::broadcast(xt::xtensor<int, 1>{4}));
 #elif CASE == 34 // no number

@@ -1,22 +1,22 @@
 // Mistakes in a call of scatter_nd_vjp or scatter_nd_vjp_into.
 // clang-format off
-// 1: xloom::scatter_nd_vjp: ct and data must be tensors
-// 2: xloom::scatter_nd_vjp: ct and data must be tensors
-// 3: xloom::scatter_nd_vjp: indices must hold integers
-// 4: xloom::scatter_nd_vjp: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 5: xloom::scatter_nd_vjp: data must hold numbers that have a gradient, which integers, bool, strings and float8_e8m0 have not
-// 6: xloom::scatter_nd_vjp: data must hold numbers that have a gradient, which integers, bool, strings and float8_e8m0 have not
-// 7: xloom::scatter_nd_vjp: ct and updates must have data's element type; convert them first
-// 8: xloom::scatter_nd_vjp: ct and updates must have data's element type; convert them first
-// 9: xloom::scatter_nd_vjp: the arguments are scatter_nd_vjp(ct, data, indices, updates[, options][, policy])
-// 10: xloom::scatter_nd_vjp: the arguments are scatter_nd_vjp(ct, data, indices, updates[, options][, policy])
-// 11: xloom::scatter_nd_vjp: the reduction is one of xloom's, named as options.reduction; of a callable only you know the gradient
-// 12: xloom::scatter_nd_vjp: the reduction is one of xloom's, named as options.reduction; of a callable only you know the gradient
-// 13: and scatter_nd_vjp_into(ct, data, indices, updates, outputs[, options][, policy])
-// 14: xloom: d_data is written, so it must not be const
-// 15: xloom: d_updates must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 16: xloom: d_data must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 17: xloom::scatter_nd_vjp: ct and data must be tensors
+// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 2: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 3: indices must hold integers
+// 4: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 5: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
+// 6: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
+// 7: a cotangent and updates must have data's element type; convert them first
+// 8: a cotangent and updates must have data's element type; convert them first
+// 9: behind the operands and outputs come the options, then at most one policy
+// 10: behind the operands and outputs come the options, then at most one policy
+// 11: the reduction is one of xloom's, such as reduction::add; of a callable only you know the gradient
+// 12: behind the operands and outputs come the options, then at most one policy
+// 13: behind the operands and outputs come the options, then at most one policy
+// 14: xloom: ct_data is written, so it must not be const
+// 15: xloom: ct_updates must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: xloom: ct_data must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 17: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
 // clang-format on
 #include <string>
 #include <vector>
@@ -30,59 +30,59 @@ int main()
     xt::xtensor<double, 1> wrong = {1};
     xt::xtensor<int, 1> const integers = {1, 2};
     xt::xtensor<std::int64_t, 2> const indices = {{0}};
-    xt::xtensor<float, 1> d_data = data, d_updates = updates;
+    xt::xtensor<float, 1> ct_data = data, ct_updates = updates;
     std::vector<float> const numbers = {1, 2};
     xloom::scatter_nd_vjp_options const options{};
     xloom::serial_policy const serial{};
 #if CASE == 0
-    auto const result =
-        xloom::scatter_nd_vjp(1.0f * ct, data, indices, updates, {.reduction = xloom::reduction::max});
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = d_data}, {}, {});
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {d_data, d_updates}, options, serial);
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {});
+    auto const result = xloom::scatter_nd_vjp(xloom::reduction::max, data, indices, updates, 1.0f * ct);
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = ct_data}, {});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, serial);
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, options, serial);
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {});
 #elif CASE == 1
-    auto const result = xloom::scatter_nd_vjp(ct, numbers, indices, updates);
+    auto const result = xloom::scatter_nd_vjp(numbers, indices, updates, ct);
 #elif CASE == 2
-    auto const result = xloom::scatter_nd_vjp(1.0f, data, indices, updates);
+    auto const result = xloom::scatter_nd_vjp(data, indices, updates, 1.0f);
 #elif CASE == 3
-    auto const result = xloom::scatter_nd_vjp(ct, data, ct, updates);
+    auto const result = xloom::scatter_nd_vjp(data, ct, updates, ct);
 #elif CASE == 4
-    auto const result = xloom::scatter_nd_vjp(ct, data, std::vector<int>{0}, updates);
+    auto const result = xloom::scatter_nd_vjp(data, std::vector<int>{0}, updates, ct);
 #elif CASE == 5
-    auto const result = xloom::scatter_nd_vjp(integers, integers, indices, integers);
+    auto const result = xloom::scatter_nd_vjp(integers, indices, integers, integers);
 #elif CASE == 6
     xt::xtensor<std::string, 1> const names = {"a"};
-    auto const result = xloom::scatter_nd_vjp(names, names, indices, names);
+    auto const result = xloom::scatter_nd_vjp(names, indices, names, names);
 #elif CASE == 7
-    auto const result = xloom::scatter_nd_vjp(ct, data, indices, wrong);
+    auto const result = xloom::scatter_nd_vjp(data, indices, wrong, ct);
 #elif CASE == 8
-    auto const result = xloom::scatter_nd_vjp(wrong, data, indices, updates);
+    auto const result = xloom::scatter_nd_vjp(data, indices, updates, wrong);
 #elif CASE == 9
-    auto const result = xloom::scatter_nd_vjp(ct, data, indices, updates, serial);
+    auto const result = xloom::scatter_nd_vjp(data, indices, updates, ct, serial, serial);
 #elif CASE == 10
-    auto const result = xloom::scatter_nd_vjp(ct, data, indices, updates, serial, options);
+    auto const result = xloom::scatter_nd_vjp(data, indices, updates, ct, serial, options);
 #elif CASE == 11
     auto const result =
-        xloom::scatter_nd_vjp(ct, data, indices, updates, [](float a, float b) { return a + b; });
+        xloom::scatter_nd_vjp([](float a, float b) { return a + b; }, data, indices, updates, ct);
 #elif CASE == 12
-    auto const result = xloom::scatter_nd_vjp(ct, data, indices, updates, xloom::reduce_max, options);
+    auto const result = xloom::scatter_nd_vjp(data, indices, updates, ct, xloom::reduce_max);
 #elif CASE == 13
     int const result = 0;
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {d_data, d_updates}, serial);
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, serial, serial);
 #elif CASE == 14
     int const result = 0;
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = data});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = data});
 #elif CASE == 15
     int const result = 0;
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {.d_updates = wrong});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_updates = wrong});
 #elif CASE == 16
     int const result = 0;
-    xloom::scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = xt::xtensor<float, 1>(data)});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = xt::xtensor<float, 1>(data)});
 #elif CASE == 17
     int const result = 0;
-    xloom::scatter_nd_vjp_into(numbers, data, indices, updates, {.d_data = d_data});
+    xloom::scatter_nd_vjp_into(data, indices, updates, numbers, {.ct_data = ct_data});
 #endif
     static_cast<void>(result);
-    static_cast<void>(d_data), static_cast<void>(d_updates), static_cast<void>(numbers);
+    static_cast<void>(ct_data), static_cast<void>(ct_updates), static_cast<void>(numbers);
     static_cast<void>(options), static_cast<void>(serial), static_cast<void>(wrong);
 }

@@ -79,8 +79,8 @@ TEST_CASE("updates, outputs, options, memory")
         "xloom::scatter_elements_into: updates must broadcast to the shape of indices [1, 2], but it is [2, "
         "3]. From the last axis on, give each the length there or 1.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scatter_elements_into(x, indices, matrix{{1, 2}},
-                             {.reduction = reduction::add, .duplicates = duplicates::first}),
+    CHECK_THROWS_WITH_AS(
+        scatter_elements_into(reduction::add, x, indices, matrix{{1, 2}}, {.duplicates = duplicates::first}),
         "xloom::scatter_elements_into: duplicates::first requires reduction::none, but reduction is add. "
         "Choose duplicates::last, with which every update counts.",
         option_error);

@@ -8,6 +8,7 @@
 
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace errors_scatter_nd_test {
@@ -27,17 +28,20 @@ bool have_same_bits(Tensor const& a, Tensor const& b)
            (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
 }
 
+reduced_options options_of(reduced_options const& options = {}) { return options; }
+
 /// Both calls must end in this error, and leave data as it is, where it is.
 template <class Error, class Data, class Indices, class Updates, class... More>
 void refuse(std::string const& text, Data const& data, Indices const& indices, Updates const& updates,
     More const&... more)
 {
+    reduction const kind = options_of(more...).reduction;
     Data copy = data;
     auto const* const memory = copy.data();
-    CHECK_THROWS_WITH_AS(
-        scatter_nd_into(copy, indices, updates, more...), ("xloom::scatter_nd_into: " + text).c_str(), Error);
+    CHECK_THROWS_WITH_AS(scatter_nd_into(kind, copy, indices, updates, more...),
+        ("xloom::scatter_nd_into: " + text).c_str(), Error);
     CHECK(have_same_bits(copy, data));
-    CHECK_THROWS_WITH_AS(scatter_nd(std::move(copy), indices, updates, more...),
+    CHECK_THROWS_WITH_AS(scatter_nd(kind, std::move(copy), indices, updates, more...),
         ("xloom::scatter_nd: " + text).c_str(), Error);
     CHECK(have_same_bits(copy, data));
     CHECK(copy.data() == memory);
@@ -132,16 +136,16 @@ TEST_CASE("scatter_nd refuses every index into an empty axis")
     refuse<index_error>(outside("indices[0, 0] is -1 (axis 0 of length 0)"), none, tuples{{-1}}, row);
     refuse<index_error>("an index can be clipped to an axis that has items only, but axis 0 of data has "
                         "length 0. Choose bounds::drop.",
-        none, tuples{{0}}, row, scatter_nd_options{.bounds = bounds::clip});
+        none, tuples{{0}}, row, reduced_options{.bounds = bounds::clip});
     auto const no_columns = matrix::from_shape({3, 0});
     refuse<index_error>("an index can be clipped to an axis that has items only, but axis 1 of data has "
                         "length 0. Choose bounds::drop.",
-        no_columns, tuples{{0, 0}}, vector{1}, scatter_nd_options{.bounds = bounds::clip});
+        no_columns, tuples{{0, 0}}, vector{1}, reduced_options{.bounds = bounds::clip});
 }
 
 TEST_CASE("duplicates::error names the first two tuples of one slice")
 {
-    scatter_nd_options const error{.duplicates = duplicates::error};
+    reduced_options const error{.duplicates = duplicates::error};
     refuse<index_error>("with duplicates::error a slice may be named once, but indices[1] names slice [2] "
                         "and indices[3] names slice [2]. "
                         "Choose duplicates::last.",
@@ -160,7 +164,7 @@ TEST_CASE("duplicates::error names the first two tuples of one slice")
                         "and indices[1] names slice [3]. "
                         "Choose duplicates::last.",
         data, tuples{{3}, {9}}, vector{1, 2},
-        scatter_nd_options{
+        reduced_options{
             .reduction = reduction::add, .bounds = bounds::clip, .duplicates = duplicates::error});
 }
 
@@ -171,13 +175,13 @@ TEST_CASE("scatter_nd finds a promise broken")
     refuse<index_error>("indices must keep the promise options.unique, but indices[0] names slice [3] and "
                         "indices[2] names slice [3]. Do not "
                         "promise it.",
-        data, tuples{{3}, {0}, {-1}}, vector{1, 2, 3}, scatter_nd_options{.unique = true});
+        data, tuples{{3}, {0}, {-1}}, vector{1, 2, 3}, reduced_options{.unique = true});
     refuse<index_error>("indices must keep the promise options.sorted, but indices[1] names slice [2] and "
                         "indices[2] names slice [1]. Do not "
                         "promise it.",
-        data, tuples{{0}, {2}, {1}}, vector{1, 2, 3}, scatter_nd_options{.sorted = true});
+        data, tuples{{0}, {2}, {1}}, vector{1, 2, 3}, reduced_options{.sorted = true});
     refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{0}, {4}},
-        vector{1, 2}, scatter_nd_options{.bounds = bounds::assume});
+        vector{1, 2}, reduced_options{.bounds = bounds::assume});
 }
 #endif
 

@@ -6,6 +6,7 @@
 
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace errors_scatter_nd_vjp_test {
@@ -21,17 +22,17 @@ using tuples = xt::xtensor<std::int64_t, 2>;
 /// Both calls must end in this error, and leave the outputs as they are.
 template <class Error, class Ct, class Indices>
 void refuse(std::string const& text, Ct const& ct, Indices const& indices, vector const& updates,
-    scatter_nd_vjp_options const& options = {})
+    reduced_vjp_options const& options = {})
 {
     vector const data = {1, 2, 3, 4};
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp(ct, data, indices, updates, options),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp(options.reduction, data, indices, updates, ct, options),
         ("xloom::scatter_nd_vjp: " + text).c_str(), Error);
-    vector d_data = {1, 2, 3, 4}, d_updates = {5, 6};
-    CHECK_THROWS_WITH_AS(
-        scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = d_data, .d_updates = d_updates}, options),
+    vector ct_data = {1, 2, 3, 4}, ct_updates = {5, 6};
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(options.reduction, data, indices, updates, ct,
+                             {.ct_data = ct_data, .ct_updates = ct_updates}, options),
         ("xloom::scatter_nd_vjp_into: " + text).c_str(), Error);
-    CHECK(d_data == vector{1, 2, 3, 4});
-    CHECK(d_updates == vector{5, 6});
+    CHECK(ct_data == vector{1, 2, 3, 4});
+    CHECK(ct_updates == vector{5, 6});
 }
 
 vector const ct = {10, 20, 30, 40}, updates = {1, 2};
@@ -42,7 +43,7 @@ template <class Error>
 void refuse_outputs(std::string const& text, scatter_nd_vjp_outputs<double> const& outputs,
     vector const& cotangents, vector const& old, vector const& values)
 {
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(cotangents, old, indices, values, outputs),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, outputs),
         ("xloom::scatter_nd_vjp_into: " + text).c_str(), Error);
 }
 
@@ -64,18 +65,18 @@ TEST_CASE("scatter_nd_vjp refuses shapes that do not fit together")
     refuse<shape_error>("indices' last axis must be no longer than data's rank, but indices is [1, 2] and "
                         "data is [4]. Index fewer axes.",
         ct, tuples{{0, 0}}, updates);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp(xt::xarray<double>(1.0), xt::xarray<double>(1.0), indices, updates),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp(xt::xarray<double>(1.0), indices, updates, xt::xarray<double>(1.0)),
         "xloom::scatter_nd_vjp: data and indices must have at least one axis, but data has the shape []. "
         "Give it an axis of length 1.",
         shape_error);
     auto const deep = xt::xarray<double>::from_shape(std::vector<std::size_t>(17, 1));
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp(deep, vector{1}, indices, updates),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp(vector{1}, indices, updates, deep),
         "xloom::scatter_nd_vjp: a tensor may have at most 16 axes (max_rank), but ct has 17. Merge some of "
         "them.",
         shape_error);
     auto d_deep = deep;
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(ct, ct, indices, updates, {.d_data = d_deep}),
-        "xloom::scatter_nd_vjp_into: a tensor may have at most 16 axes (max_rank), but d_data has 17. Merge "
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(ct, indices, updates, ct, {.ct_data = d_deep}),
+        "xloom::scatter_nd_vjp_into: a tensor may have at most 16 axes (max_rank), but ct_data has 17. Merge "
         "some of them.",
         shape_error);
 }
@@ -85,8 +86,8 @@ TEST_CASE("scatter_nd_vjp refuses options, and indices out of range")
     refuse<option_error>("duplicates::first requires reduction::none, but reduction is add. Choose "
                          "duplicates::last, with which every update counts.",
         ct, indices, updates, {.reduction = reduction::add, .duplicates = duplicates::first});
-    refuse<option_error>("options.reduction must be a reduction, but it is number 6. Choose one.", ct,
-        indices, updates, {.reduction = static_cast<reduction>(6)});
+    refuse<option_error>("the reduction must be one of xloom's, but it is number 6. Choose one.", ct, indices,
+        updates, {.reduction = static_cast<reduction>(6)});
     refuse<option_error>("options.ties must be even or first, but it is number 2. Choose one.", ct, indices,
         updates, {.ties = static_cast<ties>(2)});
     refuse<index_error>(
@@ -110,43 +111,44 @@ TEST_CASE("scatter_nd_vjp refuses options, and indices out of range")
 TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that share memory")
 {
     vector cotangents = ct, old = {1, 2, 3, 4}, values = updates, short_one = {7, 7, 7};
-    refuse_outputs<shape_error>("d_data must have the shape of data, [4], but it is [3]. Give it that shape.",
-        {.d_data = short_one}, cotangents, old, values);
-    refuse_outputs<shape_error>("d_updates must have the shape of updates, [2], but it is [3]. Give it that "
+    refuse_outputs<shape_error>(
+        "ct_data must have the shape of data, [4], but it is [3]. Give it that shape.",
+        {.ct_data = short_one}, cotangents, old, values);
+    refuse_outputs<shape_error>("ct_updates must have the shape of updates, [2], but it is [3]. Give it that "
                                 "shape.",
-        {.d_updates = short_one}, cotangents, old, values);
-    std::string const law = "an output must have exclusive memory, or d_data be the tensor ct, but ";
+        {.ct_updates = short_one}, cotangents, old, values);
+    std::string const law = "an output must have exclusive memory, or ct_data be the tensor ct, but ";
     refuse_outputs<overlap_error>(
-        law + "d_data overlaps data. Copy one of the two.", {.d_data = old}, cotangents, old, values);
-    refuse_outputs<overlap_error>(law + "d_updates overlaps updates. Copy one of the two.",
-        {.d_updates = values}, cotangents, old, values);
+        law + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
+    refuse_outputs<overlap_error>(law + "ct_updates overlaps updates. Copy one of the two.",
+        {.ct_updates = values}, cotangents, old, values);
     vector wide = {1, 2, 3, 4, 5, 6};
     auto first = xt::view(wide, xt::range(0, 4)), second = xt::view(wide, xt::range(2, 6)),
          part = xt::view(wide, xt::range(3, 5));
-    refuse_outputs<overlap_error>(law + "d_data overlaps d_updates. Copy one of the two.",
-        {.d_data = first, .d_updates = part}, cotangents, old, values);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(first, old, indices, values, {.d_data = second}),
-        ("xloom::scatter_nd_vjp_into: " + law + "d_data overlaps ct. Copy one of the two.").c_str(),
+    refuse_outputs<overlap_error>(law + "ct_data overlaps ct_updates. Copy one of the two.",
+        {.ct_data = first, .ct_updates = part}, cotangents, old, values);
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_data = second}),
+        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(first, old, indices, values, {.d_updates = part}),
-        ("xloom::scatter_nd_vjp_into: " + law + "d_updates overlaps ct. Copy one of the two.").c_str(),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_updates = part}),
+        ("xloom::scatter_nd_vjp_into: " + law + "ct_updates overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     auto reversed = xt::view(cotangents, xt::range(3, xt::placeholders::_, -1));
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(cotangents, old, indices, values, {.d_data = reversed}),
-        ("xloom::scatter_nd_vjp_into: " + law + "d_data overlaps ct. Copy one of the two.").c_str(),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = reversed}),
+        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     tuples own = indices;
     auto numbers = xt::adapt(
         reinterpret_cast<double*>(own.data()), 2, xt::no_ownership(), std::array<std::size_t, 1>{2});
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(cotangents, old, own, values, {.d_updates = numbers}),
-        ("xloom::scatter_nd_vjp_into: " + law + "d_updates overlaps indices. Copy one of the two.").c_str(),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, own, values, cotangents, {.ct_updates = numbers}),
+        ("xloom::scatter_nd_vjp_into: " + law + "ct_updates overlaps indices. Copy one of the two.").c_str(),
         overlap_error);
     auto repeated = xt::adapt(short_one.data(), 4, xt::no_ownership(), std::array<std::size_t, 1>{4},
         std::array<std::ptrdiff_t, 1>{0});
     refuse_outputs<overlap_error>(
-        "every item of d_data must have memory of its own, but d_data has the shape "
+        "every item of ct_data must have memory of its own, but ct_data has the shape "
         "[4] and the strides [0]. Write to a container.",
-        {.d_data = repeated}, cotangents, old, values);
+        {.ct_data = repeated}, cotangents, old, values);
     CHECK(cotangents == ct);
     CHECK(old == vector{1, 2, 3, 4});
     CHECK(values == updates);

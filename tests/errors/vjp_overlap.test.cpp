@@ -298,14 +298,14 @@ TEST_CASE("selective_scan_vjp_into")
 TEST_CASE("gather_nd_vjp_into and scatter_nd_vjp_into")
 {
     xt::xtensor<int, 2> const indices = {{1}, {0}};
-    check_overlaps({{"ct"}, {"d_data"}}, [&](operands const& at) {
-        auto d_data = at.get(1, {3, 2});
-        gather_nd_vjp_into(at.get(0, {2, 2}), indices, d_data);
+    check_overlaps({{"ct"}, {"ct_data"}}, [&](operands const& at) {
+        auto ct_data = at.get(1, {3, 2});
+        gather_nd_vjp_into(indices, at.get(0, {2, 2}), ct_data);
     });
-    check_overlaps({{"ct", "data", "updates"}, {"d_data", "d_updates"}}, [&](operands const& at) {
-        auto d_data = at.get(3, {3, 2}), d_updates = at.get(4, {2, 2});
-        scatter_nd_vjp_into(at.get(0, {3, 2}), at.get(1, {3, 2}), indices, at.get(2, {2, 2}),
-            {.d_data = d_data, .d_updates = d_updates}, {.reduction = reduction::mul});
+    check_overlaps({{"ct", "data", "updates"}, {"ct_data", "ct_updates"}}, [&](operands const& at) {
+        auto ct_data = at.get(3, {3, 2}), ct_updates = at.get(4, {2, 2});
+        scatter_nd_vjp_into(reduction::mul, at.get(1, {3, 2}), indices, at.get(2, {2, 2}), at.get(0, {3, 2}),
+            {.ct_data = ct_data, .ct_updates = ct_updates});
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "judge.hpp"
 #include "nd_choices.hpp"
 #include "operators.hpp"
@@ -22,7 +23,7 @@ struct call {
     array data;
     textbook::array<std::int64_t> indices;
     array updates;
-    xloom::scatter_nd_options options;
+    reduced_options options;
     bool is_callable = false; ///< half_and reduces
 };
 
@@ -49,7 +50,7 @@ call choose(decoder& bytes)
     chosen.options.unique = bytes.rarely();
     chosen.options.sorted = bytes.rarely();
     chosen.is_callable = bytes.below(4) == 1;
-    if (chosen.is_callable && !bytes.rarely())
+    if (chosen.is_callable)
         chosen.options.reduction = reduction::none;
 
     textbook::dims const shape = bytes.dims(4, 4);
@@ -86,9 +87,8 @@ verdict law_of(call const& chosen)
     auto const& [data, indices, updates, options, is_callable] = chosen;
     verdict law;
     bool const replaces = !is_callable && options.reduction == reduction::none;
-    law.option = options.reduction > reduction::mean ||
-                 (is_callable && options.reduction != reduction::none) ||
-                 (options.duplicates == duplicates::first && !replaces);
+    law.option =
+        options.reduction > reduction::mean || (options.duplicates == duplicates::first && !replaces);
     law.shape = data.shape.empty() || indices.shape.empty() || indices.shape.back() > data.shape.size() ||
                 updates.shape != updates_shape(data.shape, indices.shape);
     if (law.shape)
@@ -160,7 +160,7 @@ void with_reduction(call const& chosen, F const& f)
     if (chosen.is_callable)
         f(half_and, chosen.options);
     else
-        f(chosen.options);
+        f(chosen.options.reduction, chosen.options);
 }
 
 bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::int64_t> const& indices)
@@ -171,8 +171,8 @@ bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::i
     law.overlap = is_own_update && !chosen.data.items.empty();
     auto const memory = data.memory;
     bool const has_run = runs(law, [&] {
-        with_reduction(chosen, [&](auto const&... rest) {
-            xloom::scatter_nd_into(data, indices, is_own_update ? data : updates, rest...);
+        with_reduction(chosen, [&](auto const& reduce, reduced_options const& options) {
+            xloom::scatter_nd_into(reduce, data, indices, is_own_update ? data : updates, options);
         });
     });
     if (has_run) {
@@ -199,9 +199,9 @@ bool try_scatter_nd(decoder bytes)
     auto data = to_tensor<xt::xarray<float>>(chosen.data);
     xt::xarray<float> result;
     bool const has_run = runs(law, [&] {
-        with_reduction(chosen, [&](auto const&... rest) {
-            result = way == 0 ? xloom::scatter_nd(data, indices, updates, rest...)
-                              : xloom::scatter_nd(std::move(data), indices, updates, rest...);
+        with_reduction(chosen, [&](auto const& reduce, reduced_options const& options) {
+            result = way == 0 ? xloom::scatter_nd(reduce, data, indices, updates, options)
+                              : xloom::scatter_nd(reduce, std::move(data), indices, updates, options);
         });
     });
     if (has_run)

@@ -45,15 +45,15 @@ void check_case(std::mt19937& random, sizes const& s, bounds rule)
     gather_nd_vjp_options const options{.batch_dims = static_cast<std::int64_t>(s.b), .bounds = rule};
     auto const ct_tensor = to_tensor<xt::xarray<double>>(ct);
     auto const index_tensor = to_tensor<xt::xarray<std::int64_t>>(indices);
-    auto const result = gather_nd_vjp(ct_tensor, s.data, index_tensor, options);
+    auto const result = gather_nd_vjp(s.data, index_tensor, ct_tensor, options);
     CHECK(to_array(result).shape == expected.shape);
     CHECK(to_array(result).items == expected.items);
 
-    auto d_data = xt::xarray<double, xt::layout_type::column_major>(result * 0 + 7);
-    gather_nd_vjp_into(ct_tensor, index_tensor, d_data, options);
-    CHECK(to_array(d_data).items == expected.items);
+    auto ct_data = xt::xarray<double, xt::layout_type::column_major>(result * 0 + 7);
+    gather_nd_vjp_into(index_tensor, ct_tensor, ct_data, options);
+    CHECK(to_array(ct_data).items == expected.items);
     using columns = xt::xarray<double, xt::layout_type::column_major>;
-    CHECK(gather_nd_vjp(columns(ct_tensor), s.data, 1 * index_tensor, options) == result);
+    CHECK(gather_nd_vjp(s.data, 1 * index_tensor, columns(ct_tensor), options) == result);
 }
 
 } // namespace
@@ -69,7 +69,7 @@ TEST_CASE("ranks, tuples of every width, batch axes, sizes of zero")
         for (bounds const rule : {bounds::check, bounds::assume, bounds::drop, bounds::clip})
             check_case(random, s, rule);
     auto const ct = matrix{{1, 2}, {3, 4}};
-    CHECK(gather_nd_vjp<2>(ct, shape{0, 2}, tuples{{0}, {5}}, {.bounds = bounds::drop}).size() == 0);
+    CHECK(gather_nd_vjp<2>(shape{0, 2}, tuples{{0}, {5}}, ct, {.bounds = bounds::drop}).size() == 0);
 }
 
 TEST_CASE("every form of data's shape, and of the result")
@@ -78,15 +78,15 @@ TEST_CASE("every form of data's shape, and of the result")
     auto const data = matrix{{0, 0}, {0, 0}};
     auto const indices = tuples{{1}, {0}, {-1}};
     matrix const expected = {{3, 4}, {6, 8}};
-    CHECK(gather_nd_vjp(ct, {2, 2}, indices) == expected);
-    CHECK(gather_nd_vjp<2>(ct, data.shape(), indices) == expected);
-    CHECK(gather_nd_vjp(ct, shape{2, 2}, indices) == expected);
-    static_assert(std::is_same_v<decltype(gather_nd_vjp(ct, {2, 2}, indices)), xt::xarray<double>>);
-    static_assert(std::is_same_v<decltype(gather_nd_vjp<2>(ct, {2, 2}, indices)), matrix>);
+    CHECK(gather_nd_vjp({2, 2}, indices, ct) == expected);
+    CHECK(gather_nd_vjp<2>(data.shape(), indices, ct) == expected);
+    CHECK(gather_nd_vjp(shape{2, 2}, indices, ct) == expected);
+    static_assert(std::is_same_v<decltype(gather_nd_vjp({2, 2}, indices, ct)), xt::xarray<double>>);
+    static_assert(std::is_same_v<decltype(gather_nd_vjp<2>({2, 2}, indices, ct)), matrix>);
 
     user::grid<double, 2> grid({3, 2});
     xloom::detail::copy_items(ct, grid);
-    auto const result = gather_nd_vjp<2>(grid, {2, 2}, indices);
+    auto const result = gather_nd_vjp<2>({2, 2}, indices, grid);
     static_assert(std::is_same_v<decltype(result), user::grid<double, 2> const>);
     CHECK(to_array(result).items == to_array(expected).items);
 }
@@ -95,19 +95,20 @@ TEST_CASE_TEMPLATE(
     "element types", T, float, double, long double, std::complex<float>, float16, bfloat16, float8_e4m3fn)
 {
     xt::xtensor<T, 1> const ct = {T(1), T(2), T(3)};
-    auto const d_data = gather_nd_vjp<1>(ct, {2}, xt::xtensor<std::uint16_t, 2>{{1}, {0}, {1}});
-    CHECK(d_data(0) == T(2));
-    CHECK(d_data(1) == T(4));
+    auto const ct_data = gather_nd_vjp<1>({2}, xt::xtensor<std::uint16_t, 2>{{1}, {0}, {1}}, ct);
+    CHECK(ct_data(0) == T(2));
+    CHECK(ct_data(1) == T(4));
 }
 
 TEST_CASE("storage floats are rounded after each addition, or once")
 {
     auto const ct = xt::xtensor<bfloat16, 1>(xt::ones<bfloat16>({1000}));
     auto const indices = tuples(xt::zeros<std::int64_t>({1000, 1}));
-    CHECK(gather_nd_vjp<1>(ct, {1}, indices)(0) == 256); // 256 + 1 is rounded to 256
-    CHECK(gather_nd_vjp<1>(ct, {1}, indices, {.accumulate_in_float = true})(0) == 1000);
-    auto const batched = gather_nd_vjp<2>(xt::xtensor<bfloat16, 2>(xt::ones<bfloat16>({2, 500})), {2, 1},
-        xt::xtensor<int, 3>(xt::zeros<int>({2, 500, 1})), {.batch_dims = 1, .accumulate_in_float = true});
+    CHECK(gather_nd_vjp<1>({1}, indices, ct)(0) == 256); // 256 + 1 is rounded to 256
+    CHECK(gather_nd_vjp<1>({1}, indices, ct, {.accumulate_in_float = true})(0) == 1000);
+    auto const batched = gather_nd_vjp<2>({2, 1}, xt::xtensor<int, 3>(xt::zeros<int>({2, 500, 1})),
+        xt::xtensor<bfloat16, 2>(xt::ones<bfloat16>({2, 500})),
+        {.batch_dims = 1, .accumulate_in_float = true});
     CHECK(batched(0, 0) == 500);
     CHECK(batched(1, 0) == 500);
 }
@@ -127,10 +128,10 @@ TEST_CASE("the same bits on any number of threads, with and without promises")
         for (std::int64_t& index : indices)
             index = static_cast<std::int64_t>(random() % slices);
         auto const check = [&](gather_nd_vjp_options const& options) {
-            auto const expected = gather_nd_vjp<2>(ct, {slices, size}, indices, options);
+            auto const expected = gather_nd_vjp<2>({slices, size}, indices, ct, options);
             for (std::size_t const threads : {2u, 3u, 8u}) {
                 auto const result =
-                    gather_nd_vjp<2>(ct, {slices, size}, indices, options, tbb_policy(threads));
+                    gather_nd_vjp<2>({slices, size}, indices, ct, options, tbb_policy(threads));
                 CHECK(std::memcmp(result.data(), expected.data(), result.size() * sizeof(double)) == 0);
             }
         };
@@ -143,8 +144,8 @@ TEST_CASE("the same bits on any number of threads, with and without promises")
         auto const batched = xt::xtensor<std::int64_t, 3>(
             xt::reshape_view(indices, {std::size_t{2}, count / 2, std::size_t{1}}));
         gather_nd_vjp_options const options{.batch_dims = 1, .sorted = true};
-        auto const expected = gather_nd_vjp<3>(batched_ct, {2, slices, size}, batched, options);
-        CHECK(gather_nd_vjp<3>(batched_ct, {2, slices, size}, batched, options, tbb_policy(3)) == expected);
+        auto const expected = gather_nd_vjp<3>({2, slices, size}, batched, batched_ct, options);
+        CHECK(gather_nd_vjp<3>({2, slices, size}, batched, batched_ct, options, tbb_policy(3)) == expected);
     }
 }
 

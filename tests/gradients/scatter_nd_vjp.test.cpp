@@ -4,6 +4,7 @@
 
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -27,7 +28,7 @@ void check_equal(textbook::array<double> const& found, textbook::array<double> c
     CHECK(wrong == 0);
 }
 
-void check_case(vjp_operands const& operands, scatter_nd_vjp_options const& options)
+void check_case(vjp_operands const& operands, reduced_vjp_options const& options)
 {
     CAPTURE(describe(options));
     auto const expected =
@@ -36,23 +37,24 @@ void check_case(vjp_operands const& operands, scatter_nd_vjp_options const& opti
     auto const data = to_tensor<xt::xarray<double>>(operands.data);
     auto const indices = to_tensor<xt::xarray<std::int64_t>>(operands.indices);
     auto const updates = to_tensor<xt::xarray<double>>(operands.updates);
-    auto const result = scatter_nd_vjp(ct, data, indices, updates, options);
-    check_equal(to_array(result.d_data), expected.d_data);
-    check_equal(to_array(result.d_updates), expected.d_updates);
+    auto const result = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
+    check_equal(to_array(result.ct_data), expected.ct_data);
+    check_equal(to_array(result.ct_updates), expected.ct_updates);
 
     // In place of ct; and each gradient alone.
     auto both = ct;
-    auto d_updates = xt::xarray<double>(updates * 0 + 7);
-    scatter_nd_vjp_into(both, data, indices, updates, {.d_data = both, .d_updates = d_updates}, options);
-    CHECK(both == result.d_data);
-    CHECK(d_updates == result.d_updates);
-    auto d_data = xt::xarray<double>(data * 0 + 7);
-    scatter_nd_vjp_into(ct, data, indices, updates, {.d_data = d_data}, options);
-    CHECK(d_data == result.d_data);
-    d_updates.fill(7);
-    scatter_nd_vjp_into(ct, data, indices, updates, {.d_updates = d_updates}, options);
-    CHECK(d_updates == result.d_updates);
-    scatter_nd_vjp_into(ct, data, indices, updates, {}, options);
+    auto ct_updates = xt::xarray<double>(updates * 0 + 7);
+    scatter_nd_vjp_into(options.reduction, data, indices, updates, both,
+        {.ct_data = both, .ct_updates = ct_updates}, options);
+    CHECK(both == result.ct_data);
+    CHECK(ct_updates == result.ct_updates);
+    auto ct_data = xt::xarray<double>(data * 0 + 7);
+    scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {.ct_data = ct_data}, options);
+    CHECK(ct_data == result.ct_data);
+    ct_updates.fill(7);
+    scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {.ct_updates = ct_updates}, options);
+    CHECK(ct_updates == result.ct_updates);
+    scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {}, options);
 }
 
 } // namespace
@@ -61,11 +63,11 @@ TEST_CASE("every reduction, by hand")
 {
     vector const ct = {10, 20, 30}, x = {1, 5, 3}, u = {5, 2, 4};
     tuples const i = {{1}, {0}, {1}};
-    auto const check = [&](scatter_nd_vjp_options const& options, vector const& dx, vector const& du) {
+    auto const check = [&](reduced_vjp_options const& options, vector const& dx, vector const& du) {
         CAPTURE(describe(options));
-        auto const [d_data, d_updates] = scatter_nd_vjp(ct, x, i, u, options);
-        CHECK(d_data == dx);
-        CHECK(d_updates == du);
+        auto const [ct_data, ct_updates] = scatter_nd_vjp(options.reduction, x, i, u, ct, options);
+        CHECK(ct_data == dx);
+        CHECK(ct_updates == du);
     };
     check({}, {0, 0, 30}, {0, 10, 20});
     check({.duplicates = duplicates::first}, {0, 0, 30}, {20, 10, 0});
@@ -86,9 +88,9 @@ TEST_CASE("zeros in a product: one, two, in the old value")
 {
     vector const ct = {1, 1, 1, 1}, x = {2, 2, 0, 0}, u = {3, 0, 0, 0, 5, 7, 0};
     tuples const i = {{0}, {0}, {1}, {1}, {2}, {2}, {3}};
-    auto const [d_data, d_updates] = scatter_nd_vjp(ct, x, i, u, {.reduction = reduction::mul});
-    CHECK(d_data == vector{0, 0, 35, 0});
-    CHECK(d_updates == vector{0, 6, 0, 0, 0, 0, 0});
+    auto const [ct_data, ct_updates] = scatter_nd_vjp(reduction::mul, x, i, u, ct);
+    CHECK(ct_data == vector{0, 0, 35, 0});
+    CHECK(ct_updates == vector{0, 6, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("NaN: the values that equal a NaN are the NaN values; -0 equals 0")
@@ -97,24 +99,24 @@ TEST_CASE("NaN: the values that equal a NaN are the NaN values; -0 equals 0")
     vector const ct = {6, 6, 6, 6}, x = {1, nan, 0.0, 1}, u = {nan, 2, nan, 3, nan, -0.0, -0.0};
     tuples const i = {{0}, {0}, {0}, {1}, {1}, {2}, {3}};
     for (reduction const kind : {reduction::max, reduction::min}) {
-        auto const even = scatter_nd_vjp(ct, x, i, u, {.reduction = kind});
-        CHECK(even.d_data == vector{0, 3, 3, kind == reduction::max ? 6.0 : 0.0});
-        CHECK(even.d_updates == vector{3, 0, 3, 0, 3, 3, kind == reduction::max ? 0.0 : 6.0});
-        auto const first = scatter_nd_vjp(ct, x, i, u, {.reduction = kind, .ties = ties::first});
-        CHECK(first.d_data == vector{0, 6, 6, kind == reduction::max ? 6.0 : 0.0});
-        CHECK(first.d_updates == vector{6, 0, 0, 0, 0, 0, kind == reduction::max ? 0.0 : 6.0});
+        auto const even = scatter_nd_vjp(kind, x, i, u, ct);
+        CHECK(even.ct_data == vector{0, 3, 3, kind == reduction::max ? 6.0 : 0.0});
+        CHECK(even.ct_updates == vector{3, 0, 3, 0, 3, 3, kind == reduction::max ? 0.0 : 6.0});
+        auto const first = scatter_nd_vjp(kind, x, i, u, ct, {.ties = ties::first});
+        CHECK(first.ct_data == vector{0, 6, 6, kind == reduction::max ? 6.0 : 0.0});
+        CHECK(first.ct_updates == vector{6, 0, 0, 0, 0, 0, kind == reduction::max ? 0.0 : 6.0});
     }
     // What a product or a cotangent makes of NaN and infinity is arithmetic.
     auto const product =
-        scatter_nd_vjp(vector{1}, vector{nan}, tuples{{0}, {0}}, vector{2, 3}, {.reduction = reduction::mul});
-    CHECK(product.d_data == vector{6});
-    CHECK(std::isnan(product.d_updates(0)));
+        scatter_nd_vjp(reduction::mul, vector{nan}, tuples{{0}, {0}}, vector{2, 3}, vector{1});
+    CHECK(product.ct_data == vector{6});
+    CHECK(std::isnan(product.ct_updates(0)));
 }
 
 TEST_CASE("every option, duplicates among the slices")
 {
     std::mt19937 random(1);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         check_case(random_vjp_operands(random, {4}, {9}, 1, options.bounds), options);
         check_case(random_vjp_operands(random, {3, 2}, {2, 4}, 1, options.bounds), options);
         check_case(random_vjp_operands(random, {2, 3, 2}, {9}, 2, options.bounds), options);
@@ -124,7 +126,7 @@ TEST_CASE("every option, duplicates among the slices")
 TEST_CASE("every option, no slice twice")
 {
     std::mt19937 random(2);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(true)) {
+    for (reduced_vjp_options const& options : all_vjp_options(true)) {
         auto operands = random_vjp_operands(random, {3, 4, 2}, {7}, 2);
         operands.indices = different_indices(random, 7, {3, 4, 2}, 2);
         check_case(operands, options);
@@ -142,62 +144,63 @@ TEST_CASE("ranks, tuples of every width, sizes of zero")
         {{2, 3, 2, 2}, {5}, 3}, {{2, 3, 2, 2}, {5}, 4}, {{3, 0}, {4}, 1}, {{4}, {0}, 1}, {{2, 3}, {3, 0}, 1},
         {{100, 70}, {3}, 1}, {{1}, {70}, 1}};
     for (auto const& [data, front, k] : all)
-        for (scatter_nd_vjp_options const& options : all_vjp_options(false))
+        for (reduced_vjp_options const& options : all_vjp_options(false))
             if (options.bounds == bounds::check || options.bounds == bounds::drop)
                 if (textbook::size_of(data) < 1000 || options.ties == ties::even)
                     check_case(random_vjp_operands(random, data, front, k), options);
     // Every update of an empty axis is dropped.
     auto const none = matrix::from_shape({0, 2});
-    for (scatter_nd_vjp_options options : all_vjp_options(false)) {
+    for (reduced_vjp_options options : all_vjp_options(false)) {
         options.bounds = bounds::drop;
-        auto const result = scatter_nd_vjp(none, none, tuples{{0}, {-1}}, matrix{{1, 2}, {3, 4}}, options);
-        CHECK(result.d_data == none);
-        CHECK(result.d_updates == matrix{{0, 0}, {0, 0}});
+        auto const result =
+            scatter_nd_vjp(options.reduction, none, tuples{{0}, {-1}}, matrix{{1, 2}, {3, 4}}, none, options);
+        CHECK(result.ct_data == none);
+        CHECK(result.ct_updates == matrix{{0, 0}, {0, 0}});
     }
 }
 
 TEST_CASE("an update may be a plain number, indices of any integer type")
 {
     vector const ct = {1, 2, 3}, x = {4, 5, 6};
-    auto const [dx, du] =
-        scatter_nd_vjp(ct, x, xt::xtensor<std::uint8_t, 1>{1}, 2.0, {.reduction = reduction::mul});
+    auto const [dx, du] = scatter_nd_vjp(reduction::mul, x, xt::xtensor<std::uint8_t, 1>{1}, 2.0, ct);
     CHECK(dx == vector{1, 4, 3});
     static_assert(std::is_same_v<decltype(du), double const>);
     CHECK(du == 10);
     auto const short_ones = xt::xtensor<short, 2>{{-1}, {0}};
-    CHECK(scatter_nd_vjp(ct, x, short_ones, vector{0, 0}).d_updates == vector{3, 1});
+    CHECK(scatter_nd_vjp(x, short_ones, vector{0, 0}, ct).ct_updates == vector{3, 1});
 }
 
 TEST_CASE("layouts: column-major, strided views, lazy expressions, types of one's own")
 {
     std::mt19937 random(4);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         CAPTURE(describe(options));
         auto const operands = random_vjp_operands(random, {3, 4}, {6}, 1, options.bounds);
         auto const ct = to_tensor<matrix>(operands.ct);
         auto const data = to_tensor<matrix>(operands.data);
         auto const indices = to_tensor<tuples>(operands.indices);
         auto const updates = to_tensor<matrix>(operands.updates);
-        auto const expected = scatter_nd_vjp(ct, data, indices, updates, options);
+        auto const expected = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
 
         using columns = xt::xtensor<double, 2, xt::layout_type::column_major>;
         columns const ct_columns = ct, updates_columns = updates;
-        columns d_data = columns::from_shape({3, 4}), d_updates = columns::from_shape({6, 4});
-        scatter_nd_vjp_into(
-            ct_columns, columns(data), indices, updates_columns, {d_data, d_updates}, options);
-        CHECK(d_data == expected.d_data);
-        CHECK(d_updates == expected.d_updates);
+        columns ct_data = columns::from_shape({3, 4}), ct_updates = columns::from_shape({6, 4});
+        scatter_nd_vjp_into(options.reduction, columns(data), indices, updates_columns, ct_columns,
+            {ct_data, ct_updates}, options);
+        CHECK(ct_data == expected.ct_data);
+        CHECK(ct_updates == expected.ct_updates);
         columns in_place = ct;
-        scatter_nd_vjp_into(in_place, data, indices, updates, {.d_data = in_place}, options);
-        CHECK(in_place == expected.d_data);
+        scatter_nd_vjp_into(
+            options.reduction, data, indices, updates, in_place, {.ct_data = in_place}, options);
+        CHECK(in_place == expected.ct_data);
 
         matrix wide = xt::zeros<double>({12, 4});
         auto rows = xt::view(wide, xt::range(11, xt::placeholders::_, -2), xt::all());
-        auto const result = scatter_nd_vjp(
-            1.0 * ct, xt::transpose(columns(xt::transpose(data))), indices, updates + 0.0, options);
-        CHECK(result.d_data == expected.d_data);
-        scatter_nd_vjp_into(ct, data, indices, updates, {.d_updates = rows}, options);
-        CHECK(matrix(rows) == expected.d_updates);
+        auto const result = scatter_nd_vjp(options.reduction, xt::transpose(columns(xt::transpose(data))),
+            indices, updates + 0.0, 1.0 * ct, options);
+        CHECK(result.ct_data == expected.ct_data);
+        scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {.ct_updates = rows}, options);
+        CHECK(matrix(rows) == expected.ct_updates);
         CHECK(xt::sum(xt::view(wide, xt::range(0, 12, 2), xt::all()))() == 0);
     }
 }
@@ -210,12 +213,12 @@ TEST_CASE_TEMPLATE("products with a zero have gradients of 0, even where the oth
         xt::xtensor<T, 1> const ct = {T(1)}, data = {T(2)};
         u(zero) = T(0);
         xt::xtensor<int, 2> const first = xt::zeros<int>({1400, 1});
-        auto const [d_data, d_updates] = scatter_nd_vjp(ct, data, first, u, {.reduction = reduction::mul});
-        CHECK(static_cast<float>(d_data(0)) == 0.0f);
+        auto const [ct_data, ct_updates] = scatter_nd_vjp(reduction::mul, data, first, u, ct);
+        CHECK(static_cast<float>(ct_data(0)) == 0.0f);
         for (std::size_t i = 0; i < 1400; ++i)
             if (i != zero)
-                REQUIRE(static_cast<float>(d_updates(i)) == 0.0f);
-        CHECK(std::isinf(static_cast<float>(d_updates(zero)))); // 2^1400
+                REQUIRE(static_cast<float>(ct_updates(i)) == 0.0f);
+        CHECK(std::isinf(static_cast<float>(ct_updates(zero)))); // 2^1400
     }
 }
 

@@ -10,6 +10,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_derivatives_test {
@@ -43,7 +44,7 @@ tuples random_rows(std::mt19937& random, bounds rule)
     return indices;
 }
 
-scatter_nd_options forward(scatter_nd_vjp_options const& options)
+reduced_options forward(reduced_vjp_options const& options)
 {
     return {.reduction = options.reduction,
         .bounds = options.bounds,
@@ -73,20 +74,20 @@ double dot(matrix<double> const& a, matrix<double> const& b)
 TEST_CASE("scatter_nd of Ceres' Jet has the same derivatives")
 {
     std::mt19937 random(1);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         CAPTURE(describe(options));
         auto const ct = random_numbers(random, rows), data = random_numbers(random, rows),
                    updates = random_numbers(random, count);
         tuples const indices = random_rows(random, options.bounds);
-        auto const result = scatter_nd_vjp(ct, data, indices, updates, options);
-        auto const y = scatter_nd(
-            variables_of(data, 0), indices, variables_of(updates, rows * columns), forward(options));
+        auto const result = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
+        auto const y = scatter_nd(options.reduction, variables_of(data, 0), indices,
+            variables_of(updates, rows * columns), forward(options));
         jet sum(0.0);
         for (std::size_t i = 0; i < y.size(); ++i)
             sum += ct.data()[i] * y.data()[i];
         for (std::size_t i = 0; i < variables; ++i) {
             double const found =
-                i < data.size() ? result.d_data.data()[i] : result.d_updates.data()[i - data.size()];
+                i < data.size() ? result.ct_data.data()[i] : result.ct_updates.data()[i - data.size()];
             double const expected = sum.v[static_cast<Eigen::Index>(i)];
             CHECK(std::abs(found - expected) <= 1e-12 * std::abs(expected));
         }
@@ -97,43 +98,45 @@ TEST_CASE("central differences")
 {
     constexpr double step = 1e-6;
     std::mt19937 random(2);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         CAPTURE(describe(options));
         auto const ct = random_numbers(random, rows);
         auto data = random_numbers(random, rows), updates = random_numbers(random, count);
         tuples const indices = random_rows(random, options.bounds);
-        auto const result = scatter_nd_vjp(ct, data, indices, updates, options);
+        auto const result = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
         auto const slope = [&](double& variable) {
             double const before = variable;
             variable = before + step;
-            double const above = dot(ct, scatter_nd(data, indices, updates, forward(options)));
+            double const above =
+                dot(ct, scatter_nd(options.reduction, data, indices, updates, forward(options)));
             variable = before - step;
-            double const below = dot(ct, scatter_nd(data, indices, updates, forward(options)));
+            double const below =
+                dot(ct, scatter_nd(options.reduction, data, indices, updates, forward(options)));
             variable = before;
             return (above - below) / (2 * step);
         };
         for (std::size_t i = 0; i < data.size(); ++i)
-            CHECK(result.d_data.data()[i] == doctest::Approx(slope(data.data()[i])).epsilon(1e-6));
+            CHECK(result.ct_data.data()[i] == doctest::Approx(slope(data.data()[i])).epsilon(1e-6));
         for (std::size_t i = 0; i < updates.size(); ++i)
-            CHECK(result.d_updates.data()[i] == doctest::Approx(slope(updates.data()[i])).epsilon(1e-6));
+            CHECK(result.ct_updates.data()[i] == doctest::Approx(slope(updates.data()[i])).epsilon(1e-6));
     }
 }
 
 TEST_CASE("linear in the cotangent")
 {
     std::mt19937 random(3);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         CAPTURE(describe(options));
         auto const a = random_numbers(random, rows), b = random_numbers(random, rows),
                    data = random_numbers(random, rows), updates = random_numbers(random, count);
         tuples const indices = random_rows(random, options.bounds);
         auto const of = [&](matrix<double> const& ct) {
-            return scatter_nd_vjp(ct, data, indices, updates, options);
+            return scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
         };
         matrix<double> const both = 2.0 * a - 3.0 * b;
         auto const result = of(both), result_a = of(a), result_b = of(b);
-        CHECK(xt::allclose(result.d_data, 2.0 * result_a.d_data - 3.0 * result_b.d_data));
-        CHECK(xt::allclose(result.d_updates, 2.0 * result_a.d_updates - 3.0 * result_b.d_updates));
+        CHECK(xt::allclose(result.ct_data, 2.0 * result_a.ct_data - 3.0 * result_b.ct_data));
+        CHECK(xt::allclose(result.ct_updates, 2.0 * result_a.ct_updates - 3.0 * result_b.ct_updates));
     }
 }
 
@@ -144,21 +147,22 @@ TEST_CASE("a scatter's and a gather's derivative are adjoint to them and to each
         tuples const indices = random_rows(random, rule);
         auto const x = random_numbers(random, rows), ct = random_numbers(random, rows),
                    u = random_numbers(random, count), ct_u = random_numbers(random, count);
-        // <ct, scatter(x, u)> = <d_data, x> + <d_updates, u> for reductions that are linear.
+        // <ct, scatter(x, u)> = <ct_data, x> + <ct_updates, u> for reductions that are linear.
         for (reduction const kind : {reduction::none, reduction::add, reduction::mean})
             for (bool const include_self : {true, false}) {
-                scatter_nd_vjp_options const options{
+                reduced_vjp_options const options{
                     .reduction = kind, .bounds = rule, .include_self = include_self};
-                auto const [d_data, d_updates] = scatter_nd_vjp(ct, x, indices, u, options);
-                CHECK(dot(ct, scatter_nd(x, indices, u, forward(options))) ==
-                      doctest::Approx(dot(d_data, x) + dot(d_updates, u)));
+                auto const [ct_data, ct_updates] =
+                    scatter_nd_vjp(options.reduction, x, indices, u, ct, options);
+                CHECK(dot(ct, scatter_nd(options.reduction, x, indices, u, forward(options))) ==
+                      doctest::Approx(dot(ct_data, x) + dot(ct_updates, u)));
             }
         auto const gathered = gather_nd<2>(x, indices, {.bounds = rule});
-        auto const d_x = gather_nd_vjp<2>(ct_u, x.shape(), indices, {.bounds = rule});
+        auto const d_x = gather_nd_vjp<2>(x.shape(), indices, ct_u, {.bounds = rule});
         CHECK(dot(ct_u, gathered) == doctest::Approx(dot(d_x, x)));
         matrix<double> const zeros = xt::zeros<double>({rows, columns});
-        CHECK(d_x == scatter_nd(zeros, indices, ct_u, {.reduction = reduction::add, .bounds = rule}));
-        CHECK(scatter_nd_vjp(ct, x, indices, u, {.reduction = reduction::add, .bounds = rule}).d_updates ==
+        CHECK(d_x == scatter_nd(reduction::add, zeros, indices, ct_u, {.bounds = rule}));
+        CHECK(scatter_nd_vjp(reduction::add, x, indices, u, ct, {.bounds = rule}).ct_updates ==
               gather_nd<2>(ct, indices, {.bounds = rule}));
     }
 }
@@ -169,18 +173,17 @@ TEST_CASE("the derivatives of scalars that carry derivatives: second derivatives
     // d/dx of ct * x * u0 * u1 by x, u0 and u1, each differentiated by x.
     xt::xtensor<dual, 1> const ct = {dual(2.0)}, x = {dual(3.0, 0)}, u = {dual(5.0), dual(7.0)};
     tuples const indices = {{0}, {0}};
-    auto const product = scatter_nd_vjp(ct, x, indices, u, {.reduction = reduction::mul});
-    CHECK(product.d_data(0).a == 70);
-    CHECK(product.d_data(0).v[0] == 0);
-    CHECK(product.d_updates(0).a == 42);
-    CHECK(product.d_updates(0).v[0] == 14);
-    CHECK(product.d_updates(1).v[0] == 10);
+    auto const product = scatter_nd_vjp(reduction::mul, x, indices, u, ct);
+    CHECK(product.ct_data(0).a == 70);
+    CHECK(product.ct_data(0).v[0] == 0);
+    CHECK(product.ct_updates(0).a == 42);
+    CHECK(product.ct_updates(0).v[0] == 14);
+    CHECK(product.ct_updates(1).v[0] == 10);
     for (reduction const kind :
         {reduction::none, reduction::add, reduction::max, reduction::min, reduction::mean})
         for (ties const rule : {ties::even, ties::first})
-            CHECK(
-                scatter_nd_vjp(ct, x, indices, u, {.reduction = kind, .ties = rule}).d_updates(1).v[0] == 0);
-    CHECK(gather_nd_vjp<1>(u, shape{1}, indices)(0).a == 12);
+            CHECK(scatter_nd_vjp(kind, x, indices, u, ct, {.ties = rule}).ct_updates(1).v[0] == 0);
+    CHECK(gather_nd_vjp<1>(shape{1}, indices, u)(0).a == 12);
 }
 
 } // namespace scatter_nd_vjp_derivatives_test

@@ -8,6 +8,7 @@
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_threads_test {
@@ -58,21 +59,23 @@ void check_all(std::size_t slices, std::size_t columns, std::size_t count, indic
     std::mt19937 random(7);
     auto const ct = numbers(random, slices, columns), data = numbers(random, slices, columns),
                updates = numbers(random, count, columns);
-    for (scatter_nd_vjp_options options : all_vjp_options(false)) {
+    for (reduced_vjp_options options : all_vjp_options(false)) {
         bool const is_extremum = options.reduction == reduction::max || options.reduction == reduction::min;
         if (options.bounds != rule || (options.ties == ties::first && !is_extremum))
             continue;
         options.sorted = is_sorted;
         CAPTURE(describe(options));
-        auto const expected = scatter_nd_vjp(ct, data, indices, updates, options);
+        auto const expected = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
         for (threads_or_backwards const& policy : policies) {
             CAPTURE(policy.parts);
-            auto const result = scatter_nd_vjp(ct, data, indices, updates, options, policy);
-            CHECK(have_same_bits(result.d_data, expected.d_data));
-            CHECK(have_same_bits(result.d_updates, expected.d_updates));
+            auto const result =
+                scatter_nd_vjp(options.reduction, data, indices, updates, ct, options, policy);
+            CHECK(have_same_bits(result.ct_data, expected.ct_data));
+            CHECK(have_same_bits(result.ct_updates, expected.ct_updates));
             auto alone = ct;
-            scatter_nd_vjp_into(alone, data, indices, updates, {.d_data = alone}, options, policy);
-            CHECK(have_same_bits(alone, expected.d_data));
+            scatter_nd_vjp_into(
+                options.reduction, data, indices, updates, alone, {.ct_data = alone}, options, policy);
+            CHECK(have_same_bits(alone, expected.ct_data));
         }
     }
 }
@@ -119,14 +122,15 @@ TEST_CASE("different slices, as promised and as checked")
     auto const indices = to_tensor<indices_2d>(different_indices(random, count, {count}, 1));
     auto const ct = numbers(random, count, 1), data = numbers(random, count, 1),
                updates = numbers(random, count, 1);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(true)) {
+    for (reduced_vjp_options const& options : all_vjp_options(true)) {
         if (options.bounds != bounds::check || options.duplicates != duplicates::last)
             continue;
         CAPTURE(describe(options));
-        auto const expected = scatter_nd_vjp(ct, data, indices, updates, options);
-        auto const result = scatter_nd_vjp(ct, data, indices, updates, options, tbb_policy(3));
-        CHECK(have_same_bits(result.d_data, expected.d_data));
-        CHECK(have_same_bits(result.d_updates, expected.d_updates));
+        auto const expected = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
+        auto const result =
+            scatter_nd_vjp(options.reduction, data, indices, updates, ct, options, tbb_policy(3));
+        CHECK(have_same_bits(result.ct_data, expected.ct_data));
+        CHECK(have_same_bits(result.ct_updates, expected.ct_updates));
     }
 }
 
@@ -135,13 +139,13 @@ TEST_CASE("a policy of no threads, or of more than there are updates")
     std::mt19937 random(9);
     auto const ct = numbers(random, 5000, 1), updates = numbers(random, many, 1);
     auto const indices = random_rows(many, 5000);
-    scatter_nd_vjp_options const options{.bounds = bounds::clip};
-    auto const expected = scatter_nd_vjp(ct, ct, indices, updates, options);
+    reduced_vjp_options const options{.bounds = bounds::clip};
+    auto const expected = scatter_nd_vjp(options.reduction, ct, indices, updates, ct, options);
     for (std::size_t const parts : {std::size_t{0}, ~std::size_t{0}}) {
-        auto const result =
-            scatter_nd_vjp(ct, ct, indices, updates, options, threads_or_backwards{parts, true});
-        CHECK(have_same_bits(result.d_data, expected.d_data));
-        CHECK(have_same_bits(result.d_updates, expected.d_updates));
+        auto const result = scatter_nd_vjp(
+            options.reduction, ct, indices, updates, ct, options, threads_or_backwards{parts, true});
+        CHECK(have_same_bits(result.ct_data, expected.ct_data));
+        CHECK(have_same_bits(result.ct_updates, expected.ct_updates));
     }
 }
 

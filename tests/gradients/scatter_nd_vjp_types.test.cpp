@@ -10,6 +10,7 @@
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/grid.hpp"
 #include "support/vjp_cases.hpp"
 
@@ -29,7 +30,7 @@ template <class T>
 void check_type(bool is_ordered = true)
 {
     std::mt19937 random(5);
-    for (scatter_nd_vjp_options const& options : all_vjp_options(false)) {
+    for (reduced_vjp_options const& options : all_vjp_options(false)) {
         bool const is_extremum = options.reduction == reduction::max || options.reduction == reduction::min;
         if (options.bounds != bounds::drop || (is_extremum && !is_ordered))
             continue;
@@ -38,10 +39,9 @@ void check_type(bool is_ordered = true)
             auto const operands = random_vjp_operands(random, {5, 3}, {9}, k, options.bounds);
             auto const expected = textbook::scatter_nd_vjp(
                 operands.ct, operands.data, operands.indices, operands.updates, options);
-            auto const result =
-                scatter_nd_vjp(to_tensor<xt::xarray<T>>(operands.ct), to_tensor<xt::xarray<T>>(operands.data),
-                    to_tensor<xt::xarray<std::int64_t>>(operands.indices),
-                    to_tensor<xt::xarray<T>>(operands.updates), options);
+            auto const result = scatter_nd_vjp(options.reduction, to_tensor<xt::xarray<T>>(operands.data),
+                to_tensor<xt::xarray<std::int64_t>>(operands.indices),
+                to_tensor<xt::xarray<T>>(operands.updates), to_tensor<xt::xarray<T>>(operands.ct), options);
             auto const count_wrong = [&](auto const& found, textbook::array<double> const& gradients) {
                 std::size_t wrong = 0;
                 for (std::size_t i = 0; i < found.size(); ++i) {
@@ -54,8 +54,8 @@ void check_type(bool is_ordered = true)
                 }
                 return wrong;
             };
-            CHECK(count_wrong(result.d_data, expected.d_data) == 0);
-            CHECK(count_wrong(result.d_updates, expected.d_updates) == 0);
+            CHECK(count_wrong(result.ct_data, expected.ct_data) == 0);
+            CHECK(count_wrong(result.ct_updates, expected.ct_updates) == 0);
         }
     }
 }
@@ -70,9 +70,9 @@ TEST_CASE_TEMPLATE("storage floats: computed in float, rounded once", T, float16
     // 2^-9 * 2^-9 is no float16, but a gradient that contains it is.
     if constexpr (std::is_same_v<T, float16>) {
         xt::xtensor<T, 1> const small = {T(std::ldexp(1.0f, -14)), T(std::ldexp(1.0f, -14)), T(1024)};
-        auto const result = scatter_nd_vjp(xt::xtensor<T, 1>{T(16384)}, xt::xtensor<T, 1>{T(16384)},
-            tuples{{0}, {0}, {0}}, small, {.reduction = reduction::mul});
-        CHECK(result.d_data(0) == T(std::ldexp(1.0f, -4)));
+        auto const result = scatter_nd_vjp(reduction::mul, xt::xtensor<T, 1>{T(16384)}, tuples{{0}, {0}, {0}},
+            small, xt::xtensor<T, 1>{T(16384)});
+        CHECK(result.ct_data(0) == T(std::ldexp(1.0f, -4)));
     }
 }
 
@@ -82,14 +82,14 @@ TEST_CASE("complex numbers are not conjugated, and have no order")
     using namespace std::complex_literals;
     xt::xtensor<complex, 1> const ct = {1.0 + 2.0i}, x = {2.0 - 1.0i}, u = {3.0i, 1.0 - 1.0i};
     tuples const i = {{0}, {0}};
-    auto const result = scatter_nd_vjp(ct, x, i, u, {.reduction = reduction::mul});
-    CHECK(result.d_data(0) == ct(0) * u(0) * u(1));
-    CHECK(result.d_updates(0) == ct(0) * x(0) * u(1));
-    CHECK(result.d_updates(1) == ct(0) * x(0) * u(0));
-    auto const mean = scatter_nd_vjp(ct, x, i, u, {.reduction = reduction::mean, .include_self = false});
-    CHECK(mean.d_data(0) == 0.0);
-    CHECK(mean.d_updates(1) == 0.5 + 1.0i);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp(ct, x, i, u, {.reduction = reduction::max}),
+    auto const result = scatter_nd_vjp(reduction::mul, x, i, u, ct);
+    CHECK(result.ct_data(0) == ct(0) * u(0) * u(1));
+    CHECK(result.ct_updates(0) == ct(0) * x(0) * u(1));
+    CHECK(result.ct_updates(1) == ct(0) * x(0) * u(0));
+    auto const mean = scatter_nd_vjp(reduction::mean, x, i, u, ct, {.include_self = false});
+    CHECK(mean.ct_data(0) == 0.0);
+    CHECK(mean.ct_updates(1) == 0.5 + 1.0i);
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp(reduction::max, x, i, u, ct),
         "xloom::scatter_nd_vjp: a reduction must be defined for data's elements, but reduction is max and "
         "data holds complex128. Choose another.",
         option_error);
@@ -101,12 +101,12 @@ TEST_CASE("scalars of other libraries: second derivatives")
     auto const x = boost::math::differentiation::make_fvar<double, 1>(3.0);
     for (reduction const kind : all_six) {
         CAPTURE(name_of(kind));
-        auto const result = scatter_nd_vjp(xt::xtensor<dual, 1>{dual(2.0)}, xt::xtensor<dual, 1>{x},
-            tuples{{0}, {0}}, xt::xtensor<dual, 1>{dual(5.0), dual(7.0)}, {.reduction = kind});
+        auto const result = scatter_nd_vjp(kind, xt::xtensor<dual, 1>{x}, tuples{{0}, {0}},
+            xt::xtensor<dual, 1>{dual(5.0), dual(7.0)}, xt::xtensor<dual, 1>{dual(2.0)});
         bool const is_product = kind == reduction::mul;
-        CHECK(result.d_updates(0).derivative(1) == (is_product ? 14 : 0));
-        CHECK(result.d_updates(1).derivative(1) == (is_product ? 10 : 0));
-        CHECK(result.d_data(0).derivative(1) == 0);
+        CHECK(result.ct_updates(0).derivative(1) == (is_product ? 14 : 0));
+        CHECK(result.ct_updates(1).derivative(1) == (is_product ? 10 : 0));
+        CHECK(result.ct_data(0).derivative(1) == 0);
     }
 }
 
@@ -115,14 +115,14 @@ TEST_CASE("containers of one's own")
     user::grid<double, 1> ct({3}), x({3}), u({2});
     for (int i = 0; i < 3; ++i)
         ct.items[static_cast<std::size_t>(i)] = 10 * (i + 1);
-    auto const result = scatter_nd_vjp(ct, x, tuples{{2}, {2}}, u);
-    static_assert(std::is_same_v<decltype(result.d_data), user::grid<double, 1>>);
-    CHECK(to_array(result.d_data).items == std::vector<double>{10, 20, 0});
-    CHECK(to_array(result.d_updates).items == std::vector<double>{0, 30});
+    auto const result = scatter_nd_vjp(x, tuples{{2}, {2}}, u, ct);
+    static_assert(std::is_same_v<decltype(result.ct_data), user::grid<double, 1>>);
+    CHECK(to_array(result.ct_data).items == std::vector<double>{10, 20, 0});
+    CHECK(to_array(result.ct_updates).items == std::vector<double>{0, 30});
     xt::xtensor_fixed<double, xt::xshape<2>> const fixed = {1, 2};
-    auto const of_fixed = scatter_nd_vjp(fixed, fixed, tuples{{0}}, xt::xtensor<double, 1>{5});
-    CHECK(of_fixed.d_data(0) == 0);
-    CHECK(of_fixed.d_data(1) == 2);
+    auto const of_fixed = scatter_nd_vjp(fixed, tuples{{0}}, xt::xtensor<double, 1>{5}, fixed);
+    CHECK(of_fixed.ct_data(0) == 0);
+    CHECK(of_fixed.ct_data(1) == 2);
 }
 
 } // namespace scatter_nd_vjp_types_test

@@ -8,6 +8,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -73,23 +74,18 @@ TEST_CASE("scatter_nd to a copy reports every index outside, whichever block it 
         for (reduction const kind : {reduction::none, reduction::add, reduction::mean}) {
             tuples const indices = indices_with(wrong);
             vector target = data;
-            std::string const expected =
-                error_of([&] { scatter_nd_into(target, indices, updates, {.reduction = kind}); });
+            std::string const expected = error_of([&] { scatter_nd_into(kind, target, indices, updates); });
             CHECK(expected != "none");
             CHECK(target == data);
-            auto const copied = [&](scatter_nd_options options) {
-                options.reduction = kind;
-                return error_of([&] { scatter_nd(data, indices, updates, options); });
+            auto const copied = [&](scatter_nd_options const& options) {
+                return error_of([&] { scatter_nd(kind, data, indices, updates, options); });
             };
             CHECK(copied({}) == expected);
             CHECK(copied({.duplicates = duplicates::error}) == expected);
             CHECK(copied({.include_self = false}) == expected);
             CHECK(copied({.unique = true}) == expected);
-            CHECK(error_of([&] {
-                scatter_nd(data, indices, updates, {.reduction = kind}, jthread_policy{3});
-            }) == expected);
-            CHECK(error_of([&] { scatter_nd(vector(data), indices, updates, {.reduction = kind}); }) ==
-                  expected);
+            CHECK(error_of([&] { scatter_nd(kind, data, indices, updates, jthread_policy{3}); }) == expected);
+            CHECK(error_of([&] { scatter_nd(kind, vector(data), indices, updates); }) == expected);
         }
 }
 
@@ -99,7 +95,7 @@ TEST_CASE("scatter_nd to a copy reports an index outside before long slices are 
     auto indices = xt::xtensor<int, 2>(xt::zeros<int>({1024, 1}));
     indices(1000, 0) = 1024;
     CHECK(
-        error_of([&] { scatter_nd(rows, indices, rows, {.reduction = reduction::add}); }) ==
+        error_of([&] { scatter_nd(reduction::add, rows, indices, rows); }) ==
         ": an index into an axis of length d must be in [-d, d - 1], but indices[1000, 0] is 1024 (axis 0 of "
         "length 1024). Correct it, or choose bounds::drop or bounds::clip.");
 }
@@ -111,7 +107,7 @@ TEST_CASE("a callable is not called if an index is outside")
         ++calls;
         return a + b;
     };
-    CHECK_THROWS_AS(scatter_nd(data, indices_with({49'999}), updates, add), index_error);
+    CHECK_THROWS_AS(scatter_nd(add, data, indices_with({49'999}), updates), index_error);
     CHECK(calls == 0);
 }
 
@@ -120,11 +116,8 @@ TEST_CASE("of several errors, that of the indices precedes those of the reductio
     CHECK_THROWS_AS(gather_nd<2>(data, indices_with({49'999})), index_error);
     CHECK_THROWS_AS(gather_nd<2>(data, indices_with({})), shape_error);
     CHECK_THROWS_AS(
-        scatter_nd(data, indices_with({49'999}), updates, {.reduction = static_cast<reduction>(99)}),
-        index_error);
-    CHECK_THROWS_AS(
-        scatter_nd(data, indices_with({49'999}), updates, reduce_add, {.reduction = reduction::mul}),
-        index_error);
+        scatter_nd(static_cast<reduction>(99), data, indices_with({49'999}), updates), index_error);
+    CHECK_THROWS_AS(scatter_nd(reduce_add, data, indices_with({49'999}), updates), index_error);
 }
 
 TEST_CASE("indices into data without items are checked")

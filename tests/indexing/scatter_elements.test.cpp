@@ -57,9 +57,9 @@ void check_case(random_case<T> const& operands, std::size_t axis, Reduce const& 
     auto const updates = to_tensor<Data>(operands.updates);
     CAPTURE(axis);
     CHECK(
-        to_array(scatter_elements(data, indices, updates, reduce, options, policy)).items == expected.items);
+        to_array(scatter_elements(reduce, data, indices, updates, options, policy)).items == expected.items);
     CHECK(to_array(data).items == operands.data.items);
-    scatter_elements_into(data, indices, updates, reduce, options, policy);
+    scatter_elements_into(reduce, data, indices, updates, options, policy);
     CHECK(to_array(data).items == expected.items);
 }
 
@@ -96,13 +96,13 @@ TEST_CASE("ONNX's examples")
     CHECK(scatter_elements(row, index_matrix{{1, -3}}, matrix{{1.1, 2.1}}, {.axis = -1}) ==
           matrix{{1, 1.1, 2.1, 4, 5}});
     index_matrix const twice = {{1, 1}};
-    CHECK(scatter_elements(row, twice, matrix{{1.5, 2}}, {.axis = 1, .reduction = reduction::add}) ==
+    CHECK(scatter_elements(reduction::add, row, twice, matrix{{1.5, 2}}, {.axis = 1}) ==
           matrix{{1, 5.5, 3, 4, 5}});
-    CHECK(scatter_elements(row, twice, matrix{{1.5, 2}}, {.axis = 1, .reduction = reduction::mul}) ==
+    CHECK(scatter_elements(reduction::mul, row, twice, matrix{{1.5, 2}}, {.axis = 1}) ==
           matrix{{1, 6, 3, 4, 5}});
-    CHECK(scatter_elements(row, twice, matrix{{1.5, 7}}, {.axis = 1, .reduction = reduction::max}) ==
+    CHECK(scatter_elements(reduction::max, row, twice, matrix{{1.5, 7}}, {.axis = 1}) ==
           matrix{{1, 7, 3, 4, 5}});
-    CHECK(scatter_elements(row, twice, matrix{{1.5, 7}}, {.axis = 1, .reduction = reduction::min}) ==
+    CHECK(scatter_elements(reduction::min, row, twice, matrix{{1.5, 7}}, {.axis = 1}) ==
           matrix{{1, 1.5, 3, 4, 5}});
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("types")
           xt::xtensor<bool, 1>{true, false});
     xt::xtensor<std::string, 1> const words = {"a", "b"};
     xt::xtensor<std::string, 1> const ends = {"c", "d"};
-    auto const joined = scatter_elements(words, index_vector{1, 1}, ends, reduce_add);
+    auto const joined = scatter_elements(reduce_add, words, index_vector{1, 1}, ends);
     CHECK(joined(0) == "a");
     CHECK(joined(1) == "bcd");
 }
@@ -154,7 +154,7 @@ TEST_CASE("layouts: column-major, views, lazy expressions, containers of one's o
     matrix x = zeros;
     scatter_elements_into(xt::transpose(x), indices, updates);
     CHECK(x == matrix{{2.0, 1.0, 0}, {1.1, 0, 2.1}, {0, 2.2, 1.2}});
-    CHECK(scatter_elements(zeros + 1.0, indices, 2.0 * updates, reduce_add) ==
+    CHECK(scatter_elements(reduce_add, zeros + 1.0, indices, 2.0 * updates) ==
           matrix{{5.0, 3.2, 1}, {3.0, 1, 5.4}, {1, 5.2, 3.4}});
     matrix moved = zeros;
     double const* const memory = moved.data();
@@ -166,7 +166,7 @@ TEST_CASE("layouts: column-major, views, lazy expressions, containers of one's o
 TEST_CASE("updates that broadcast are not written out")
 {
     CHECK(scatter_elements(zeros, indices, broadcast(7)) == matrix{{7, 7, 0}, {7, 0, 7}, {0, 7, 7}});
-    CHECK(scatter_elements(zeros, indices, broadcast(vector{1, 2, 3}), reduce_add) ==
+    CHECK(scatter_elements(reduce_add, zeros, indices, broadcast(vector{1, 2, 3})) ==
           matrix{{1, 2, 0}, {1, 0, 3}, {0, 2, 3}});
     CHECK(scatter_elements(zeros, indices, broadcast(matrix{{1}, {2}}), {.axis = 1}) ==
           matrix{{1, 1, 1}, {2, 2, 2}, {0, 0, 0}});
@@ -178,10 +178,9 @@ TEST_CASE("updates that broadcast are not written out")
             auto const expected = textbook::scatter_elements(operands.data, operands.indices,
                 textbook::broadcast_to(small, operands.indices.shape), axis,
                 [](int old, int update) { return old + update; });
-            auto const result = scatter_elements(to_tensor<xt::xarray<int>>(operands.data),
+            auto const result = scatter_elements(reduce_add, to_tensor<xt::xarray<int>>(operands.data),
                 to_tensor<indices_of_any_rank>(operands.indices),
-                broadcast(to_tensor<xt::xarray<int>>(small)), reduce_add,
-                {.axis = static_cast<std::int64_t>(axis)});
+                broadcast(to_tensor<xt::xarray<int>>(small)), {.axis = static_cast<std::int64_t>(axis)});
             CHECK(to_array(result).items == expected.items);
         }
 }
@@ -193,9 +192,9 @@ TEST_CASE("options")
     matrix const u = {{10, 20}, {30, 40}};
     CHECK(scatter_elements(x, twice, u, {.axis = 1, .duplicates = duplicates::first}) ==
           matrix{{10, 2, 3}, {4, 5, 30}});
-    CHECK(scatter_elements(x, twice, u, {.axis = 1, .reduction = reduction::add, .include_self = false}) ==
+    CHECK(scatter_elements(reduction::add, x, twice, u, {.axis = 1, .include_self = false}) ==
           matrix{{30, 2, 3}, {4, 5, 70}});
-    CHECK(scatter_elements(x, twice, u, {.axis = 1, .reduction = reduction::mean}) ==
+    CHECK(scatter_elements(reduction::mean, x, twice, u, {.axis = 1}) ==
           matrix{{31.0 / 3, 2, 3}, {4, 5, 76.0 / 3}});
     index_matrix const outside = {{3, 0}, {-4, -1}};
     CHECK(scatter_elements(x, outside, u, {.axis = 1, .bounds = bounds::drop}) ==
@@ -207,8 +206,8 @@ TEST_CASE("options")
     xt::xtensor<float16, 1> const small = {float16(2048)};
     xt::xtensor<float16, 1> const ones = {float16(1), float16(1)};
     index_vector const same = {0, 0};
-    CHECK(float(scatter_elements(small, same, ones, reduce_add)(0)) == 2048);
-    CHECK(float(scatter_elements(small, same, ones, reduce_add, {.accumulate_in_float = true})(0)) == 2050);
+    CHECK(float(scatter_elements(reduce_add, small, same, ones)(0)) == 2048);
+    CHECK(float(scatter_elements(reduce_add, small, same, ones, {.accumulate_in_float = true})(0)) == 2050);
 }
 
 TEST_CASE("empty operands")
@@ -232,12 +231,11 @@ TEST_CASE("threads give the bits of serial")
         auto const index_tensor = to_tensor<indices_of_any_rank>(operands.indices);
         auto const update_tensor = to_tensor<xt::xarray<float>>(operands.updates);
         for (reduction const kind : {reduction::none, reduction::add, reduction::mean}) {
-            scatter_elements_options const options{
-                .axis = static_cast<std::int64_t>(axis), .reduction = kind};
-            auto const expected = scatter_elements(data, index_tensor, update_tensor, options);
+            scatter_elements_options const options{.axis = static_cast<std::int64_t>(axis)};
+            auto const expected = scatter_elements(kind, data, index_tensor, update_tensor, options);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 8})
-                CHECK(scatter_elements(data, index_tensor, update_tensor, options, jthread_policy{threads}) ==
-                      expected);
+                CHECK(scatter_elements(kind, data, index_tensor, update_tensor, options,
+                          jthread_policy{threads}) == expected);
         }
     }
 }
@@ -245,7 +243,7 @@ TEST_CASE("threads give the bits of serial")
 TEST_CASE("an exception of a callable propagates")
 {
     auto const fails = [](double, double) -> double { throw std::runtime_error("told so"); };
-    CHECK_THROWS_WITH_AS(scatter_elements(zeros, indices, updates, fails), "told so", std::runtime_error);
+    CHECK_THROWS_WITH_AS(scatter_elements(fails, zeros, indices, updates), "told so", std::runtime_error);
 }
 
 } // namespace scatter_elements_test

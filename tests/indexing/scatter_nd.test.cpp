@@ -36,7 +36,7 @@ void check_random_case(textbook::dims const& data_shape, textbook::dims const& f
     CAPTURE(front.size());
     CAPTURE(k);
     for (reduction const kind : {reduction::none, reduction::add}) {
-        auto const result = to_array(scatter_nd(tensor, index_tensor, update_tensor, {.reduction = kind}));
+        auto const result = to_array(scatter_nd(kind, tensor, index_tensor, update_tensor));
         CHECK(result.items == (kind == reduction::none ? none : add).items);
         CHECK(result.shape == data_shape);
     }
@@ -152,7 +152,7 @@ TEST_CASE("k = 0: each update is a whole data, the last one stays")
     auto const indices = indices_2d::from_shape({2, 0});
     xt::xtensor<float, 2> const updates = {{3, 4}, {5, 6}};
     CHECK(scatter_nd(data, indices, updates) == xt::xtensor<float, 1>{5, 6});
-    CHECK(scatter_nd(data, indices, updates, reduce_add) == xt::xtensor<float, 1>{9, 12});
+    CHECK(scatter_nd(reduce_add, data, indices, updates) == xt::xtensor<float, 1>{9, 12});
 }
 
 TEST_CASE("duplicates: with none the last stays, with a reduction all count, the old value once")
@@ -161,13 +161,10 @@ TEST_CASE("duplicates: with none the last stays, with a reduction all count, the
     indices_2d const indices = {{1}, {1}, {-2}, {0}};
     xt::xtensor<int, 1> const updates = {1, 2, 3, 4};
     CHECK(scatter_nd(data, indices, updates) == xt::xtensor<int, 1>{4, 3, 30});
-    CHECK(
-        scatter_nd(data, indices, updates, {.reduction = reduction::add}) == xt::xtensor<int, 1>{14, 26, 30});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul}) ==
-          xt::xtensor<int, 1>{40, 120, 30});
-    CHECK(
-        scatter_nd(data, indices, updates, {.reduction = reduction::max}) == xt::xtensor<int, 1>{10, 20, 30});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::min}) == xt::xtensor<int, 1>{4, 1, 30});
+    CHECK(scatter_nd(reduction::add, data, indices, updates) == xt::xtensor<int, 1>{14, 26, 30});
+    CHECK(scatter_nd(reduction::mul, data, indices, updates) == xt::xtensor<int, 1>{40, 120, 30});
+    CHECK(scatter_nd(reduction::max, data, indices, updates) == xt::xtensor<int, 1>{10, 20, 30});
+    CHECK(scatter_nd(reduction::min, data, indices, updates) == xt::xtensor<int, 1>{4, 1, 30});
 }
 
 TEST_CASE("data that is moved in is not copied")
@@ -195,7 +192,7 @@ TEST_CASE("in place into views, with steps of any sign")
     CHECK(table == xt::xtensor<int, 2>{{0, -1, -2, 3}, {4, 5, 6, 7}, {8, -3, -4, 11}});
     auto reversed =
         xt::strided_view(table, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::all()});
-    scatter_nd_into(reversed, indices_2d{{0, 0}}, xt::xtensor<int, 1>{100}, {.reduction = reduction::add});
+    scatter_nd_into(reduction::add, reversed, indices_2d{{0, 0}}, xt::xtensor<int, 1>{100});
     CHECK(table(2, 0) == 108);
     scatter_nd_into(xt::view(table, 1), indices_2d{{0}}, xt::xtensor<int, 1>{77});
     CHECK(table(1, 0) == 77);

@@ -7,6 +7,7 @@
 
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/every_reduction.hpp"
 #include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
@@ -98,10 +99,10 @@ void check_type(std::initializer_list<reduction> kinds)
             auto const expected = textbook::scatter_nd(data, indices, all,
                 [kind](T const& old, T const& update) { return textbook_reduce<T>(kind, old, update); });
             auto result = tensor;
-            scatter_nd_into(result, index_tensor, broadcast(update_tensor), {.reduction = kind});
+            scatter_nd_into(kind, result, index_tensor, broadcast(update_tensor));
             CHECK(to_array(result).items == expected.items);
-            CHECK(to_array(scatter_nd(tensor, index_tensor, broadcast(update_tensor), {.reduction = kind}))
-                      .items == expected.items);
+            CHECK(to_array(scatter_nd(kind, tensor, index_tensor, broadcast(update_tensor))).items ==
+                  expected.items);
         }
     });
 }
@@ -122,7 +123,7 @@ TEST_CASE("broadcast: every shape, every reduction, many element types")
 
 TEST_CASE("broadcast: the results of updates that are written out, with every option")
 {
-    scatter_nd_options const all_options[] = {{.bounds = bounds::drop}, {.bounds = bounds::clip},
+    reduced_options const all_options[] = {{.bounds = bounds::drop}, {.bounds = bounds::clip},
         {.bounds = bounds::assume}, {.duplicates = duplicates::first},
         {.reduction = reduction::add, .include_self = false}, {.reduction = reduction::mean},
         {.reduction = reduction::mean, .bounds = bounds::drop, .include_self = false},
@@ -131,16 +132,18 @@ TEST_CASE("broadcast: the results of updates that are written out, with every op
         auto const tensor = to_tensor<xt::xarray<double>>(data);
         auto const update_tensor = to_tensor<xt::xarray<double>>(updates);
         auto const all_tensor = to_tensor<xt::xarray<double>>(all);
-        for (scatter_nd_options const& options : all_options) {
+        for (reduced_options const& options : all_options) {
             CAPTURE(&options - all_options);
             auto index_tensor = to_tensor<xt::xarray<std::int64_t>>(indices);
             if (options.bounds == bounds::drop || options.bounds == bounds::clip)
                 for (std::size_t i = 0; i < index_tensor.size(); i += 3)
                     index_tensor.storage()[i] += 100; // outside
-            auto const expected = scatter_nd(tensor, index_tensor, all_tensor, options);
-            CHECK(scatter_nd(tensor, index_tensor, broadcast(update_tensor), options) == expected);
+            auto const expected = scatter_nd(options.reduction, tensor, index_tensor, all_tensor, options);
+            CHECK(scatter_nd(options.reduction, tensor, index_tensor, broadcast(update_tensor), options) ==
+                  expected);
             auto result = tensor;
-            scatter_nd_into(result, index_tensor, broadcast(update_tensor), options, jthread_policy{3});
+            scatter_nd_into(options.reduction, result, index_tensor, broadcast(update_tensor), options,
+                jthread_policy{3});
             CHECK(result == expected);
         }
     });
@@ -160,15 +163,15 @@ TEST_CASE("broadcast: storage floats that are rounded once")
 {
     xt::xtensor<bfloat16, 1> counts = {bfloat16(0), bfloat16(0)};
     auto const indices = xt::xtensor<int, 2>(xt::zeros<int>({300, 1}));
-    scatter_nd_into(counts, indices, broadcast(1), {.reduction = reduction::add});
+    scatter_nd_into(reduction::add, counts, indices, broadcast(1));
     CHECK(+counts(0) == 256.0f); // 256 + 1 is rounded to 256
     counts(0) = bfloat16(0);
-    scatter_nd_into(
-        counts, indices, broadcast(1), {.reduction = reduction::add, .accumulate_in_float = true});
+    scatter_nd_into(reduction::add, counts, indices, broadcast(1), {.accumulate_in_float = true});
     CHECK(+counts(0) == 300.0f);
     xt::xtensor<bfloat16, 2> rows = xt::zeros<bfloat16>({2, 3});
-    scatter_nd_into(rows, indices, broadcast(xt::xtensor<bfloat16, 1>{bfloat16(1), bfloat16(2), bfloat16(0)}),
-        {.reduction = reduction::add, .accumulate_in_float = true}, jthread_policy{2});
+    scatter_nd_into(reduction::add, rows, indices,
+        broadcast(xt::xtensor<bfloat16, 1>{bfloat16(1), bfloat16(2), bfloat16(0)}),
+        {.accumulate_in_float = true}, jthread_policy{2});
     CHECK(+rows(0, 0) == 300.0f);
     CHECK(+rows(0, 1) == 600.0f);
     CHECK(+rows(0, 2) == 0.0f);
@@ -182,10 +185,10 @@ TEST_CASE("broadcast: data and updates of any layout")
         auto const expected =
             textbook::scatter_nd(data, indices, all, [](double old, double update) { return old + update; });
         auto const check = [&](auto result, auto const& update_tensor) {
-            scatter_nd_into(result, index_tensor, broadcast(update_tensor), reduce_add);
+            scatter_nd_into(reduce_add, result, index_tensor, broadcast(update_tensor));
             CHECK(to_array(result).items == expected.items);
-            CHECK(to_array(scatter_nd(result, index_tensor, broadcast(update_tensor),
-                               [](double old, double update) { return old - update; }))
+            CHECK(to_array(scatter_nd([](double old, double update) { return old - update; }, result,
+                               index_tensor, broadcast(update_tensor)))
                       .items == data.items);
         };
         check(to_tensor<column_major>(data), to_tensor<column_major>(updates));
@@ -217,21 +220,19 @@ TEST_CASE("broadcast: the bits of one thread on any number of threads")
         weights[0] = count;
         auto const weight = to_tensor<xt::xarray<float>>(random_items<float>(random, weights));
         auto const check = [&](auto const& updates) {
-            auto const expected =
-                scatter_nd(data, indices, broadcast(updates), {.reduction = reduction::add});
+            auto const expected = scatter_nd(reduction::add, data, indices, broadcast(updates));
             for (std::size_t const threads : {2u, 3u, 8u}) {
                 CAPTURE(threads);
                 auto result = data;
-                scatter_nd_into(result, indices, broadcast(updates), {.reduction = reduction::add},
-                    jthread_policy{threads});
+                scatter_nd_into(reduction::add, result, indices, broadcast(updates), jthread_policy{threads});
                 CHECK(result == expected);
-                CHECK(scatter_nd(data, indices, broadcast(updates), reduce_add, {},
+                CHECK(scatter_nd(reduce_add, data, indices, broadcast(updates), {},
                           jthread_policy{threads}) == expected);
             }
             textbook::dims required = item;
             required.insert(required.begin(), count);
             auto const all = to_tensor<xt::xarray<float>>(written_out(to_array(updates), required));
-            CHECK(scatter_nd(data, indices, all, reduce_add) == expected);
+            CHECK(scatter_nd(reduce_add, data, indices, all) == expected);
         };
         check(xt::xarray<float>(0.1f));
         check(row);
@@ -244,8 +245,8 @@ TEST_CASE("broadcast: promises")
     vector data = {1, 2, 3, 4};
     scatter_nd_into(data, indices_2d{{3}, {0}}, broadcast(9), {.unique = true}, jthread_policy{2});
     CHECK(data == vector{9, 2, 3, 9});
-    scatter_nd_into(data, indices_2d{{1}, {1}, {2}}, broadcast(1),
-        {.reduction = reduction::add, .sorted = true}, jthread_policy{2});
+    scatter_nd_into(
+        reduction::add, data, indices_2d{{1}, {1}, {2}}, broadcast(1), {.sorted = true}, jthread_policy{2});
     CHECK(data == vector{9, 4, 4, 9});
 }
 
@@ -253,18 +254,18 @@ TEST_CASE("broadcast: counting in three lines")
 {
     xt::xtensor<std::int64_t, 1> counts = xt::zeros<std::int64_t>({4});
     xt::xtensor<int, 1> const values = {3, 1, 3, -1, 0};
-    scatter_nd_into(counts, xt::view(values, xt::all(), xt::newaxis()), broadcast(1), reduce_add);
+    scatter_nd_into(reduce_add, counts, xt::view(values, xt::all(), xt::newaxis()), broadcast(1));
     CHECK(counts == xt::xtensor<std::int64_t, 1>{1, 1, 0, 3});
 }
 
 TEST_CASE("broadcast: scalars of other types with the same value")
 {
     indices_2d const twice = {{0}, {0}};
-    CHECK(scatter_nd(vector{1, 2}, twice, broadcast(3), reduce_add) == vector{7, 2});
-    CHECK(scatter_nd(vector{1, 2}, twice, broadcast(0.5f), reduce_add) == vector{2, 2});
-    CHECK(scatter_nd(xt::xtensor<int, 1>{1, 2}, twice, broadcast(3.0), reduce_add) ==
+    CHECK(scatter_nd(reduce_add, vector{1, 2}, twice, broadcast(3)) == vector{7, 2});
+    CHECK(scatter_nd(reduce_add, vector{1, 2}, twice, broadcast(0.5f)) == vector{2, 2});
+    CHECK(scatter_nd(reduce_add, xt::xtensor<int, 1>{1, 2}, twice, broadcast(3.0)) ==
           xt::xtensor<int, 1>{7, 2});
-    CHECK(scatter_nd(xt::xtensor<int, 1>{1, 2}, twice, broadcast(true), reduce_add) ==
+    CHECK(scatter_nd(reduce_add, xt::xtensor<int, 1>{1, 2}, twice, broadcast(true)) ==
           xt::xtensor<int, 1>{3, 2});
     xt::xtensor<float, 1> const data = {1, 2};
     CHECK_THROWS_WITH_AS(scatter_nd(data, twice, broadcast(0.1)),
@@ -283,20 +284,20 @@ TEST_CASE("broadcast: expressions, temporaries and scalars of the data's own")
     vector const row = {1, 2};
     matrix data = {{0, 0}, {0, 0}};
     indices_2d const indices = {{1}, {1}, {0}};
-    scatter_nd_into(data, indices, broadcast(2.0 * row), reduce_add);
+    scatter_nd_into(reduce_add, data, indices, broadcast(2.0 * row));
     CHECK(data == matrix{{2, 4}, {4, 8}});
     auto const doubled = 2.0 * row;
-    scatter_nd_into(data, indices, broadcast(doubled), reduce_add);
+    scatter_nd_into(reduce_add, data, indices, broadcast(doubled));
     CHECK(data == matrix{{4, 8}, {8, 16}});
     auto const owned = broadcast(vector{1, 1}); // used after the temporary's end
-    scatter_nd_into(data, indices, owned, reduce_add);
+    scatter_nd_into(reduce_add, data, indices, owned);
     CHECK(data == matrix{{5, 9}, {10, 18}});
-    scatter_nd_into(data, indices, broadcast(data(0, 0)), reduce_add); // 5, also after data(0, 0) is 10
+    scatter_nd_into(reduce_add, data, indices, broadcast(data(0, 0))); // 5, also after data(0, 0) is 10
     CHECK(data == matrix{{10, 14}, {20, 28}});
     CHECK_THROWS_AS(scatter_nd_into(data, indices, broadcast(xt::view(data, 0, xt::all()))), overlap_error);
     std::string const word = "a string that is too long for the small-string optimisation";
     xt::xtensor<std::string, 1> words = {"", "b"};
-    scatter_nd_into(words, indices, broadcast(word), reduce_add);
+    scatter_nd_into(reduce_add, words, indices, broadcast(word));
     CHECK(words(0) == word);
     CHECK(words(1) == "b" + word + word);
 }
@@ -305,8 +306,8 @@ TEST_CASE("broadcast: data that is moved in, and a callable")
 {
     vector data = {1, 2};
     double const* const memory = data.data();
-    data = scatter_nd(std::move(data), indices_2d{{0}, {0}}, broadcast(3),
-        [](double old, double update) { return old * update; });
+    data = scatter_nd([](double old, double update) { return old * update; }, std::move(data),
+        indices_2d{{0}, {0}}, broadcast(3));
     CHECK(data == vector{9, 2});
     CHECK(data.data() == memory);
 }
@@ -315,7 +316,7 @@ TEST_CASE("broadcast: large slices, which are not fused with the copy")
 {
     auto const data = xt::xtensor<float, 2>(xt::ones<float>({1024, 512}));
     auto const indices = xt::xtensor<int, 2>(xt::ones<int>({1024, 1}));
-    auto const result = scatter_nd(data, indices, broadcast(1), {.reduction = reduction::add});
+    auto const result = scatter_nd(reduction::add, data, indices, broadcast(1));
     CHECK(result(1, 0) == 1025.0f);
     CHECK(result(1, 511) == 1025.0f);
     CHECK(result(2, 511) == 1.0f);

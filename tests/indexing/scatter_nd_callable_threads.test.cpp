@@ -55,7 +55,7 @@ calls scatter_ones(std::size_t slices, std::size_t length, std::size_t count)
         calls_of_item.fetch_sub(1);
         return numbered{old.number, old.sum + update.sum};
     };
-    scatter_nd_into(data, indices, updates, add, {}, jthread_policy{2});
+    scatter_nd_into(add, data, indices, updates, {}, jthread_policy{2});
 
     std::vector<std::size_t> seen(thread_of.begin(), thread_of.end());
     std::sort(seen.begin(), seen.end());

@@ -9,6 +9,7 @@
 
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "support/every_reduction.hpp"
 
 namespace scatter_nd_copy_test {
@@ -80,10 +81,10 @@ void check_rows(indices_2d const& indices, std::initializer_list<reduction> kind
     auto const data = made_up<T>(rows, 1), updates = made_up<T>(indices.shape(0), 2);
     for (reduction const kind : kinds) {
         CAPTURE(name_of(kind));
-        auto const result = scatter_nd(data, indices, updates, {.reduction = kind});
+        auto const result = scatter_nd(kind, data, indices, updates);
         CHECK(have_same_bits(result, expected_of(kind, data, indices, updates)));
         auto in_place = data;
-        scatter_nd_into(in_place, indices, updates, {.reduction = kind});
+        scatter_nd_into(kind, in_place, indices, updates);
         CHECK(have_same_bits(result, in_place));
     }
 }
@@ -126,15 +127,14 @@ TEST_CASE("what lies outside is dropped or clipped")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     CHECK(scatter_nd(data, one_row(rows, 300), updates, {.bounds = bounds::drop}) == data);
-    CHECK(scatter_nd(
-              data, one_row(rows, 300), updates, {.reduction = reduction::add, .bounds = bounds::clip}) ==
+    CHECK(scatter_nd(reduction::add, data, one_row(rows, 300), updates, {.bounds = bounds::clip}) ==
           expected_of(reduction::add, data, one_row(rows, 299), updates));
     auto indices = random_rows(rows);
     indices(0, 0) = indices(150, 0) = indices(299, 0) = -301;
     auto in_place = data;
-    scatter_nd_into(in_place, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop});
+    scatter_nd_into(reduction::add, in_place, indices, updates, {.bounds = bounds::drop});
     CHECK(have_same_bits(
-        scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop}), in_place));
+        scatter_nd(reduction::add, data, indices, updates, {.bounds = bounds::drop}), in_place));
 }
 
 TEST_CASE("k = 2, and k = 0")
@@ -150,7 +150,7 @@ TEST_CASE("k = 2, and k = 0")
         pairs.data()[2 * i] = row / 15 - 20;
         pairs.data()[2 * i + 1] = row % 15;
     }
-    auto const result = scatter_nd(cube, pairs, updates, {.reduction = reduction::add});
+    auto const result = scatter_nd(reduction::add, cube, pairs, updates);
     CHECK(result.shape() == cube.shape());
     auto const expected = expected_of(reduction::add, table, indices, update_table);
     CHECK(std::equal(result.begin(), result.end(), expected.begin(), expected.end()));
@@ -161,20 +161,19 @@ TEST_CASE("k = 2, and k = 0")
     auto twice = table;
     for (std::size_t i = 0; i < table.size(); ++i)
         twice.data()[i] = (table.data()[i] + update_table.data()[i]) + table.data()[i];
-    CHECK(have_same_bits(
-        scatter_nd(table, indices_2d::from_shape({2, 0}), wholes, {.reduction = reduction::add}), twice));
+    CHECK(have_same_bits(scatter_nd(reduction::add, table, indices_2d::from_shape({2, 0}), wholes), twice));
 }
 
 TEST_CASE("xloom's reductions as callables")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     auto const indices = random_rows(rows);
-    CHECK(have_same_bits(scatter_nd(data, indices, updates, reduce_none),
+    CHECK(have_same_bits(scatter_nd(reduce_none, data, indices, updates),
         expected_of(reduction::none, data, indices, updates)));
     CHECK(have_same_bits(
-        scatter_nd(data, indices, updates, reduce_max), expected_of(reduction::max, data, indices, updates)));
+        scatter_nd(reduce_max, data, indices, updates), expected_of(reduction::max, data, indices, updates)));
     CHECK(have_same_bits(
-        scatter_nd(data, indices, data, reduce_add), expected_of(reduction::add, data, indices, data)));
+        scatter_nd(reduce_add, data, indices, data), expected_of(reduction::add, data, indices, data)));
 }
 
 TEST_CASE("a callable of the caller's meets the updates in their order; what it throws leaves data as it was")
@@ -189,10 +188,10 @@ TEST_CASE("a callable of the caller's meets the updates in their order; what it 
     };
     auto const indices = random_rows(rows);
     CHECK(have_same_bits(
-        scatter_nd(data, indices, updates, in_order), expected_of(reduction::none, data, indices, updates)));
+        scatter_nd(in_order, data, indices, updates), expected_of(reduction::none, data, indices, updates)));
     auto const before = data;
     next = -1;
-    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, in_order), "out of order", std::runtime_error);
+    CHECK_THROWS_WITH_AS(scatter_nd(in_order, data, indices, updates), "out of order", std::runtime_error);
     CHECK(have_same_bits(data, before));
 }
 
@@ -200,12 +199,12 @@ TEST_CASE("other rules for the first update, and the mean")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     auto const indices = random_rows(rows);
-    for (scatter_nd_options const& options : {scatter_nd_options{.duplicates = duplicates::first},
-             scatter_nd_options{.reduction = reduction::add, .include_self = false},
-             scatter_nd_options{.reduction = reduction::mean}}) {
+    for (reduced_options const& options : {reduced_options{.duplicates = duplicates::first},
+             reduced_options{.reduction = reduction::add, .include_self = false},
+             reduced_options{.reduction = reduction::mean}}) {
         auto in_place = data;
-        scatter_nd_into(in_place, indices, updates, options);
-        CHECK(have_same_bits(scatter_nd(data, indices, updates, options), in_place));
+        scatter_nd_into(options.reduction, in_place, indices, updates, options);
+        CHECK(have_same_bits(scatter_nd(options.reduction, data, indices, updates, options), in_place));
     }
 }
 

@@ -23,7 +23,7 @@ TEST_CASE_TEMPLATE("max and min: NaN wins, whatever the order", T, float, double
     xt::xtensor<std::int64_t, 2> const indices = {{0}, {1}, {2}, {2}, {3}, {3}};
     xt::xtensor<T, 1> const data = {nan, 1, 1, -infinity}, updates = {5, nan, nan, 5, 5, infinity};
     for (reduction const kind : {reduction::max, reduction::min}) {
-        auto const result = scatter_nd(data, indices, updates, {.reduction = kind});
+        auto const result = scatter_nd(kind, data, indices, updates);
         CHECK(result(0) != result(0));
         CHECK(result(1) != result(1));
         CHECK(result(2) != result(2));

@@ -20,7 +20,7 @@ TEST_CASE("integers wrap, without undefined behaviour")
 {
     xt::xtensor<std::int64_t, 2> const index = {{0}};
     auto const reduced = [&]<class T>(T old, T update, reduction kind) {
-        return scatter_nd(xt::xtensor<T, 1>{old}, index, xt::xtensor<T, 1>{update}, {.reduction = kind})(0);
+        return scatter_nd(kind, xt::xtensor<T, 1>{old}, index, xt::xtensor<T, 1>{update})(0);
     };
     CHECK(reduced(std::int8_t{127}, std::int8_t{1}, reduction::add) == -128);
     CHECK(reduced(std::int8_t{-128}, std::int8_t{-1}, reduction::mul) == -128);

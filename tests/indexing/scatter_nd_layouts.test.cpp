@@ -29,7 +29,7 @@ void check_layouts()
         auto const index_tensor = to_tensor<Indices>(indices);
         auto const update_tensor = to_tensor<Updates>(updates);
         scatter_nd_into(
-            tensor, index_tensor, update_tensor, [](double old, double update) { return old - update; });
+            [](double old, double update) { return old - update; }, tensor, index_tensor, update_tensor);
         CAPTURE(k);
         CHECK(to_array(tensor).items == expected.items);
 

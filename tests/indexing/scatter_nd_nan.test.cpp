@@ -59,7 +59,7 @@ void check_nan(std::size_t length, reduction kind)
     }
     for (std::size_t const parts : {1u, 2u, 3u}) {
         CAPTURE(parts);
-        auto const result = scatter_nd(data, indices, updates, {.reduction = kind}, jthread_policy{parts});
+        auto const result = scatter_nd(kind, data, indices, updates, jthread_policy{parts});
         std::size_t wrong = 0;
         for (std::size_t slice = 0; slice < slices; ++slice)
             for (std::size_t i = 0; i < length; ++i)

@@ -34,7 +34,7 @@ TEST_CASE("bounds: what lies outside is dropped or clipped, negative indices cou
     vector const updates = {1, 2, 3, 4, 5};
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::drop}) == vector{10, 4, 30, 3});
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::clip}) == vector{2, 4, 30, 5});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::clip}) ==
+    CHECK(scatter_nd(reduction::add, data, indices, updates, {.bounds = bounds::clip}) ==
           vector{12, 24, 30, 49});
     indices_2d const inside = {{3}, {-4}};
     CHECK(scatter_nd(data, inside, vector{1, 2}, {.bounds = bounds::assume}) == vector{2, 20, 30, 1});
@@ -68,8 +68,7 @@ TEST_CASE("bounds::drop: of an axis without items every update is dropped, of sl
     auto const none = xt::xtensor<double, 2>::from_shape({0, 3});
     xt::xtensor<double, 2> const rows = {{1, 2, 3}, {4, 5, 6}};
     for (reduction const kind : {reduction::none, reduction::add, reduction::mean})
-        CHECK(scatter_nd(none, indices_2d{{0}, {-1}}, rows, {.reduction = kind, .bounds = bounds::drop}) ==
-              none);
+        CHECK(scatter_nd(kind, none, indices_2d{{0}, {-1}}, rows, {.bounds = bounds::drop}) == none);
 }
 
 TEST_CASE("duplicates: the first stays, or none may be there")
@@ -90,14 +89,14 @@ TEST_CASE("include_self = false: the first update replaces what stood there")
 {
     indices_2d const indices = {{1}, {1}, {3}};
     vector const updates = {2, 3, 7};
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .include_self = false}) ==
-          vector{10, 5, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul, .include_self = false}) ==
-          vector{10, 6, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::max, .include_self = false}) ==
-          vector{10, 3, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::min, .include_self = false}) ==
-          vector{10, 2, 30, 7});
+    CHECK(
+        scatter_nd(reduction::add, data, indices, updates, {.include_self = false}) == vector{10, 5, 30, 7});
+    CHECK(
+        scatter_nd(reduction::mul, data, indices, updates, {.include_self = false}) == vector{10, 6, 30, 7});
+    CHECK(
+        scatter_nd(reduction::max, data, indices, updates, {.include_self = false}) == vector{10, 3, 30, 7});
+    CHECK(
+        scatter_nd(reduction::min, data, indices, updates, {.include_self = false}) == vector{10, 2, 30, 7});
     CHECK(scatter_nd(data, indices, updates, {.include_self = false}) == vector{10, 3, 30, 7});
 }
 
@@ -105,16 +104,15 @@ TEST_CASE("mean: the sum by the number, the old value counted or not")
 {
     indices_2d const indices = {{1}, {1}, {3}};
     vector const updates = {2, 5, 7};
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mean}) == vector{10, 9, 30, 23.5});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mean, .include_self = false}) ==
+    CHECK(scatter_nd(reduction::mean, data, indices, updates) == vector{10, 9, 30, 23.5});
+    CHECK(scatter_nd(reduction::mean, data, indices, updates, {.include_self = false}) ==
           vector{10, 3.5, 30, 7});
     xt::xtensor<int, 1> const whole = {-10, 20};
-    auto const result =
-        scatter_nd(whole, indices_2d{{0}, {1}}, xt::xtensor<int, 1>{-3, 3}, {.reduction = reduction::mean});
+    auto const result = scatter_nd(reduction::mean, whole, indices_2d{{0}, {1}}, xt::xtensor<int, 1>{-3, 3});
     CHECK(result == xt::xtensor<int, 1>{-7, 11}); // -6.5 and 11.5, rounded down
     xt::xtensor<std::complex<double>, 1> const plane = {{1, 2}};
-    CHECK(scatter_nd(plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}},
-              {.reduction = reduction::mean})(0) == std::complex<double>(2, 3));
+    CHECK(scatter_nd(reduction::mean, plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}})(
+              0) == std::complex<double>(2, 3));
 }
 
 namespace {
@@ -131,17 +129,17 @@ void check_mean(std::vector<T> const& values, T all, T updates_only)
     xt::xtensor<int, 1> const indices = xt::zeros<int>({count});
     for (bool const include_self : {true, false}) {
         T const expected = include_self ? all : updates_only;
-        CHECK(scatter_nd(one, tuples, updates, {.reduction = reduction::mean, .include_self = include_self})(
-                  0) == expected);
-        CHECK(scatter_elements(one, indices, updates,
-                  {.reduction = reduction::mean, .include_self = include_self})(0) == expected);
+        CHECK(
+            scatter_nd(reduction::mean, one, tuples, updates, {.include_self = include_self})(0) == expected);
+        CHECK(scatter_elements(reduction::mean, one, indices, updates, {.include_self = include_self})(0) ==
+              expected);
         xt::xtensor<T, 1> x = one;
-        at(x, reduction::mean, indices, updates, {.include_self = include_self});
+        at(reduction::mean, x, indices, updates, {.include_self = include_self});
         CHECK(x(0) == expected);
         xt::xtensor<T, 2> spread = {{values[0], 0}, {0, 0}};
         auto column = xt::view(spread, xt::range(0, 1), 0);
         scatter_nd_into(
-            column, tuples, updates, reduction::mean, {.include_self = include_self}, jthread_policy{3});
+            reduction::mean, column, tuples, updates, {.include_self = include_self}, jthread_policy{3});
         CHECK(spread(0, 0) == expected);
     }
 }
@@ -174,15 +172,15 @@ TEST_CASE("mean of integers on threads")
     for (std::size_t i = 0; i < count; ++i)
         indices(i, 0) = static_cast<int>(i * 7919 % rows);
     xt::xtensor<std::uint8_t, 1> const updates = 250 * xt::ones<std::uint8_t>({count});
-    CHECK(scatter_nd(old, indices, updates, reduction::mean, {}, jthread_policy{8}) == old);
+    CHECK(scatter_nd(reduction::mean, old, indices, updates, {}, jthread_policy{8}) == old);
 }
 
 TEST_CASE("mean of slices")
 {
     xt::xtensor<double, 2> const table = {{1, 2}, {3, 4}, {5, 6}};
     xt::xtensor<double, 2> const updates = {{10, 20}, {30, 40}};
-    auto const result = scatter_nd(
-        table, indices_2d{{2}, {2}}, updates, {.reduction = reduction::mean, .include_self = false});
+    auto const result =
+        scatter_nd(reduction::mean, table, indices_2d{{2}, {2}}, updates, {.include_self = false});
     CHECK(result == xt::xtensor<double, 2>{{1, 2}, {3, 4}, {20, 30}});
 }
 
@@ -191,16 +189,19 @@ TEST_CASE("a reduction of one's own gets the old value and the update, in order"
     indices_2d const indices = {{1}, {1}};
     vector const updates = {2, 5};
     auto const twice_and_add = [](double old, double update) { return 2 * old + update; };
-    CHECK(scatter_nd(data, indices, updates, twice_and_add) == vector{10, 89, 30, 40}); // 2 (2 * 20 + 2) + 5
+    CHECK(scatter_nd(twice_and_add, data, indices, updates) == vector{10, 89, 30, 40}); // 2 (2 * 20 + 2) + 5
     CHECK(
-        scatter_nd(data, indices, updates, twice_and_add, {.include_self = false}) == vector{10, 9, 30, 40});
-    CHECK(scatter_nd(data, indices, updates, std::minus<>{}) == vector{10, 13, 30, 40});
+        scatter_nd(twice_and_add, data, indices, updates, {.include_self = false}) == vector{10, 9, 30, 40});
+    CHECK(scatter_nd(std::minus<>{}, data, indices, updates) == vector{10, 13, 30, 40});
     std::string calls;
     vector in_place = data;
-    scatter_nd_into(in_place, indices, updates, [&calls](double old, double update) {
-        calls += std::to_string(static_cast<int>(old)) + "+" + std::to_string(static_cast<int>(update)) + " ";
-        return old + update;
-    });
+    scatter_nd_into(
+        [&calls](double old, double update) {
+            calls +=
+                std::to_string(static_cast<int>(old)) + "+" + std::to_string(static_cast<int>(update)) + " ";
+            return old + update;
+        },
+        in_place, indices, updates);
     CHECK(calls == "20+2 22+5 ");
     CHECK(in_place == vector{10, 27, 30, 40});
 }
@@ -209,38 +210,31 @@ TEST_CASE("the reductions as function objects do what their names do")
 {
     indices_2d const indices = {{0}, {0}, {2}};
     vector const updates = {3, 4, 50};
-    auto const named = [&](reduction kind) {
-        return scatter_nd(data, indices, updates, {.reduction = kind});
-    };
-    CHECK(scatter_nd(data, indices, updates, reduce_none) == named(reduction::none));
-    CHECK(scatter_nd(data, indices, updates, reduce_add) == named(reduction::add));
-    CHECK(scatter_nd(data, indices, updates, reduce_mul) == named(reduction::mul));
-    CHECK(scatter_nd(data, indices, updates, reduce_max) == named(reduction::max));
-    CHECK(scatter_nd(data, indices, updates, reduce_min) == named(reduction::min));
+    auto const named = [&](reduction kind) { return scatter_nd(kind, data, indices, updates); };
+    CHECK(scatter_nd(reduce_none, data, indices, updates) == named(reduction::none));
+    CHECK(scatter_nd(reduce_add, data, indices, updates) == named(reduction::add));
+    CHECK(scatter_nd(reduce_mul, data, indices, updates) == named(reduction::mul));
+    CHECK(scatter_nd(reduce_max, data, indices, updates) == named(reduction::max));
+    CHECK(scatter_nd(reduce_min, data, indices, updates) == named(reduction::min));
     CHECK(named(reduction::add) == vector{17, 20, 80, 40});
 }
 
-TEST_CASE("a reduction as an argument is the option of that name")
+TEST_CASE("a reduction may be known at run time only")
 {
     indices_2d const indices = {{0}, {0}, {2}};
     vector const updates = {3, 4, 50};
-    CHECK(scatter_nd(data, indices, updates, reduction::none) == vector{4, 20, 50, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::add) == vector{17, 20, 80, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::mul, {.include_self = false}) ==
+    CHECK(scatter_nd(reduction::none, data, indices, updates) == vector{4, 20, 50, 40});
+    CHECK(scatter_nd(reduction::add, data, indices, updates) == vector{17, 20, 80, 40});
+    CHECK(scatter_nd(reduction::mul, data, indices, updates, {.include_self = false}) ==
           vector{12, 20, 50, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::max, {}, serial) == vector{10, 20, 50, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::mean) == vector{17.0 / 3, 20, 40, 40});
+    CHECK(scatter_nd(reduction::max, data, indices, updates, {}, serial) == vector{10, 20, 50, 40});
+    CHECK(scatter_nd(reduction::mean, data, indices, updates) == vector{17.0 / 3, 20, 40, 40});
     vector in_place = data;
     reduction const kind = reduction::min;
-    scatter_nd_into(in_place, indices, updates, kind, {.reduction = reduction::min}, serial);
+    scatter_nd_into(kind, in_place, indices, updates, serial);
     CHECK(in_place == vector{3, 20, 30, 40});
-    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.reduction = reduction::mul}),
-        "xloom::scatter_nd: the reduction may be named once, but the argument is add and options.reduction "
-        "is mul. Leave "
-        "options.reduction out.",
-        option_error);
     CHECK_THROWS_WITH_AS(
-        scatter_nd(data, indices, updates, reduction::add, {.duplicates = duplicates::first}),
+        scatter_nd(reduction::add, data, indices, updates, {.duplicates = duplicates::first}),
         "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
@@ -250,11 +244,9 @@ TEST_CASE("promises that are kept change nothing")
 {
     indices_2d const ascending = {{0}, {1}, {1}, {-1}};
     vector const updates = {1, 2, 3, 4};
-    CHECK(scatter_nd(data, ascending, updates, {.reduction = reduction::add, .sorted = true}) ==
-          vector{11, 25, 30, 44});
+    CHECK(scatter_nd(reduction::add, data, ascending, updates, {.sorted = true}) == vector{11, 25, 30, 44});
     indices_2d const once = {{3}, {0}};
-    CHECK(scatter_nd(data, once, vector{1, 2}, {.reduction = reduction::add, .unique = true}) ==
-          vector{12, 20, 30, 41});
+    CHECK(scatter_nd(reduction::add, data, once, vector{1, 2}, {.unique = true}) == vector{12, 20, 30, 41});
 }
 
 } // namespace scatter_nd_options_test

@@ -87,8 +87,8 @@ TEST_CASE("a generic callable is called with data's own type")
         static_assert(std::is_same_v<decltype(a), float16>);
         return decltype(a)(static_cast<float>(a) + static_cast<float>(b));
     };
-    CHECK(scatter_nd(data, indices, updates, add)(0) == 3);
-    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, add, {.accumulate_in_float = true}),
+    CHECK(scatter_nd(add, data, indices, updates)(0) == 3);
+    CHECK_THROWS_WITH_AS(scatter_nd(add, data, indices, updates, {.accumulate_in_float = true}),
         "xloom::scatter_nd: accumulate_in_float requires a reduction of xloom, but a callable reduces. Omit "
         "it, or convert data and updates to float.",
         option_error);

@@ -10,6 +10,8 @@
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/interop/tbb.hpp>
 
+#include "../support/reduced_options.hpp"
+
 namespace scatter_nd_threads_test {
 
 using namespace xloom;
@@ -68,13 +70,14 @@ bool have_same_bits(xt::xtensor<T, 2> const& a, xt::xtensor<T, 2> const& b)
 
 template <class T>
 void check_all_policies(xt::xtensor<T, 2> const& data, indices_2d const& indices,
-    xt::xtensor<T, 2> const& updates, scatter_nd_options const& options)
+    xt::xtensor<T, 2> const& updates, reduced_options const& options)
 {
-    auto const expected = scatter_nd(data, indices, updates, options);
+    auto const expected = scatter_nd(options.reduction, data, indices, updates, options);
     CHECK(!have_same_bits(expected, data));
     for (threads_or_backwards const& policy : policies) {
         CAPTURE(policy.parts);
-        CHECK(have_same_bits(scatter_nd(data, indices, updates, options, policy), expected));
+        CHECK(
+            have_same_bits(scatter_nd(options.reduction, data, indices, updates, options, policy), expected));
     }
 }
 
@@ -154,8 +157,8 @@ TEST_CASE("a policy of no threads, or of more than there is memory for, does all
     auto const column = numbers<float>(5000, 1);
     auto const many_rows = random_rows(20 * many, 5000);
     auto const many_updates = numbers<float>(20 * many, 1);
-    CHECK(scatter_nd(column, many_rows, many_updates, reduce_add, {}, threads_or_backwards{256, true}) ==
-          scatter_nd(column, many_rows, many_updates, reduce_add));
+    CHECK(scatter_nd(reduce_add, column, many_rows, many_updates, {}, threads_or_backwards{256, true}) ==
+          scatter_nd(reduce_add, column, many_rows, many_updates));
 }
 
 TEST_CASE("column-major data")
@@ -163,9 +166,9 @@ TEST_CASE("column-major data")
     xt::xtensor<float, 2, xt::layout_type::column_major> const data = numbers<float>(40, 9);
     auto const indices = random_rows(many / 9, 40);
     auto const updates = numbers<float>(many / 9, 9);
-    auto const expected = scatter_nd(data, indices, updates, reduce_add);
-    CHECK(scatter_nd(data, indices, updates, reduce_add, {}, policies[2]) == expected);
-    CHECK(scatter_nd(data, indices, updates, reduce_add, {}, policies[6]) == expected);
+    auto const expected = scatter_nd(reduce_add, data, indices, updates);
+    CHECK(scatter_nd(reduce_add, data, indices, updates, {}, policies[2]) == expected);
+    CHECK(scatter_nd(reduce_add, data, indices, updates, {}, policies[6]) == expected);
 }
 
 TEST_CASE("what a reduction throws on another thread passes through")
@@ -176,7 +179,7 @@ TEST_CASE("what a reduction throws on another thread passes through")
     auto data = numbers<float>(4, 1);
     auto updates = numbers<float>(many, 1);
     updates(many / 2, 0) = 77.0f;
-    CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, {}, policies[2]),
+    CHECK_THROWS_WITH_AS(scatter_nd_into(fails, data, random_rows(many, 4), updates, {}, policies[2]),
         "no 77", std::runtime_error);
 }
 

@@ -24,8 +24,7 @@ int call_all()
     double const taken = xloom::if_(
         total > 5, [] { return 1.0; }, [] { return 2.0; });
     xt::xtensor<std::int64_t, 2> const indices = {{2}, {2}};
-    vector const scattered =
-        xloom::scatter_nd(x, indices, vector{10, 20}, {.reduction = xloom::reduction::add});
+    vector const scattered = xloom::scatter_nd(xloom::reduction::add, x, indices, vector{10, 20});
     auto const gathered = xloom::gather_nd<1>(x, indices);
     // One unit, whose gates see 0 and whose cell sees 0.5: sigmoid(0) * tanh(0.5), kept as c, then sigmoid(0)
     // * tanh(c).

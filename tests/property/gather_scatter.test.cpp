@@ -72,7 +72,7 @@ TEST_CASE("data stays as it is when what was gathered is scattered back, duplica
         auto const data = to_tensor<items>(random_items<int>(random, shape));
         auto const indices = to_tensor<tuples>(random_indices(random, {3, 40}, shape, k));
         CHECK(scatter_nd(data, indices, gather_nd(data, indices)) == data);
-        CHECK(scatter_nd(data, indices, gather_nd(data, indices), reduce_max) == data);
+        CHECK(scatter_nd(reduce_max, data, indices, gather_nd(data, indices)) == data);
     });
 }
 

@@ -5,8 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include <xloom/gradients/scatter_nd_vjp_options.hpp>
-
+#include "reduced_options.hpp"
 #include "textbook_nd.hpp"
 
 namespace textbook {
@@ -40,7 +39,7 @@ inline bool is_equal(double a, double b) { return a == b || (std::isnan(a) && st
 /// The gradients of one slot's values, given in the order of their application; `has_old` if the first one is
 /// the old value. There is at least one update.
 inline std::vector<double> slot_gradients(
-    double ct, std::vector<double> const& values, bool has_old, xloom::scatter_nd_vjp_options const& options)
+    double ct, std::vector<double> const& values, bool has_old, reduced_vjp_options const& options)
 {
     std::vector<double> gradients(values.size(), 0.0);
     double const count = static_cast<double>(values.size());
@@ -88,12 +87,11 @@ inline std::vector<double> slot_gradients(
 }
 
 struct gradients {
-    array<double> d_data, d_updates;
+    array<double> ct_data, ct_updates;
 };
 
 inline gradients scatter_nd_vjp(array<double> const& ct, array<double> const& data,
-    array<std::int64_t> const& indices, array<double> const& updates,
-    xloom::scatter_nd_vjp_options const& options)
+    array<std::int64_t> const& indices, array<double> const& updates, reduced_vjp_options const& options)
 {
     std::size_t const k = indices.shape.back();
     dims const rest(data.shape.begin() + static_cast<std::ptrdiff_t>(k), data.shape.end());
@@ -115,9 +113,9 @@ inline gradients scatter_nd_vjp(array<double> const& ct, array<double> const& da
         for (std::size_t const number : numbers)
             values.push_back(updates.items[number]);
         std::vector<double> const found = slot_gradients(ct.items[slot], values, has_old, options);
-        result.d_data.items[slot] = has_old ? found[0] : 0.0;
+        result.ct_data.items[slot] = has_old ? found[0] : 0.0;
         for (std::size_t i = 0; i < numbers.size(); ++i)
-            result.d_updates.items[numbers[i]] = found[i + (has_old ? 1 : 0)];
+            result.ct_updates.items[numbers[i]] = found[i + (has_old ? 1 : 0)];
     }
     return result;
 }

@@ -8,10 +8,10 @@
 #include "textbook_vjp.hpp"
 
 /// Every valid combination of options; duplicates::error and the promises only if no slice is named twice.
-inline std::vector<xloom::scatter_nd_vjp_options> all_vjp_options(bool is_unique)
+inline std::vector<reduced_vjp_options> all_vjp_options(bool is_unique)
 {
     using namespace xloom;
-    std::vector<scatter_nd_vjp_options> all;
+    std::vector<reduced_vjp_options> all;
     for (reduction const kind :
         {reduction::none, reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
         for (bounds const rule : {bounds::check, bounds::assume, bounds::drop, bounds::clip})
@@ -32,7 +32,7 @@ inline std::vector<xloom::scatter_nd_vjp_options> all_vjp_options(bool is_unique
     return all;
 }
 
-inline std::string describe(xloom::scatter_nd_vjp_options const& options)
+inline std::string describe(reduced_vjp_options const& options)
 {
     return std::string(name_of(options.reduction)) + ", bounds " +
            std::to_string(static_cast<int>(options.bounds)) + ", duplicates " +

@@ -38,7 +38,7 @@ network_results run(
 
 /// What an operator returns, and gradients of sum(result * ct).
 struct scattered {
-    numbers result, d_data, d_updates;
+    numbers result, ct_data, ct_updates;
 };
 
 /// data.index_put(tuples of indices, updates, accumulate).
@@ -54,7 +54,7 @@ scattered scatter_reduce(numbers const& ct, numbers const& data, indices const& 
 
 /// What an operator returns, and the gradient of sum(result * ct).
 struct gathered {
-    numbers result, d_data;
+    numbers result, ct_data;
 };
 
 /// data.index(tuples of indices).

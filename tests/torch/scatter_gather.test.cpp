@@ -17,6 +17,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../support/reduced_options.hpp"
 #include "differences.hpp"
 #include "oracle.hpp"
 #include "support/vjp_cases.hpp"
@@ -47,22 +48,22 @@ numbers real_items(std::mt19937& random, textbook::dims const& shape)
 tuples rows_of(tuples const& of_one) { return {{of_one.shape[0]}, of_one.items}; }
 
 /// What xloom returns, and its gradients.
-scattered scatter(vjp_operands const& in, scatter_nd_vjp_options const& options)
+scattered scatter(vjp_operands const& in, reduced_vjp_options const& options)
 {
     auto const data = to_tensor<tensor>(in.data), updates = to_tensor<tensor>(in.updates);
     auto const indices = to_tensor<index_tensor>(in.indices);
-    auto const result = scatter_nd(
-        data, indices, updates, {.reduction = options.reduction, .include_self = options.include_self});
-    auto const [d_data, d_updates] =
-        scatter_nd_vjp(to_tensor<tensor>(in.ct), data, indices, updates, options);
-    return {to_array(result), to_array(d_data), to_array(d_updates)};
+    auto const result =
+        scatter_nd(options.reduction, data, indices, updates, {.include_self = options.include_self});
+    auto const [ct_data, ct_updates] =
+        scatter_nd_vjp(options.reduction, data, indices, updates, to_tensor<tensor>(in.ct), options);
+    return {to_array(result), to_array(ct_data), to_array(ct_updates)};
 }
 
 void check_close(scattered const& found, scattered const& expected)
 {
     CHECK(torch_oracle::difference(found.result, expected.result) <= torch_oracle::tolerance);
-    CHECK(torch_oracle::difference(found.d_data, expected.d_data) <= torch_oracle::tolerance);
-    CHECK(torch_oracle::difference(found.d_updates, expected.d_updates) <= torch_oracle::tolerance);
+    CHECK(torch_oracle::difference(found.ct_data, expected.ct_data) <= torch_oracle::tolerance);
+    CHECK(torch_oracle::difference(found.ct_updates, expected.ct_updates) <= torch_oracle::tolerance);
 }
 
 /// Data, a number of tuples and their width.
@@ -88,7 +89,7 @@ struct known_difference {
     std::vector<double> updates;
     double ct;
     double d_old;
-    std::vector<double> d_updates;
+    std::vector<double> ct_updates;
 };
 
 bool is_same(double a, double b) { return textbook::is_equal(a, b); }
@@ -106,17 +107,17 @@ vjp_operands operands_of(known_difference const& of)
 }
 
 /// Checks that libtorch still differs as is claimed, and that xloom has the gradients of the definition.
-void check_known(vjp_operands const& in, scatter_nd_vjp_options const& options, scattered const& of_torch,
+void check_known(vjp_operands const& in, reduced_vjp_options const& options, scattered const& of_torch,
     known_difference const& claimed)
 {
     auto const expected = textbook::scatter_nd_vjp(in.ct, in.data, in.indices, in.updates, options);
     auto const found = scatter(in, options);
-    CHECK(are_same(found.d_data.items, expected.d_data.items));
-    CHECK(are_same(found.d_updates.items, expected.d_updates.items));
-    CHECK(are_same(of_torch.d_data.items, {claimed.d_old, 1}));
-    CHECK(are_same(of_torch.d_updates.items, claimed.d_updates));
-    CHECK_FALSE((are_same(of_torch.d_data.items, expected.d_data.items) &&
-                 are_same(of_torch.d_updates.items, expected.d_updates.items)));
+    CHECK(are_same(found.ct_data.items, expected.ct_data.items));
+    CHECK(are_same(found.ct_updates.items, expected.ct_updates.items));
+    CHECK(are_same(of_torch.ct_data.items, {claimed.d_old, 1}));
+    CHECK(are_same(of_torch.ct_updates.items, claimed.ct_updates));
+    CHECK_FALSE((are_same(of_torch.ct_data.items, expected.ct_data.items) &&
+                 are_same(of_torch.ct_updates.items, expected.ct_updates.items)));
 }
 
 void check_known(reduction kind, char const* name, bool include_self, known_difference const& claimed)
@@ -192,9 +193,9 @@ TEST_CASE("gather_nd: index, index_select")
         auto const check = [&](gathered const& expected) {
             auto const index = to_tensor<index_tensor>(indices);
             auto const result = gather_nd(to_tensor<tensor>(from), index);
-            auto const d_data = gather_nd_vjp(to_tensor<tensor>(ct), size.data, index);
+            auto const ct_data = gather_nd_vjp(size.data, index, to_tensor<tensor>(ct));
             CHECK(torch_oracle::difference(to_array(result), expected.result) == 0);
-            CHECK(torch_oracle::difference(to_array(d_data), expected.d_data) <= torch_oracle::tolerance);
+            CHECK(torch_oracle::difference(to_array(ct_data), expected.ct_data) <= torch_oracle::tolerance);
         };
         check(torch_oracle::index(ct, from, indices));
         if (size.k != 1)
@@ -217,10 +218,10 @@ TEST_CASE("gather_nd with a batch axis: gather")
         auto const expected = torch_oracle::gather(ct, data, index);
         auto const indices = to_tensor<index_tensor>(tuples{{rows, count, 1}, index.items});
         auto const result = gather_nd(to_tensor<tensor>(data), indices, {.batch_dims = 1});
-        auto const d_data =
-            gather_nd_vjp(to_tensor<tensor>(ct), shape{rows, columns}, indices, {.batch_dims = 1});
+        auto const ct_data =
+            gather_nd_vjp(shape{rows, columns}, indices, to_tensor<tensor>(ct), {.batch_dims = 1});
         CHECK(torch_oracle::difference(to_array(result), expected.result) == 0);
-        CHECK(torch_oracle::difference(to_array(d_data), expected.d_data) <= torch_oracle::tolerance);
+        CHECK(torch_oracle::difference(to_array(ct_data), expected.ct_data) <= torch_oracle::tolerance);
     }
 }
 
@@ -240,8 +241,8 @@ TEST_CASE("maxima and minima among infinities: scatter_reduce")
                     auto const expected = torch_oracle::scatter_reduce(
                         in.ct, in.data, rows_of(in.indices), in.updates, reduce.name, include_self);
                     CHECK(found.result.items == expected.result.items);
-                    CHECK(found.d_data.items == expected.d_data.items);
-                    CHECK(found.d_updates.items == expected.d_updates.items);
+                    CHECK(found.ct_data.items == expected.ct_data.items);
+                    CHECK(found.ct_updates.items == expected.ct_updates.items);
                 }
 }
 
@@ -272,12 +273,12 @@ TEST_CASE("known differences: libtorch gives NaN to every value of a slot whose 
 
         // A slot without updates: its gradient is ct.
         vjp_operands const in{{{2}, {12, 1}}, {{2}, {5, nan}}, {{1, 1}, {0}}, {{1}, {7}}};
-        scatter_nd_vjp_options const options{.reduction = kind, .include_self = false};
+        reduced_vjp_options const options{.reduction = kind, .include_self = false};
         auto const of_torch =
             torch_oracle::scatter_reduce(in.ct, in.data, rows_of(in.indices), in.updates, name, false);
-        CHECK(are_same(of_torch.d_data.items, {0, nan}));
-        CHECK(scatter(in, options).d_data.items == std::vector<double>{0, 1});
-        CHECK(textbook::scatter_nd_vjp(in.ct, in.data, in.indices, in.updates, options).d_data.items ==
+        CHECK(are_same(of_torch.ct_data.items, {0, nan}));
+        CHECK(scatter(in, options).ct_data.items == std::vector<double>{0, 1});
+        CHECK(textbook::scatter_nd_vjp(in.ct, in.data, in.indices, in.updates, options).ct_data.items ==
               std::vector<double>{0, 1});
     }
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <xloom/detail/indexed/gather_vjp_call.hpp>
-#include <xloom/detail/indexed/gather_vjp_types.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -21,56 +21,14 @@ shape shape_from(std::string_view op, Dims const& dims)
     return shape(dims.begin(), dims.end());
 }
 
-template <std::size_t Rank, class Ct, class Dims, class Indices, class Policy>
-auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
-    gather_nd_vjp_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_gather_nd_vjp<Rank, Ct, Dims, Indices, Policy>()) {
-        return owned_t<Ct>(ct); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_nd_vjp";
-        using result_type = typename enable_tensor<owned_t<Ct>>::template rebind<Rank>;
-        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
-        check_rank(op, "ct", detail::rank_of(cotangent));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        shape const dims = detail::shape_from(op, data_shape);
-        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
-            op, cotangent, dims, index_tensor, options);
-        if (Rank != dynamic_rank && dims.size() != Rank)
-            fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
-                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
-        result_type result = enable_tensor<result_type>::make(dims);
-        detail::run_gather_vjp(call, result, policy);
-        return result;
-    }
-}
-
-template <class Ct, class Indices, class Output, class Policy>
-void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
-    gather_nd_vjp_options const& options, Policy const& policy)
-{
-    if constexpr (is_valid_gather_nd_vjp_into<Ct, Indices, Output, Policy>()) {
-        static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
-        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
-        check_rank(op, "ct", detail::rank_of(cotangent));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "d_data", detail::rank_of(d_data));
-        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
-            op, cotangent, detail::shape_of(d_data), index_tensor, options);
-        check_gather_nd_vjp_output(
-            op, detail::memory_of(d_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        detail::run_gather_vjp(call, d_data, policy);
-    }
-}
-
 } // namespace detail
 
 /// Returns the vector-Jacobian product of gather_nd: the gradient by data, where ct is the cotangent of
 /// gather_nd's output. It is a scatter: the cotangents of all copies of a slice are added.
 ///
-///     d_data = zeros(data_shape)
+///     ct_data = zeros(data_shape)
 ///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
-///         d_data[i[:b] + indices[i]] += ct[i]                     # b = batch_dims
+///         ct_data[i[:b] + indices[i]] += ct[i]                     # b = batch_dims
 ///
 /// Shapes    ct as gather_nd's output, indices.shape[:-1] ++ data_shape[b + k:]; indices and data_shape, an
 ///           xloom::shape or any range such as data.shape(), as for gather_nd. The result has data_shape: an
@@ -85,49 +43,81 @@ void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
-/// Cost      that of filling d_data with zeros and of scatter_nd_into with reduction::add.
-///           accumulate_in_float: also a copy of d_data.
+/// Cost      that of filling ct_data with zeros and of scatter_nd_into with reduction::add.
+///           accumulate_in_float: also a copy of ct_data.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
 /// xt::xtensor<float, 2> const ct = {{1, 2}, {3, 4}, {5, 6}};
-/// xloom::gather_nd_vjp(ct, {2, 2}, rows); // = [[3, 4], [6, 8]]
+/// xloom::gather_nd_vjp({2, 2}, rows, ct); // = [[3, 4], [6, 8]]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Ct, class Dims = shape, class Indices,
-    class Policy = serial_policy>
-auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
-    gather_nd_vjp_options const& options = {}, Policy const& policy = {})
+template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct, class... Env>
+auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
+    gather_nd_vjp_options const& options = {}, Env&&... env)
 {
-    return detail::gather_nd_vjp<Rank>(ct, data_shape, indices, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, shape_argument<Dims>, readable<Ct>,
+                      tuples_of_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
+        return owned_t<Ct>(ct); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_nd_vjp";
+        using result_type = typename enable_tensor<owned_t<Ct>>::template rebind<Rank>;
+        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
+        check_rank(op, "ct", detail::rank_of(cotangent));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        shape const dims = detail::shape_from(op, data_shape);
+        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
+            op, cotangent, dims, index_tensor, options);
+        if (Rank != dynamic_rank && dims.size() != Rank)
+            fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
+                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
+        result_type result = enable_tensor<result_type>::make(dims);
+        detail::run_gather_vjp(call, result, detail::policy_of(env...));
+        return result;
+    }
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <std::size_t Rank = dynamic_rank, class Ct, class Dims = shape, class Indices,
-    execution_policy Policy>
-auto gather_nd_vjp(Ct const&, Dims const&, Indices const&, Policy const&, gather_nd_vjp_options const& = {})
+/// Runs gather_nd_vjp with the default options.
+template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct,
+    detail::beside_options<gather_nd_vjp_options> First, class... Env>
+auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_gather_nd_vjp<Rank, Ct, Dims, Indices, gather_nd_vjp_options>());
-    return detail::owned_t<Ct>();
+    return xloom::gather_nd_vjp<Rank>(data_shape, indices, ct, gather_nd_vjp_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Computes gather_nd_vjp into the caller's d_data, of any layout, whose shape is that of data. Its previous
+/// Computes gather_nd_vjp into the caller's ct_data, of any layout, whose shape is that of data. Its previous
 /// values are overwritten; scatter_nd_into with reduction::add adds to them instead.
 ///
-/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or
+/// Errors    as gather_nd_vjp, before the first write. overlap_error: ct_data shares memory with ct or
 ///           indices, or its items share memory with each other.
-template <class Ct, class Indices, class Output, class Policy = serial_policy>
-void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
-    gather_nd_vjp_options const& options = {}, Policy const& policy = {})
+template <class Indices, class Ct, class Output, class... Env>
+void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
+    gather_nd_vjp_options const& options = {}, Env&&... env)
 {
-    detail::gather_nd_vjp_into(ct, indices, std::forward<Output>(d_data), options, policy);
+    using namespace detail;
+    if constexpr (satisfied<policy_only<Env...>, readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
+                      written_tensor<Output>, output_of_items<Ct, Output>>()) {
+        static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
+        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
+        check_rank(op, "ct", detail::rank_of(cotangent));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "ct_data", detail::rank_of(ct_data));
+        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
+            op, cotangent, detail::shape_of(ct_data), index_tensor, options);
+        check_gather_nd_vjp_output(
+            op, detail::memory_of(ct_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
+        detail::run_gather_vjp(call, ct_data, detail::policy_of(env...));
+    }
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Ct, class Indices, class Output, execution_policy Policy>
-void gather_nd_vjp_into(
-    Ct const&, Indices const&, Output const&, Policy const&, gather_nd_vjp_options const& = {})
+/// Runs gather_nd_vjp_into with the default options.
+template <class Indices, class Ct, class Output, detail::beside_options<gather_nd_vjp_options> First,
+    class... Env>
+void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_gather_nd_vjp_into<Ct, Indices, Output, gather_nd_vjp_options>());
+    xloom::gather_nd_vjp_into(indices, ct, std::forward<Output>(ct_data), gather_nd_vjp_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

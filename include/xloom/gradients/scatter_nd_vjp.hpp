@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <xloom/detail/check/scatter_nd_vjp.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter_vjp_run.hpp>
-#include <xloom/detail/indexed/scatter_vjp_types.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -14,24 +14,24 @@ namespace xloom::inline XLOOM_ABI {
 /// The gradients that scatter_nd_vjp returns, each with the shape of its operand.
 template <class Data, class Updates>
 struct scatter_nd_vjp_result {
-    Data d_data;
-    Updates d_updates;
+    Data ct_data;
+    Updates ct_updates;
 };
 
 /// The outputs of scatter_nd_vjp_into; {} omits one.
 template <class Item>
 struct scatter_nd_vjp_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::d_data> d_data{};
-    detail::named_ref<tensor_ref<Item>, detail::names::d_updates> d_updates{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_data> ct_data{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_updates> ct_updates{};
 };
 
 namespace detail {
 
 /// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes
 /// them.
-template <class Ct, class Data, class Indices, class Updates, class Policy, class MakeOutputs>
-void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices const& indices,
-    Updates const& updates, scatter_nd_vjp_options const& options, Policy const& policy,
+template <class Data, class Indices, class Updates, class Ct, class Policy, class MakeOutputs>
+void scatter_nd_vjp(std::string_view op, reduction kind, Data const& data, Indices const& indices,
+    Updates const& updates, Ct const& ct, scatter_nd_vjp_options const& options, Policy const& policy,
     MakeOutputs const& make_outputs)
 {
     using T = item_t<Data>;
@@ -42,22 +42,43 @@ void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices
     scatter_nd_vjp_memory memory{detail::memory_of(ct), detail::memory_of(data), detail::memory_of(indices),
         detail::memory_of(updates)};
     check_scatter_nd_vjp(op, memory.ct.layout.dims, memory.data.layout.dims, options);
-    scatter_vjp_call<Indices, Updates> const call(op, memory.data.layout.dims, indices, updates, options);
+    scatter_vjp_call<Indices, Updates> const call(
+        op, memory.data.layout.dims, indices, updates, kind, options);
     check_reduction<T, reduction>(op, call.options());
 
-    auto const [d_data, d_updates] = make_outputs(memory);
+    auto const [ct_data, ct_updates] = make_outputs(memory);
     row_major_items<Ct> const cotangents(ct);
     std::optional<row_major_items<Data>> old;
-    if (depends_on_values(options.reduction) && options.include_self)
+    if (depends_on_values(kind) && options.include_self)
         old.emplace(data);
-    row_major_output<T> data_gradient(d_data, memory.d_data ? memory.d_data->layout : strided_layout()),
-        update_gradients(d_updates, memory.d_updates ? memory.d_updates->layout : strided_layout());
+    row_major_output<T> data_gradient(ct_data, memory.ct_data ? memory.ct_data->layout : strided_layout()),
+        update_gradients(ct_updates, memory.ct_updates ? memory.ct_updates->layout : strided_layout());
     detail::run_scatter_vjp(call,
         scatter_gradients<T>{cotangents.data(), old ? old->data() : nullptr, data_gradient.data(),
             update_gradients.data(), call.slice_size()},
         options.ties, policy);
     data_gradient.write_back();
     update_gradients.write_back();
+}
+
+/// Requires a reduction whose gradient is known: one of xloom's.
+template <class Reduce>
+struct known_gradient {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_built_in<Reduce>;
+        static_assert(is_valid, "the reduction is one of xloom's, such as reduction::add; of a callable only "
+                                "you know the gradient");
+        return is_valid;
+    }
+};
+
+/// The requirements on the types of a call.
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+consteval bool is_valid_scatter_nd_vjp()
+{
+    return satisfied<policy_only<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>, has_gradient<Data>,
+        cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
 }
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
@@ -80,6 +101,56 @@ auto* gradient_items(X& value)
         return std::addressof(value);
 }
 
+/// Checks the types of a call and runs it.
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
+    Ct const& ct, scatter_nd_vjp_options const& options, Env const&... env)
+{
+    using result_type = scatter_nd_vjp_result<owned_t<Data>, owned_t<Updates>>;
+    if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+        return result_type{data, updates}; // a value, so that one mistake gives one error
+    } else {
+        auto const [old, index_tensor, values, cotangent] =
+            detail::evaluated_inputs(std::tie(data, indices, updates, ct));
+        static constexpr std::string_view op = "xloom::scatter_nd_vjp";
+        std::optional<result_type> result;
+        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
+            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+                result.emplace(
+                    result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
+                        detail::make_gradient<Updates>(op, "ct_updates", memory.updates.layout.dims)});
+                memory.ct_data = detail::memory_of(result->ct_data);
+                memory.ct_updates = detail::memory_of(result->ct_updates);
+                return std::pair(
+                    detail::gradient_items(result->ct_data), detail::gradient_items(result->ct_updates));
+            });
+        return *std::move(result);
+    }
+}
+
+/// Checks the types of a call that writes to outputs, and runs it.
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
+    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs,
+    scatter_nd_vjp_options const& options, Env const&... env)
+{
+    if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+        static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
+        detail::check_ranks(op, outputs.ct_data, outputs.ct_updates);
+        auto const [old, index_tensor, values, cotangent] =
+            detail::evaluated_inputs(std::tie(data, indices, updates, ct));
+        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
+            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+                if (outputs.ct_data.is_given())
+                    memory.ct_data = outputs.ct_data.block();
+                if (outputs.ct_updates.is_given())
+                    memory.ct_updates = outputs.ct_updates.block();
+                detail::check_scatter_nd_vjp_outputs(op, memory);
+                return std::pair(outputs.ct_data.data(), outputs.ct_updates.data());
+            });
+    }
+}
+
 } // namespace detail
 
 /// Returns the vector-Jacobian product of scatter_nd: the gradients by data and by updates, where ct is the
@@ -97,17 +168,18 @@ auto* gradient_items(X& value)
 /// A slot without updates: s. With include_self = false the old value is none of the values, and its gradient
 /// is 0 where there are updates.
 ///
-/// Shapes    data, indices and updates as for scatter_nd, ct as data. The results are d_data as data and
-///           d_updates as updates. Any layout; ct, data and updates may be lazy expressions.
+/// Shapes    data, indices and updates as for scatter_nd, ct as data. The results are ct_data as data and
+///           ct_updates as updates. Any layout; ct, data and updates may be lazy expressions.
 /// Types     ct, data and updates of one type: float, double, long double, their complex numbers, storage
 ///           floats other than float8_e8m0, or a user-defined scalar with +, * and / (max and min: <, !=),
 ///           whose T{} is zero. Storage floats are computed in float and rounded once, so that the gradient
 ///           is that of the reduction without rounding. Complex numbers are not conjugated: mul is
 ///           holomorphic, and its gradient ct times the derivative, as in JAX. Indices of any integer type.
-/// Options   those of the scatter_nd that is differentiated: reduction (none), bounds (check), duplicates
+/// Options   those of the scatter_nd that is differentiated: bounds (check), duplicates
 ///           (last), include_self (true), unique, sorted (false: promises). duplicates says which update
 ///           takes effect. With bounds::drop, dropped updates have the gradient 0. ties (even): max and min
 ///           divide s evenly among all values that equal the result; first: the first of them has all of s.
+/// Reduce    before data: a reduction of xloom, reduction::add or reduce_add, as that of the scatter_nd.
 /// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
@@ -124,102 +196,109 @@ auto* gradient_items(X& value)
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5}, ct = {10, 20, 30};
 /// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
-/// auto const [dx, du] = xloom::scatter_nd_vjp(ct, x, i, u);
+/// auto const [dx, du] = xloom::scatter_nd_vjp(x, i, u, ct);
 /// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
-/// auto const split = xloom::scatter_nd_vjp(ct, x, i, u, {.reduction = xloom::reduction::max});
-/// split.d_data; // = [0, 6.66667, 30]
-/// split.d_updates; // = [6.66667, 10, 6.66667]
+/// auto const split = xloom::scatter_nd_vjp(xloom::reduction::max, x, i, u, ct);
+/// split.ct_data; // = [0, 6.66667, 30]
+/// split.ct_updates; // = [6.66667, 10, 6.66667]
 /// ```
-template <class Ct, class Data, class Indices, class Updates, class Policy = serial_policy>
-auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Updates const& updates,
-    scatter_nd_vjp_options const& options = {}, Policy const& policy = {})
+template <class Data, class Indices, class Updates, class Ct, class... Env>
+auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
+    scatter_nd_vjp_options const& options = {}, Env&&... env)
 {
-    using result_type = scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>;
-    if constexpr (!detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, Policy>()) {
-        return result_type{data, updates}; // a value, so that one mistake gives one error
-    } else {
-        auto const [cotangent, old, index_tensor, values] =
-            detail::evaluated_inputs(std::tie(ct, data, indices, updates));
-        static constexpr std::string_view op = "xloom::scatter_nd_vjp";
-        std::optional<result_type> result;
-        detail::scatter_nd_vjp(op, cotangent, old, index_tensor, values, options, policy,
-            [&](detail::scatter_nd_vjp_memory& memory) {
-                result.emplace(result_type{detail::make_gradient<Data>(op, "d_data", memory.data.layout.dims),
-                    detail::make_gradient<Updates>(op, "d_updates", memory.updates.layout.dims)});
-                memory.d_data = detail::memory_of(result->d_data);
-                memory.d_updates = detail::memory_of(result->d_updates);
-                return std::pair(
-                    detail::gradient_items(result->d_data), detail::gradient_items(result->d_updates));
-            });
-        return *std::move(result);
-    }
+    return detail::scatter_nd_vjp_of(reduce_none, data, indices, updates, ct, options, env...);
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Ct, class Data, class Indices, class Updates, execution_policy Policy>
-auto scatter_nd_vjp(Ct const&, Data const& data, Indices const&, Updates const& updates, Policy const&,
-    scatter_nd_vjp_options const& = {})
+/// Runs scatter_nd_vjp with the default options.
+template <detail::data_operand Data, class Indices, class Updates, class Ct,
+    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
+auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
+    First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, scatter_nd_vjp_options>());
-    return scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>{data, updates};
+    return detail::scatter_nd_vjp_of(
+        reduce_none, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
 }
 
-/// Rejects a reduction as an argument.
-template <class Ct, class Data, class Indices, class Updates, detail::reduction_argument Reduce,
-    class Policy = serial_policy>
-auto scatter_nd_vjp(Ct const&, Data const& data, Indices const&, Updates const& updates, Reduce const&,
-    scatter_nd_vjp_options const& = {}, Policy const& = {})
+/// Runs scatter_nd_vjp for a scatter_nd with a reduction of xloom.
+template <class Reduce, class Data, class Indices, class Updates,
+    detail::beside_options<scatter_nd_vjp_options> Ct, class... Env>
+    requires(!detail::data_operand<Reduce>)
+auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
+    Ct const& ct, scatter_nd_vjp_options const& options = {}, Env&&... env)
 {
-    static_cast<void>(detail::has_reduction_argument<Reduce>());
-    return scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>{data, updates};
+    return detail::scatter_nd_vjp_of(reduce, data, indices, updates, ct, options, env...);
 }
 
-/// Computes scatter_nd_vjp into the caller's outputs, of any layout; {} omits one. d_data may be the tensor
+/// Runs scatter_nd_vjp with a reduction and the default options.
+template <class Reduce, class Data, class Indices, class Updates,
+    detail::beside_options<scatter_nd_vjp_options> Ct, detail::beside_options<scatter_nd_vjp_options> First,
+    class... Env>
+    requires(!detail::data_operand<Reduce>)
+auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
+    Ct const& ct, First&& first, Env&&... env)
+{
+    return detail::scatter_nd_vjp_of(
+        reduce, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
+}
+
+/// Computes scatter_nd_vjp into the caller's outputs, of any layout; {} omits one. ct_data may be the tensor
 /// ct, which then is not copied.
 ///
-/// Errors    as scatter_nd_vjp, before the first write. shape_error: d_data does not have data's shape, or
-///           d_updates not that of updates. overlap_error: an output shares memory with an operand, other
-///           than d_data with the whole of ct, or with the other output.
+/// Errors    as scatter_nd_vjp, before the first write. shape_error: ct_data does not have data's shape, or
+///           ct_updates not that of updates. overlap_error: an output shares memory with an operand, other
+///           than ct_data with the whole of ct, or with the other output.
 /// Cost      as scatter_nd_vjp; outputs that are not row-major are written through a buffer.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5};
 /// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
 /// xt::xtensor<float, 1> ct = {10, 20, 30}, du = u;
-/// xloom::scatter_nd_vjp_into(ct, x, i, u, {.d_data = ct, .d_updates = du});
+/// xloom::scatter_nd_vjp_into(x, i, u, ct, {.ct_data = ct, .ct_updates = du});
 /// ct; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// ```
-template <class Ct, class Data, class Indices, class Updates, class Policy = serial_policy>
-void scatter_nd_vjp_into(Ct const& ct, Data const& data, Indices const& indices, Updates const& updates,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Ct>>> const& outputs,
-    scatter_nd_vjp_options const& options = {}, Policy const& policy = {})
+template <class Data, class Indices, class Updates, class Ct, class... Env>
+void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
+    scatter_nd_vjp_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, Policy>()) {
-        static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
-        detail::check_ranks(op, outputs.d_data, outputs.d_updates);
-        auto const [cotangent, old, index_tensor, values] =
-            detail::evaluated_inputs(std::tie(ct, data, indices, updates));
-        detail::scatter_nd_vjp(op, cotangent, old, index_tensor, values, options, policy,
-            [&](detail::scatter_nd_vjp_memory& memory) {
-                if (outputs.d_data.is_given())
-                    memory.d_data = outputs.d_data.block();
-                if (outputs.d_updates.is_given())
-                    memory.d_updates = outputs.d_updates.block();
-                detail::check_scatter_nd_vjp_outputs(op, memory);
-                return std::pair(outputs.d_data.data(), outputs.d_updates.data());
-            });
-    }
+    detail::scatter_nd_vjp_to(reduce_none, data, indices, updates, ct, outputs, options, env...);
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Ct, class Data, class Indices, class Updates, execution_policy Policy>
-void scatter_nd_vjp_into(Ct const&, Data const&, Indices const&, Updates const&,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Ct>>> const&, Policy const&,
-    scatter_nd_vjp_options const& = {})
+/// Runs scatter_nd_vjp_into with the default options.
+template <detail::data_operand Data, class Indices, class Updates, class Ct,
+    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
+void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
+    Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, scatter_nd_vjp_options>());
+    detail::scatter_nd_vjp_to(
+        reduce_none, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
+}
+
+/// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+    requires(!detail::data_operand<Reduce>)
+void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
+    Updates const& updates, Ct const& ct,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
+    scatter_nd_vjp_options const& options = {}, Env&&... env)
+{
+    detail::scatter_nd_vjp_to(reduce, data, indices, updates, ct, outputs, options, env...);
+}
+
+/// Runs scatter_nd_vjp_into with a reduction and the default options.
+template <class Reduce, class Data, class Indices, class Updates, class Ct,
+    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
+    requires(!detail::data_operand<Reduce>)
+void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
+    Updates const& updates, Ct const& ct,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
+    Env&&... env)
+{
+    detail::scatter_nd_vjp_to(
+        reduce, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,10 +3,10 @@
 // others.
 
 #include <xloom/detail/check/along_axis.hpp>
-#include <xloom/detail/indexed/along_axis_types.hpp>
 #include <xloom/detail/indexed/axis_scatter_call.hpp>
 #include <xloom/detail/indexed/gather_elements_call.hpp>
 #include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
 
@@ -24,69 +24,6 @@ strided_items<T> repeated_along(T* items, strided_layout layout, along_axis_shap
             layout.strides[k] = 0;
         }
     return {items, layout};
-}
-
-template <class X, class Indices, class Policy>
-auto take_along_axis(
-    X const& x, Indices const& indices, along_axis_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_take_along_axis<X, Indices, Policy>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
-    } else {
-        using T = item_t<X>;
-        static constexpr std::string_view op = "xloom::take_along_axis";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
-        check_rank(op, "x", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        strided_layout const layout = detail::layout_of(source),
-                             index_layout = detail::layout_of_operand(index_tensor);
-        along_axis_shape const named =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
-        auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
-        auto const index_items =
-            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call({op, "x"}, items,
-            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
-        return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, policy);
-    }
-}
-
-template <class X, class Indices, class Values, class Policy>
-void put_along_axis(X&& x, Indices const& indices, Values const& values, along_axis_options const& options,
-    Policy const& policy)
-{
-    if constexpr (is_valid_put_along_axis<X, Indices, Values, Policy>()) {
-        using T = item_t<X>;
-        static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
-        broadcast_operand<Values const&> const marked{values};
-        auto const& operand = detail::operand_of<T>(op, marked);
-        auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
-        auto const& index_tensor = std::get<0>(inputs);
-        auto const& value_tensor = std::get<1>(inputs); // clang 14 captures no structured binding
-        check_rank(op, "x", detail::rank_of(x));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        check_rank(op, "values", detail::rank_of(value_tensor));
-        strided_layout const layout = detail::layout_of(x),
-                             index_layout = detail::layout_of_operand(index_tensor);
-        along_axis_shape const named =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
-        check_values(op, detail::shape_of(value_tensor), named.dims);
-        auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
-        auto const index_items =
-            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        check_scatter_overlap(
-            op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
-        auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
-            scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
-                IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
-                index_check::before_use, options.axis);
-            run_scatter_nd(call, items, reduce_none, policy);
-        };
-        if (is_row_major_of(value_tensor, named.dims)) // read faster than what is broadcast
-            run(std::false_type());
-        else
-            run(std::true_type());
-    }
 }
 
 } // namespace detail
@@ -112,19 +49,37 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, along_a
 /// xloom::take_along_axis(x, order); // = [[10, 20, 30], [40, 50, 60]]
 /// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
 /// ```
-template <class X, class Indices, class Policy = serial_policy>
-auto take_along_axis(
-    X const& x, Indices const& indices, along_axis_options const& options = {}, Policy const& policy = {})
+template <class X, class Indices, class... Env>
+auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {}, Env&&... env)
 {
-    return detail::take_along_axis(x, indices, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        using T = item_t<X>;
+        static constexpr std::string_view op = "xloom::take_along_axis";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
+        check_rank(op, "x", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        strided_layout const layout = detail::layout_of(source),
+                             index_layout = detail::layout_of_operand(index_tensor);
+        along_axis_shape const named =
+            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
+        auto const index_items =
+            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
+        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call({op, "x"}, items,
+            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
+        return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, detail::policy_of(env...));
+    }
 }
 
-/// Rejects another argument in the place of the options.
-template <class X, class Indices, detail::other_than<along_axis_options> Other, class... More>
-auto take_along_axis(X const& x, Indices const&, Other const&, More const&...)
+/// Runs take_along_axis with the default options.
+template <class X, class Indices, detail::beside_options<along_axis_options> First, class... Env>
+auto take_along_axis(X const& x, Indices const& indices, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_take_along_axis<X, Indices, along_axis_options>());
-    return detail::owned_t<X>(x);
+    return xloom::take_along_axis(
+        x, indices, along_axis_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Writes values to the items of x that indices name along one axis, in place.
@@ -148,18 +103,53 @@ auto take_along_axis(X const& x, Indices const&, Other const&, More const&...)
 /// xloom::put_along_axis(x, xt::xtensor<int, 2>{{1}, {0}}, 99);
 /// x; // = [[10, 99, 20], [99, 40, 50]]
 /// ```
-template <class X, class Indices, class Values, class Policy = serial_policy>
-void put_along_axis(X&& x, Indices const& indices, Values const& values,
-    along_axis_options const& options = {}, Policy const& policy = {})
+template <class X, class Indices, class Values, class... Env>
+void put_along_axis(
+    X&& x, Indices const& indices, Values const& values, along_axis_options const& options = {}, Env&&... env)
 {
-    detail::put_along_axis(std::forward<X>(x), indices, values, options, policy);
+    using namespace detail;
+    if constexpr (satisfied<policy_only<Env...>, written_tensor<X>, single_indices<Indices>,
+                      updates_of<X, broadcast_operand<Values>>>()) {
+        using T = item_t<X>;
+        static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
+        broadcast_operand<Values const&> const marked{values};
+        auto const& operand = detail::operand_of<T>(op, marked);
+        auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
+        auto const& index_tensor = std::get<0>(inputs);
+        auto const& value_tensor = std::get<1>(inputs); // clang 14 captures no structured binding
+        check_rank(op, "x", detail::rank_of(x));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "values", detail::rank_of(value_tensor));
+        strided_layout const layout = detail::layout_of(x),
+                             index_layout = detail::layout_of_operand(index_tensor);
+        along_axis_shape const named =
+            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        check_values(op, detail::shape_of(value_tensor), named.dims);
+        auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
+        auto const index_items =
+            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
+        check_scatter_overlap(
+            op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
+        auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
+            scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
+                IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
+                index_check::before_use, options.axis);
+            run_scatter_nd(call, items, reduce_none, detail::policy_of(env...));
+        };
+        if (is_row_major_of(value_tensor, named.dims)) // read faster than what is broadcast
+            run(std::false_type());
+        else
+            run(std::true_type());
+    }
 }
 
-/// Rejects another argument in the place of the options.
-template <class X, class Indices, class Values, detail::other_than<along_axis_options> Other, class... More>
-void put_along_axis(X&&, Indices const&, Values const&, Other const&, More const&...)
+/// Runs put_along_axis with the default options.
+template <class X, class Indices, class Values, detail::beside_options<along_axis_options> First,
+    class... Env>
+void put_along_axis(X&& x, Indices const& indices, Values const& values, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_put_along_axis<X, Indices, Values, along_axis_options>());
+    xloom::put_along_axis(std::forward<X>(x), indices, values, along_axis_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

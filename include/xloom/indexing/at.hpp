@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/at_types.hpp>
 #include <xloom/detail/indexed/axis_scatter_call.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
 
@@ -14,7 +14,7 @@ namespace detail {
 
 /// Runs ufunc.at; updates that need not be broadcast are read faster.
 template <class X, class Op, class Indices, class Updates, class Policy>
-void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd_options const& options,
+void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_rules const& options,
     Policy const& policy)
 {
     static constexpr indexed_names name = {"xloom::at", "x"};
@@ -35,7 +35,7 @@ void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd
 } // namespace detail
 
 /// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
-/// np.add.at(x, indices, updates) is at(x, reduce_add, indices, updates).
+/// np.add.at(x, indices, updates) is at(reduce_add, x, indices, updates).
 ///
 ///     for i in ndindex(indices.shape):                            # in row-major order
 ///         x[indices[i]] = op(x[indices[i]], updates[i])
@@ -47,7 +47,7 @@ void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd
 ///           have. indices of any integer type. A negative index counts from the end.
 /// Operator  a reduction (reduction::add), reduce_add, reduce_mul, reduce_max, reduce_min, or any callable
 ///           op(old item, update item) -> new item.
-/// Options   those of scatter_nd, without the reduction.
+/// Options   those of scatter_nd.
 /// Policy    as scatter_nd.
 /// Errors    before the first write, as scatter_nd_into.
 /// Order     row-major: every duplicate counts.
@@ -59,32 +59,28 @@ void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_nd
 /// ```cpp
 /// xt::xtensor<int, 1> x = {1, 2, 3};
 /// xt::xtensor<int, 1> const indices = {0, 0, -1};
-/// xloom::at(x, xloom::reduce_add, indices, 10);
+/// xloom::at(xloom::reduce_add, x, indices, 10);
 /// x; // = [21, 2, 13]
-/// xloom::at(x, [](int old, int update) { return old - update; }, indices, xt::xtensor<int, 1>{1, 2, 3});
+/// xloom::at([](int old, int update) { return old - update; }, x, indices, xt::xtensor<int, 1>{1, 2, 3});
 /// x; // = [18, 2, 10]
 /// ```
-template <class X, class Op, class Indices, class Updates, class Policy = serial_policy>
-void at(X&& x, Op&& op, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Policy const& policy = {})
+template <class Op, class X, class Indices, class Updates, class... Env>
+void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_at<X, std::remove_reference_t<Op>, Indices, Updates, Policy>())
-        detail::at(x, op, indices, updates, options, policy);
+    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::written_tensor<X>,
+                      detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
+                      detail::updates_of<X, broadcast_operand<Updates>>>())
+        detail::at(x, op, indices, updates, detail::rules_of(options), detail::policy_of(env...));
 }
 
-/// Rejects a call without an operation.
-template <class X, class Indices, class Updates>
-void at(X&&, Indices const&, Updates const&)
+/// Runs at with the default options.
+template <class Op, class X, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
+    class... Env>
+void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_at<X, Indices, Indices, Updates, scatter_nd_options>());
-}
-
-/// Rejects another argument in the place of the options.
-template <class X, class Op, class Indices, class Updates, detail::other_than<scatter_nd_options> Other,
-    class... More>
-void at(X&&, Op const&, Indices const&, Updates const&, Other const&, More const&...)
-{
-    static_cast<void>(detail::is_valid_at<X, Op, Indices, Updates, scatter_nd_options>());
+    xloom::at(op, std::forward<X>(x), indices, updates, scatter_nd_options{}, std::forward<First>(first),
+        std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -2,52 +2,48 @@
 // NumPy's bincount: the number of occurrences, or the sum of the weights, of each non-negative integer.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include <xloom/detail/indexed/axis_scatter_call.hpp>
 #include <xloom/detail/indexed/bincount_call.hpp>
-#include <xloom/detail/indexed/index_types.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/indexing/bincount_options.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
+/// Options of bincount.
+struct bincount_options {
+    std::size_t minlength = 0; ///< the minimum number of bins
+};
+
 namespace detail {
 
+/// Requires a tensor of integers.
 template <class X>
-inline constexpr bool is_countable_operand = (tensor<X> || lazy<X>)&&holds_indices<X>;
+struct integers {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<X> || lazy<X>)&&holds_indices<X>;
+        static_assert(is_valid, "what is counted must be a tensor of integers");
+        return is_valid;
+    }
+};
 
-/// True if the types of a call of bincount are valid, otherwise a compile-time error of one sentence.
-template <class X, class Policy>
-consteval bool is_valid_bincount()
-{
-    if constexpr (!execution_policy<Policy>)
-        static_assert(
-            never<Policy>, "xloom::bincount: the arguments are bincount(x[, weights][, options][, policy])");
-    else if constexpr (!is_countable_operand<X>)
-        static_assert(never<X>, "xloom::bincount: x must be a tensor of integers");
-    else
-        return true;
-    return false;
-}
-
-/// True if the types of a call of bincount with weights are valid, otherwise a compile-time error of one
-/// sentence.
-template <class X, class Weights, class Policy>
-consteval bool is_valid_weighted_bincount()
-{
-    if constexpr (!is_valid_bincount<X, std::conditional_t<execution_policy<Weights>, Weights*, Policy>>())
-        return false;
-    else if constexpr ((!tensor<Weights> && !lazy<Weights>) || !number<item_t<Weights>>)
-        static_assert(never<Weights>, "xloom::bincount: weights must be a tensor of numbers");
-    else
-        return true;
-    return false;
-}
+/// Requires a tensor of numbers.
+template <class Weights>
+struct numbers {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<Weights> || lazy<Weights>)&&number<item_t<Weights>>;
+        static_assert(is_valid, "weights must be a tensor of numbers");
+        return is_valid;
+    }
+};
 
 /// Returns weights as double, in memory.
 template <class Weights>
-xt::xtensor<double, 1> doubles_of(Weights const& weights)
+xt::xtensor<double, 1> weights_as_doubles(Weights const& weights)
 {
     row_major_items<Weights> const items(weights);
     std::size_t const count = element_count(detail::shape_of(weights));
@@ -63,7 +59,7 @@ xt::xtensor<double, 1> weighted_bincount(
     std::string_view op, X const& x, Weights const& weights, std::size_t bins, Policy const& policy)
 {
     if constexpr (!std::is_same_v<item_t<Weights>, double>) {
-        return detail::weighted_bincount(op, x, doubles_of(weights), bins, policy);
+        return detail::weighted_bincount(op, x, weights_as_doubles(weights), bins, policy);
     } else {
         xt::xtensor<double, 1> sums = zeros<double>(op, bins);
         detail::scatter<true, at_call>(
@@ -72,8 +68,9 @@ xt::xtensor<double, 1> weighted_bincount(
     }
 }
 
+/// An argument behind x that is neither options nor a policy.
 template <class Weights>
-concept not_bincount_options = !std::is_same_v<bare<Weights>, bincount_options>;
+concept weights_operand = beside_options<Weights, bincount_options> && !execution_policy<Weights>;
 
 } // namespace detail
 
@@ -96,19 +93,25 @@ concept not_bincount_options = !std::is_same_v<bare<Weights>, bincount_options>;
 /// xloom::bincount(x, {.minlength = 6}); // = [1, 3, 1, 1, 0, 0]
 /// xloom::bincount(x, xt::xtensor<double, 1>{0.5, 1, 1, 2, 3, 4}); // = [0.5, 6, 3, 2]
 /// ```
-template <class X, class Policy = serial_policy>
-xt::xtensor<std::int64_t, 1> bincount(
-    X const& x, bincount_options const& options = {}, Policy const& policy = {})
+template <class X, class... Env>
+xt::xtensor<std::int64_t, 1> bincount(X const& x, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_bincount<X, Policy>()) {
+    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items] = detail::evaluated_inputs(std::tie(x));
         detail::check_rank(op, "x", detail::rank_of(items));
         detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return call.run(policy);
+        return call.run(detail::policy_of(env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
+}
+
+/// Runs bincount with the default options.
+template <class X, execution_policy Policy, class... Env>
+xt::xtensor<std::int64_t, 1> bincount(X const& x, Policy&& policy, Env&&... env)
+{
+    return xloom::bincount(x, bincount_options{}, std::forward<Policy>(policy), std::forward<Env>(env)...);
 }
 
 /// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
@@ -119,11 +122,12 @@ xt::xtensor<std::int64_t, 1> bincount(
 /// Errors    as bincount; shape_error: weights has another shape than x.
 /// Order     that of x: the same bits with any number of threads.
 /// Cost      two passes over x; a copy of weights that are not double.
-template <class X, detail::not_bincount_options Weights, class Policy = serial_policy>
+template <class X, detail::weights_operand Weights, class... Env>
 xt::xtensor<double, 1> bincount(
-    X const& x, Weights const& weights, bincount_options const& options = {}, Policy const& policy = {})
+    X const& x, Weights const& weights, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::is_valid_weighted_bincount<X, Weights, Policy>()) {
+    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>,
+                      detail::numbers<Weights>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));
         detail::check_rank(op, "x", detail::rank_of(items));
@@ -133,10 +137,19 @@ xt::xtensor<double, 1> bincount(
             detail::fail<shape_error>(op, ": weights must have the shape of x ", detail::shape_of(items),
                 ", but it is ", dims, ". Give each integer a weight.");
         detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return detail::weighted_bincount(op, items, weight_items, call.bins(), policy);
+        return detail::weighted_bincount(op, items, weight_items, call.bins(), detail::policy_of(env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
+}
+
+/// Runs bincount with the default options.
+template <class X, detail::weights_operand Weights, detail::beside_options<bincount_options> First,
+    class... Env>
+xt::xtensor<double, 1> bincount(X const& x, Weights const& weights, First&& first, Env&&... env)
+{
+    return xloom::bincount(
+        x, weights, bincount_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,50 +3,11 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/elements_types.hpp>
 #include <xloom/detail/indexed/gather_elements_call.hpp>
 #include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <class Data, class Indices, class Policy>
-auto gather_elements(
-    Data const& data, Indices const& indices, gather_elements_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_gather_elements<Data, Indices, Policy>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_elements";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check_of_copy<Data>);
-        return gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, call, policy);
-    }
-}
-
-template <class Data, class Indices, class Output, class Policy>
-void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
-    gather_elements_options const& options, Policy const& policy)
-{
-    if constexpr (is_valid_gather_elements_into<Data, Indices, Output, Policy>()) {
-        static constexpr std::string_view op = "xloom::gather_elements_into";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check::before_use);
-        check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(
-            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
-        gather_to(call, output, policy);
-    }
-}
-
-} // namespace detail
 
 /// Returns the items of data that indices name along one axis; the other axes keep their positions.
 ///
@@ -71,19 +32,30 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{1, 0, 1}}); // = [[4, 2, 6]]
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{2, 0}, {-1, 1}}, {.axis = 1}); // = [[3, 1], [6, 5]]
 /// ```
-template <class Data, class Indices, class Policy = serial_policy>
-auto gather_elements(Data const& data, Indices const& indices, gather_elements_options const& options = {},
-    Policy const& policy = {})
+template <class Data, class Indices, class... Env>
+auto gather_elements(
+    Data const& data, Indices const& indices, gather_elements_options const& options = {}, Env&&... env)
 {
-    return detail::gather_elements(data, indices, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_elements";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, call, detail::policy_of(env...));
+    }
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Data, class Indices, execution_policy Policy>
-auto gather_elements(Data const&, Indices const&, Policy const&, gather_elements_options const& = {})
+/// Runs gather_elements with the default options.
+template <class Data, class Indices, detail::beside_options<gather_elements_options> First, class... Env>
+auto gather_elements(Data const& data, Indices const& indices, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_gather_elements<Data, Indices, gather_elements_options>());
-    return detail::owned_t<Data>();
+    return xloom::gather_elements(
+        data, indices, gather_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -92,20 +64,34 @@ auto gather_elements(Data const&, Indices const&, Policy const&, gather_elements
 /// Cost      as gather_elements, and another pass over the indices with bounds::check.
 /// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class Policy = serial_policy>
+template <class Data, class Indices, class Output, class... Env>
 void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
-    gather_elements_options const& options = {}, Policy const& policy = {})
+    gather_elements_options const& options = {}, Env&&... env)
 {
-    detail::gather_elements_into(data, indices, std::forward<Output>(output), options, policy);
+    using namespace detail;
+    if constexpr (satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>,
+                      written_tensor<Output>, output_of_items<Data, Output>>()) {
+        static constexpr std::string_view op = "xloom::gather_elements_into";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check::before_use);
+        check_rank(op, "output", detail::rank_of(output));
+        check_gather_elements_output(
+            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
+        gather_to(call, output, detail::policy_of(env...));
+    }
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Data, class Indices, class Output, execution_policy Policy>
+/// Runs gather_elements_into with the default options.
+template <class Data, class Indices, class Output, detail::beside_options<gather_elements_options> First,
+    class... Env>
 void gather_elements_into(
-    Data const&, Indices const&, Output const&, Policy const&, gather_elements_options const& = {})
+    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
 {
-    static_cast<void>(
-        detail::is_valid_gather_elements_into<Data, Indices, Output, gather_elements_options>());
+    xloom::gather_elements_into(data, indices, std::forward<Output>(output), gather_elements_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -5,44 +5,26 @@
 
 #include <xloom/detail/indexed/gather_call.hpp>
 #include <xloom/detail/indexed/gather_result.hpp>
-#include <xloom/detail/indexed/gather_types.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-template <std::size_t Rank, class Data, class Indices, class Policy>
-auto gather_nd(
-    Data const& data, Indices const& indices, gather_nd_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_gather_nd<Rank, Data, Indices, Policy>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_nd";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check_of_copy<Data>);
-        return gathered<Rank, Data>(op, call, policy);
-    }
-}
-
+/// Gathers into memory of the caller, with checked types.
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(std::string_view op, Data const& data, Indices const& indices, Output&& output,
+void gather_nd_to(std::string_view op, Data const& data, Indices const& indices, Output& output,
     gather_nd_options const& options, Policy const& policy)
 {
-    if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check::before_use);
-        check_rank(op, "output", detail::rank_of(output));
-        check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
-            detail::memory_of(index_tensor));
-        gather_to(call, output, policy);
-    }
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+        op, source, index_tensor, options, index_check::before_use);
+    check_rank(op, "output", detail::rank_of(output));
+    check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
+        detail::memory_of(index_tensor));
+    gather_to(call, output, policy);
 }
 
 } // namespace detail
@@ -71,19 +53,31 @@ void gather_nd_into(std::string_view op, Data const& data, Indices const& indice
 /// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
 /// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Policy = serial_policy>
-auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {},
-    Policy const& policy = {})
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class... Env>
+auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {}, Env&&... env)
 {
-    return detail::gather_nd<Rank>(data, indices, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, tuples_of_indices<Indices>,
+                      rank_of_result<Rank, Data>>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_nd";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options, index_check_of_copy<Data>);
+        return gathered<Rank, Data>(op, call, detail::policy_of(env...));
+    }
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
-auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
+/// Runs gather_nd with the default options.
+template <std::size_t Rank = dynamic_rank, class Data, class Indices,
+    detail::beside_options<gather_nd_options> First, class... Env>
+auto gather_nd(Data const& data, Indices const& indices, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_gather_nd<Rank, Data, Indices, gather_nd_options>());
-    return detail::owned_t<Data>();
+    return xloom::gather_nd<Rank>(
+        data, indices, gather_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -107,19 +101,24 @@ constexpr shape gather_nd_shape(
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class Policy = serial_policy>
+template <class Data, class Indices, class Output, class... Env>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    gather_nd_options const& options = {}, Policy const& policy = {})
+    gather_nd_options const& options = {}, Env&&... env)
 {
-    detail::gather_nd_into(
-        "xloom::gather_nd_into", data, indices, std::forward<Output>(output), options, policy);
+    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::readable<Data>,
+                      detail::tuples_of_indices<Indices>, detail::written_tensor<Output>,
+                      detail::output_of_items<Data, Output>>())
+        detail::gather_nd_to(
+            "xloom::gather_nd_into", data, indices, output, options, detail::policy_of(env...));
 }
 
-/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
-template <class Data, class Indices, class Output, execution_policy Policy>
-void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
+/// Runs gather_nd_into with the default options.
+template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
+    class... Env>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_gather_nd_into<Data, Indices, Output, gather_nd_options>());
+    xloom::gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
+        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -5,30 +5,44 @@
 #include <utility>
 
 #include <xloom/detail/indexed/axis_scatter_call.hpp>
-#include <xloom/detail/indexed/elements_types.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
+/// Options of scatter_elements.
+struct scatter_elements_options {
+    std::int64_t axis = 0; ///< the axis of data that is indexed; negative: from the back
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
+    bool include_self = true;         ///< false: the first update of an item replaces its old value
+    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;              ///< the caller guarantees that no item is indexed twice
+    bool sorted = false;              ///< the caller guarantees that the items are in row-major order
+};
+
 namespace detail {
 
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
-auto scatter_elements(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
-    Reduce& reduce, scatter_elements_options const& options, Policy const& policy)
+/// The requirements on the types of a call, in place or in a copy of data.
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+consteval bool is_valid_scatter_elements()
 {
-    if constexpr (!is_valid_scatter_elements<InPlace, Data, Indices, Updates, Reduce, Policy>())
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    else
-        return scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates, reduce,
-            common_options(options), policy, options.axis);
+    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+    return satisfied<policy_only<Env...>, target, single_indices<Indices>, updates_of<Data, Updates>,
+        reduction_of<std::remove_reference_t<Reduce>, Data>>();
 }
 
-/// An argument before the options: a reduction, or a mistake.
-template <class F>
-concept not_elements_options = !std::is_same_v<bare<F>, scatter_elements_options>;
-
-inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elements",
-                                  scatter_elements_into_name = "xloom::scatter_elements_into";
+/// Checks the types of a call and runs it.
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
+    Updates const& updates, scatter_elements_options const& options, Env&&... env)
+{
+    if constexpr (is_valid_scatter_elements<InPlace, Reduce, Data, Indices, Updates, Env...>())
+        return detail::scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates,
+            reduce, detail::rules_of(options), detail::policy_of(env...), options.axis);
+    else
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+}
 
 } // namespace detail
 
@@ -62,35 +76,47 @@ inline constexpr std::string_view scatter_elements_name = "xloom::scatter_elemen
 /// xt::xtensor<int, 2> const updates = {{10, 20}, {30, 40}};
 /// xloom::scatter_elements(x, indices, updates, {.axis = 1}); // = [[20, 2, 3], [4, 40, 30]]
 /// auto const add = xloom::reduce_add;
-/// xloom::scatter_elements(x, indices, updates, add, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
+/// xloom::scatter_elements(add, x, indices, updates, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
 /// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
 /// ```
-template <class Data, class Indices, class Updates, class Policy = serial_policy>
+template <class Data, class Indices, class Updates, class... Env>
 auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Policy const& policy = {})
+    scatter_elements_options const& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>(detail::scatter_elements_name, std::forward<Data>(data), indices,
-        updates, options.reduction, options, policy);
+    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
+        indices, updates, options, std::forward<Env>(env)...);
 }
 
-/// Runs scatter_elements with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
-    class Policy = serial_policy>
-auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_elements_options const& options = {}, Policy const& policy = {})
+/// Runs scatter_elements with the default options.
+template <detail::data_operand Data, class Indices, class Updates,
+    detail::beside_options<scatter_elements_options> First, class... Env>
+auto scatter_elements(
+    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    return detail::scatter_elements<false>(
-        detail::scatter_elements_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
+    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
+        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
-template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
-    execution_policy Policy>
-auto scatter_elements(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
-    scatter_elements_options const& = {})
+/// Runs scatter_elements with a reduction.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+    class... Env>
+    requires(!detail::data_operand<Reduce>)
+auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
+    scatter_elements_options const& options = {}, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_elements<false, Data, Indices, Updates, Policy, Policy>());
-    return detail::owned_t<Data>();
+    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
+        indices, updates, options, std::forward<Env>(env)...);
+}
+
+/// Runs scatter_elements with a reduction and the default options.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+    detail::beside_options<scatter_elements_options> First, class... Env>
+    requires(!detail::data_operand<Reduce>)
+auto scatter_elements(
+    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+{
+    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
+        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
@@ -99,31 +125,44 @@ auto scatter_elements(Data&&, Indices const&, Updates const&, Reduce const&, Pol
 ///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
 /// Cost      as scatter_elements without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class Policy = serial_policy>
+template <class Data, class Indices, class Updates, class... Env>
 void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Policy const& policy = {})
+    scatter_elements_options const& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>(detail::scatter_elements_into_name, std::forward<Data>(data), indices,
-        updates, options.reduction, options, policy);
+    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
+        indices, updates, options, std::forward<Env>(env)...);
 }
 
-/// Runs scatter_elements_into with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
-    class Policy = serial_policy>
-void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_elements_options const& options = {}, Policy const& policy = {})
+/// Runs scatter_elements_into with the default options.
+template <detail::data_operand Data, class Indices, class Updates,
+    detail::beside_options<scatter_elements_options> First, class... Env>
+void scatter_elements_into(
+    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    detail::scatter_elements<true>(detail::scatter_elements_into_name, std::forward<Data>(data), indices,
-        updates, reduce, options, policy);
+    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
+        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
-template <class Data, class Indices, class Updates, detail::not_elements_options Reduce,
-    execution_policy Policy>
-void scatter_elements_into(Data&&, Indices const&, Updates const&, Reduce const&, Policy const&,
-    scatter_elements_options const& = {})
+/// Runs scatter_elements_into with a reduction.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+    class... Env>
+    requires(!detail::data_operand<Reduce>)
+void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
+    scatter_elements_options const& options = {}, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_elements<true, Data, Indices, Updates, Policy, Policy>());
+    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
+        updates, options, std::forward<Env>(env)...);
+}
+
+/// Runs scatter_elements_into with a reduction and the default options.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+    detail::beside_options<scatter_elements_options> First, class... Env>
+    requires(!detail::data_operand<Reduce>)
+void scatter_elements_into(
+    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+{
+    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
+        updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,30 +3,33 @@
 
 #include <utility>
 
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/detail/indexed/scatter_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
-auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
-    Reduce& reduce, scatter_nd_options const& options, Policy const& policy)
+/// The requirements on the types of a call, in place or in a copy of data.
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+consteval bool is_valid_scatter_nd()
 {
-    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce, Policy>())
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    else
-        return scatter<InPlace, scatter_call>(
-            op, std::forward<Data>(data), indices, updates, reduce, options, policy);
+    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+    return satisfied<policy_only<Env...>, target, tuples_of_indices<Indices>, updates_of<Data, Updates>,
+        reduction_of<std::remove_reference_t<Reduce>, Data>>();
 }
 
-/// An argument before the options: a reduction, or a mistake.
-template <class F>
-concept not_options = !std::is_same_v<bare<F>, scatter_nd_options>;
-
-inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
-                                  scatter_nd_into_name = "xloom::scatter_nd_into";
+/// Checks the types of a call and runs it.
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
+    Updates const& updates, scatter_nd_options const& options, Env&&... env)
+{
+    if constexpr (is_valid_scatter_nd<InPlace, Reduce, Data, Indices, Updates, Env...>())
+        return detail::scatter<InPlace, scatter_call>(op, std::forward<Data>(data), indices, updates, reduce,
+            detail::rules_of(options), detail::policy_of(env...));
+    else
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
+}
 
 } // namespace detail
 
@@ -79,34 +82,47 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// xt::xtensor<int, 2> const indices = {{2}, {0}, {2}};
 /// xt::xtensor<int, 1> const updates = {10, 20, 30};
 /// xloom::scatter_nd(x, indices, updates); // = [20, 2, 30]
-/// xloom::scatter_nd(x, indices, updates, {.reduction = xloom::reduction::add}); // = [21, 2, 43]
-/// x = xloom::scatter_nd(std::move(x), indices, updates, xloom::reduce_max); // in place
+/// xloom::scatter_nd(xloom::reduction::add, x, indices, updates); // = [21, 2, 43]
+/// x = xloom::scatter_nd(xloom::reduce_max, std::move(x), indices, updates); // in place
 /// x; // = [20, 2, 30]
 /// ```
-template <class Data, class Indices, class Updates, class Policy = serial_policy>
+template <class Data, class Indices, class Updates, class... Env>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Policy const& policy = {})
+    scatter_nd_options const& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
-        options.reduction, options, policy);
+    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
+        updates, options, std::forward<Env>(env)...);
 }
 
-/// Runs scatter_nd with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {}, Policy const& policy = {})
+/// Runs scatter_nd with the default options.
+template <detail::data_operand Data, class Indices, class Updates,
+    detail::beside_options<scatter_nd_options> First, class... Env>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
+    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
+        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
-template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+/// Runs scatter_nd with a reduction.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+    class... Env>
+    requires(!detail::data_operand<Reduce>)
+auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Env&&... env)
+{
+    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
+        options, std::forward<Env>(env)...);
+}
+
+/// Runs scatter_nd with a reduction and the default options.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+    detail::beside_options<scatter_nd_options> First, class... Env>
+    requires(!detail::data_operand<Reduce>)
 auto scatter_nd(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
+    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_nd<false, Data, Indices, Updates, Policy, Policy>());
-    return detail::owned_t<Data>();
+    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
+        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -117,29 +133,43 @@ auto scatter_nd(
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class Policy = serial_policy>
+template <class Data, class Indices, class Updates, class... Env>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Policy const& policy = {})
+    scatter_nd_options const& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
-        options.reduction, options, policy);
+    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
+        updates, options, std::forward<Env>(env)...);
 }
 
-/// Runs scatter_nd_into with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {}, Policy const& policy = {})
+/// Runs scatter_nd_into with the default options.
+template <detail::data_operand Data, class Indices, class Updates,
+    detail::beside_options<scatter_nd_options> First, class... Env>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    detail::scatter_nd<true>(
-        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
+    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
+        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
-template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+/// Runs scatter_nd_into with a reduction.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+    class... Env>
+    requires(!detail::data_operand<Reduce>)
+void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Env&&... env)
+{
+    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
+        options, std::forward<Env>(env)...);
+}
+
+/// Runs scatter_nd_into with a reduction and the default options.
+template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+    detail::beside_options<scatter_nd_options> First, class... Env>
+    requires(!detail::data_operand<Reduce>)
 void scatter_nd_into(
-    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
+    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_scatter_nd<true, Data, Indices, Updates, Policy, Policy>());
+    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
+        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -5,54 +5,38 @@
 #include <optional>
 #include <vector>
 
+#include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/indexed/gather_result.hpp>
-#include <xloom/detail/indexed/index_types.hpp>
-#include <xloom/detail/indexed/result_types.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/take_call.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
-#include <xloom/indexing/take_options.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
+/// Options of take.
+struct take_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+/// Options of compress.
+struct compress_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+};
+
 namespace detail {
 
-/// True if the types of a call of take<Rank> are valid, otherwise a compile-time error of one sentence.
-template <std::size_t Rank, class X, class Indices, class Policy>
-consteval bool is_valid_take()
-{
-    if constexpr (!execution_policy<Policy>)
-        static_assert(never<Policy>, "xloom::take: the arguments are take(x, indices[, options][, policy])");
-    else if constexpr (!tensor<X> && !lazy<X>)
-        static_assert(never<X>, "xloom::take: x must be a tensor");
-    else if constexpr (!are_valid_take_indices<Indices>())
-        return false;
-    else if constexpr (Rank == dynamic_rank && !has_every_rank<X>)
-        static_assert(never<X>, "xloom::take: x is a container of your own with a static rank, so name the "
-                                "output's: take<Rank>(...)");
-    else
-        return true;
-    return false;
-}
-
-/// True if the types of a call of compress<Rank> are valid, otherwise a compile-time error of one sentence.
-template <std::size_t Rank, class Mask, class X, class Policy>
-consteval bool is_valid_compress()
-{
-    if constexpr (!execution_policy<Policy>)
-        static_assert(
-            never<Policy>, "xloom::compress: the arguments are compress(mask, x[, options][, policy])");
-    else if constexpr ((!tensor<Mask> && !lazy<Mask>) || !std::is_same_v<item_t<Mask>, bool>)
-        static_assert(never<Mask>, "xloom::compress: mask must be a tensor of bool");
-    else if constexpr (!tensor<X> && !lazy<X>)
-        static_assert(never<X>, "xloom::compress: x must be a tensor");
-    else if constexpr (Rank == dynamic_rank && !has_every_rank<X>)
-        static_assert(never<X>, "xloom::compress: x is a container of your own with a static rank, so name "
-                                "the output's: compress<Rank>(...)");
-    else
-        return true;
-    return false;
-}
+/// Requires a tensor of bool.
+template <class Mask>
+struct mask_operand {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<Mask> || lazy<Mask>)&&std::is_same_v<item_t<Mask>, bool>;
+        static_assert(is_valid, "a mask must be a tensor of bool");
+        return is_valid;
+    }
+};
 
 /// Takes slices of x, a tensor in memory, at `indices`, a tensor or a number.
 template <std::size_t Rank, class X, class Indices, class Policy>
@@ -76,20 +60,6 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
     return gathered<Rank, X>(op, call, policy);
 }
 
-template <std::size_t Rank, class X, class Indices, class Policy>
-auto take(X const& x, Indices const& indices, take_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_take<Rank, X, Indices, Policy>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::take";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
-        check_rank(op, "x", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        return detail::take_of<Rank>(op, source, index_tensor, options.axis, options.bounds, policy);
-    }
-}
-
 /// Returns the positions of true items of a mask.
 ///
 /// Errors    shape_error: a mask that has not one axis.  index_error: one at or beyond `length`.
@@ -111,26 +81,6 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
             positions[count - 1], "] is true and the axis has the length ", length, ". Shorten it.");
     positions.resize(count);
     return positions;
-}
-
-template <std::size_t Rank, class Mask, class X, class Policy>
-auto compress(Mask const& mask, X const& x, compress_options const& options, Policy const& policy)
-{
-    if constexpr (!is_valid_compress<Rank, Mask, X, Policy>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::compress";
-        auto const [bits, source] = detail::evaluated_inputs(std::tie(mask, x));
-        check_rank(op, "mask", detail::rank_of(bits));
-        check_rank(op, "x", detail::rank_of(source));
-        shape const dims = detail::shape_of(source);
-        std::size_t const length =
-            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
-        std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
-        strided_items<std::int64_t const> const indices{
-            positions.data(), {shape{positions.size()}, strides{1}}};
-        return detail::take_of<Rank>(op, source, indices, options.axis, bounds::assume, policy);
-    }
 }
 
 } // namespace detail
@@ -158,19 +108,30 @@ auto compress(Mask const& mask, X const& x, compress_options const& options, Pol
 /// xloom::take(x, xt::xtensor<int, 1>{2, 0}, {.axis = 1}); // = [[3, 1], [6, 4]]
 /// xloom::take<1>(x, -1, {.axis = 0}); // = [4, 5, 6]
 /// ```
-template <std::size_t Rank = dynamic_rank, class X, class Indices, class Policy = serial_policy>
-auto take(X const& x, Indices const& indices, take_options const& options = {}, Policy const& policy = {})
+template <std::size_t Rank = dynamic_rank, class X, class Indices, class... Env>
+auto take(X const& x, Indices const& indices, take_options const& options = {}, Env&&... env)
 {
-    return detail::take<Rank>(x, indices, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>,
+                      rank_of_result<Rank, X>>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::take";
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
+        check_rank(op, "x", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        return detail::take_of<Rank>(
+            op, source, index_tensor, options.axis, options.bounds, detail::policy_of(env...));
+    }
 }
 
-/// Rejects another argument in the place of the options.
-template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::other_than<take_options> Other,
-    class... More>
-auto take(X const& x, Indices const&, Other const&, More const&...)
+/// Runs take with the default options.
+template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::beside_options<take_options> First,
+    class... Env>
+auto take(X const& x, Indices const& indices, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_take<Rank, X, Indices, take_options>());
-    return detail::owned_t<X>(x);
+    return xloom::take<Rank>(
+        x, indices, take_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
@@ -190,19 +151,36 @@ auto take(X const& x, Indices const&, Other const&, More const&...)
 /// xloom::compress(mask, x, {.axis = 0}); // = [[3, 4], [5, 6]]
 /// xloom::compress(mask, x); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Mask, class X, class Policy = serial_policy>
-auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Policy const& policy = {})
+template <std::size_t Rank = dynamic_rank, class Mask, class X, class... Env>
+auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Env&&... env)
 {
-    return detail::compress<Rank>(mask, x, options, policy);
+    using namespace detail;
+    if constexpr (!satisfied<policy_only<Env...>, mask_operand<Mask>, readable<X>,
+                      rank_of_result<Rank, X>>()) {
+        return owned_t<X>(x); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::compress";
+        auto const [bits, source] = detail::evaluated_inputs(std::tie(mask, x));
+        check_rank(op, "mask", detail::rank_of(bits));
+        check_rank(op, "x", detail::rank_of(source));
+        shape const dims = detail::shape_of(source);
+        std::size_t const length =
+            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
+        std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
+        strided_items<std::int64_t const> const indices{
+            positions.data(), {shape{positions.size()}, strides{1}}};
+        return detail::take_of<Rank>(
+            op, source, indices, options.axis, bounds::assume, detail::policy_of(env...));
+    }
 }
 
-/// Rejects another argument in the place of the options.
-template <std::size_t Rank = dynamic_rank, class Mask, class X, detail::other_than<compress_options> Other,
-    class... More>
-auto compress(Mask const&, X const& x, Other const&, More const&...)
+/// Runs compress with the default options.
+template <std::size_t Rank = dynamic_rank, class Mask, class X,
+    detail::beside_options<compress_options> First, class... Env>
+auto compress(Mask const& mask, X const& x, First&& first, Env&&... env)
 {
-    static_cast<void>(detail::is_valid_compress<Rank, Mask, X, compress_options>());
-    return detail::owned_t<X>(x);
+    return xloom::compress<Rank>(
+        mask, x, compress_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

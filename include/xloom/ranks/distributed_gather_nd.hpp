@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/indexed/rank_gather.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -21,7 +22,8 @@ template <class Data, class Indices, class Output>
 struct rank_gather_types {
     static consteval bool holds()
     {
-        if constexpr (is_valid_gather_nd_into<Data, Indices, Output, serial_policy>())
+        if constexpr (satisfied<readable<Data>, tuples_of_indices<Indices>, written_tensor<Output>,
+                          output_of_items<Data, Output>>())
             return sent_as_bytes<item_t<Data>>::holds();
         else
             return false;
@@ -44,7 +46,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_nd_into(op, data, indices, output, options, policy);
+    detail::gather_nd_to(op, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.

@@ -12,7 +12,7 @@
 
 #include <xloom/detail/indexed/rank_scatter.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/detail/indexed/scatter_types.hpp>
+#include <xloom/indexing/scatter_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -26,7 +26,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (is_valid_scatter_nd<true, Data, Indices, Updates, Reduce, serial_policy>())
+        else if constexpr (is_valid_scatter_nd<true, Reduce, Data, Indices, Updates>())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }
@@ -44,7 +44,7 @@ class rank_scatter_call {
     inputs_type inputs_;
 
 public:
-    scatter_nd_options options;
+    scatter_rules options;
     divided_data whole;
     sorted_tuples tuples;
     row_major_items<update_type> updates;
@@ -55,7 +55,7 @@ public:
     rank_scatter_call(std::string_view op, Reduce& reduce, Data const& data, Indices const& indices,
         Updates const& update_operand, scatter_nd_options const& given, distributed_axis<C> const& part)
         : inputs_(std::tie(indices, update_operand)),
-          options(options_with(op, reduce, given)),
+          options(rules_with(reduce, rules_of(given))),
           whole(checked_data(op, data, part)),
           tuples(checked_tuples(op, data, part)),
           updates(std::get<1>(inputs_.values)),
@@ -217,7 +217,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
-        detail::scatter<true, scatter_call>(op, data, index_tensor, update_tensor, reduce, options, policy);
+        detail::scatter<true, scatter_call>(
+            op, data, index_tensor, update_tensor, reduce, rules_of(options), policy);
     });
     attempt.agree(part.ranks(), op);
 }
@@ -297,7 +298,7 @@ void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates co
     scatter_nd_options const& options = {}, Env&&... env)
 {
     xloom::distributed_scatter_nd_into(
-        options.reduction, std::forward<Data>(data), indices, updates, options, std::forward<Env>(env)...);
+        reduce_none, std::forward<Data>(data), indices, updates, options, std::forward<Env>(env)...);
 }
 template <class Data, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
     class... Env>
@@ -305,7 +306,7 @@ template <class Data, class Indices, class Updates, detail::beside_options<scatt
 void distributed_scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
 {
-    xloom::distributed_scatter_nd_into(reduction::none, std::forward<Data>(data), indices, updates,
+    xloom::distributed_scatter_nd_into(reduce_none, std::forward<Data>(data), indices, updates,
         scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 

@@ -58,8 +58,8 @@ double scatters()
     xt::xtensor<float, 1> const updates = {10, 20};
     xt::xarray<double> const others = {10, 20};
     data = xloom::scatter_nd(std::move(data), pairs, updates);
-    xloom::scatter_nd_into(data, pairs, updates, xloom::reduce_add);
-    auto const mean = xloom::scatter_nd(doubles, items, others, {.reduction = xloom::reduction::mean});
+    xloom::scatter_nd_into(xloom::reduce_add, data, pairs, updates);
+    auto const mean = xloom::scatter_nd(xloom::reduction::mean, doubles, items, others);
     auto const gathered = xloom::gather_nd(data, pairs);
     auto const item = xloom::gather_nd<1>(doubles, items);
     auto kept = xt::xtensor<float, 1>::from_shape({2});

@@ -64,8 +64,8 @@ values scatter_nd(call const& node)
     xloom::reduction const reduction = reduction_of(node);
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
         tensor result = copy_of<T>(data);
-        xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices),
-            view_of<T>(updates), {.reduction = reduction});
+        xloom::scatter_nd_into(
+            reduction, writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates));
         return {result};
     };
     return with_scattered_type(data.type(), run);
@@ -175,11 +175,12 @@ values scatter_elements(call const& node)
         throw runner_error("data and updates must have one element type");
     std::vector<std::int64_t> const items = node.integers_at(1);
     xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
-    xloom::scatter_elements_options const options{
-        .axis = node.integer("axis", 0), .reduction = reduction_of(node)};
+    xloom::reduction const reduction = reduction_of(node);
+    xloom::scatter_elements_options const options{.axis = node.integer("axis", 0)};
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
         tensor result = copy_of<T>(data);
-        xloom::scatter_elements_into(writable_view_of<T>(result), index_view, view_of<T>(updates), options);
+        xloom::scatter_elements_into(
+            reduction, writable_view_of<T>(result), index_view, view_of<T>(updates), options);
         return {result};
     };
     return with_scattered_type(data.type(), run);

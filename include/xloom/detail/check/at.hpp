@@ -14,7 +14,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///           overflows. option_error: options that contradict each other.
 /// Source    NumPy, ufunc.at.
 [[gnu::noinline]] constexpr shape check_at(std::string_view op, shape const& x, shape const& indices,
-    shape const& updates, scatter_nd_options const& options)
+    shape const& updates, scatter_rules const& options)
 {
     if (x.empty())
         fail<shape_error>(

@@ -5,7 +5,17 @@
 #include <string_view>
 
 #include <xloom/detail/check/scatter_nd.hpp>
-#include <xloom/indexing/gather_elements_options.hpp>
+#include <xloom/detail/core/bounds.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of gather_elements.
+struct gather_elements_options {
+    std::int64_t axis = 0; ///< the axis of data that is indexed; negative: from the back
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -76,7 +86,7 @@ constexpr std::size_t check_axis_option(
 ///           size that overflows. option_error: options that contradict each other.
 [[gnu::noinline]] constexpr std::size_t check_scatter_elements(indexed_names const& op, shape const& data,
     shape const& indices, shape const& updates, bool is_broadcast, std::int64_t axis,
-    scatter_nd_options const& options)
+    scatter_rules const& options)
 {
     std::size_t const indexed = check_elements(op, data, indices, axis);
     if (is_broadcast && !can_broadcast(updates, indices))

@@ -5,7 +5,17 @@
 #include <string_view>
 
 #include <xloom/detail/check/scatter_nd.hpp>
-#include <xloom/indexing/gather_nd_options.hpp>
+#include <xloom/detail/core/bounds.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of gather_nd.
+struct gather_nd_options {
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -4,11 +4,51 @@
 #include <string_view>
 
 #include <xloom/detail/check/overlap.hpp>
+#include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/duplicates.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/shape.hpp>
-#include <xloom/indexing/scatter_nd_options.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of scatter_nd.
+struct scatter_nd_options {
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
+    bool include_self = true;         ///< false: the first update of a slice replaces its old value
+    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;              ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false;              ///< the caller guarantees that the slices are in row-major order
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The options of a scatter, with the reduction if it is chosen at run time.
+struct scatter_rules {
+    xloom::reduction reduction = xloom::reduction::none;
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last;
+    bool include_self = true;
+    bool accumulate_in_float = false;
+    bool unique = false;
+    bool sorted = false;
+};
+
+/// Returns options, of ScatterND or of ScatterElements, with a reduction.
+template <class Options>
+constexpr scatter_rules rules_of(Options const& options, reduction kind = reduction::none)
+{
+    return {.reduction = kind,
+        .bounds = options.bounds,
+        .duplicates = options.duplicates,
+        .include_self = options.include_self,
+        .accumulate_in_float = options.accumulate_in_float,
+        .unique = options.unique,
+        .sorted = options.sorted};
+}
 
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
@@ -106,7 +146,7 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 ///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
-    shape const& indices, shape const& updates, scatter_nd_options const& options)
+    shape const& indices, shape const& updates, scatter_rules const& options)
 {
     shape const expected = shape_of_updates(op, data, indices);
     if (updates != expected)

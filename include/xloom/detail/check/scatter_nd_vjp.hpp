@@ -5,14 +5,32 @@
 #include <string_view>
 
 #include <xloom/detail/check/scatter_nd.hpp>
-#include <xloom/gradients/scatter_nd_vjp_options.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The handling of several values that equal the maximum or the minimum of a slot: each gets an even part of
+/// the cotangent, or the first one in the order of application, the old value before all updates, gets it.
+enum class ties : unsigned char { even, first };
+
+/// Options of scatter_nd_vjp: those of the scatter_nd that is differentiated, and `ties`.
+/// accumulate_in_float is missing: the rounding of intermediate values has no derivative.
+struct scatter_nd_vjp_options {
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last;
+    bool include_self = true;
+    xloom::ties ties = xloom::ties::even; ///< of max and min; the others have none
+    bool unique = false;                  ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false;                  ///< the caller guarantees that the slices are in row-major order
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns the options of the scatter that is differentiated.
-constexpr scatter_nd_options forward_options(scatter_nd_vjp_options const& options)
+constexpr scatter_rules forward_options(reduction kind, scatter_nd_vjp_options const& options)
 {
-    return {.reduction = options.reduction,
+    return {.reduction = kind,
         .bounds = options.bounds,
         .duplicates = options.duplicates,
         .include_self = options.include_self,
@@ -38,11 +56,11 @@ constexpr scatter_nd_options forward_options(scatter_nd_vjp_options const& optio
 /// The memory of the operands of a call; that of an omitted output is std::nullopt.
 struct scatter_nd_vjp_memory {
     memory_block ct, data, indices, updates;
-    std::optional<memory_block> d_data{}, d_updates{};
+    std::optional<memory_block> ct_data{}, ct_updates{};
 };
 
 /// Calls found(name, name) for every output that shares memory with an operand or the other output but must
-/// not: d_data may be the tensor ct.
+/// not: ct_data may be the tensor ct.
 template <class Found>
 constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& found)
 {
@@ -58,10 +76,10 @@ constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& 
         if (overlap(*output, memory.updates))
             found(name, "updates");
     };
-    visit("d_data", memory.d_data, true);
-    visit("d_updates", memory.d_updates, false);
-    if (memory.d_data && memory.d_updates && overlap(*memory.d_data, *memory.d_updates))
-        found("d_data", "d_updates");
+    visit("ct_data", memory.ct_data, true);
+    visit("ct_updates", memory.ct_updates, false);
+    if (memory.ct_data && memory.ct_updates && overlap(*memory.ct_data, *memory.ct_updates))
+        found("ct_data", "ct_updates");
 }
 
 inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
@@ -74,7 +92,7 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
 /// Checks the shapes and the memory of the outputs.
 ///
 /// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
-///           memory with an operand or the other output, unless d_data is the tensor ct, or two of its items
+///           memory with an operand or the other output, unless ct_data is the tensor ct, or two of its items
 ///           do with each other.
 [[gnu::noinline]] constexpr void check_scatter_nd_vjp_outputs(
     std::string_view op, scatter_nd_vjp_memory const& memory)
@@ -87,13 +105,13 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
         if (output)
             detail::check_unique(op, name, output->layout, "Write to a container.");
     };
-    check_one("d_data", memory.d_data, "data", memory.data);
-    check_one("d_updates", memory.d_updates, "updates", memory.updates);
+    check_one("ct_data", memory.ct_data, "data", memory.data);
+    check_one("ct_updates", memory.ct_updates, "updates", memory.updates);
     bool is_shared = false;
     detail::find_shared_outputs(memory, [&](auto, auto) { is_shared = true; });
     if (is_shared)
         detail::fail<overlap_error>(op,
-            ": an output must have exclusive memory, or d_data be the tensor ct, but ",
+            ": an output must have exclusive memory, or ct_data be the tensor ct, but ",
             detail::describe_shared_outputs(memory), ". Copy one of the two.");
 }
 

@@ -6,7 +6,6 @@
 #include <xloom/detail/indexed/checked_indices.hpp>
 #include <xloom/detail/indexed/named_slices.hpp>
 #include <xloom/detail/indexed/scatter_updates.hpp>
-#include <xloom/indexing/scatter_elements_options.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -19,7 +18,7 @@ public:
     /// Indices of `axis`. An update is a slice of the axes of data from `first_slice_axis` on. If that is not
     /// 1, the position of an index is that of its slice along the axes that no index names.
     axis_scatter_indices(indexed_names const& op, shape const& data, Indices const& indices, std::size_t axis,
-        std::size_t first_slice_axis, scatter_nd_options const& options, index_check when)
+        std::size_t first_slice_axis, scatter_rules const& options, index_check when)
         : op_(op),
           options_(options),
           data_shape_(data),
@@ -32,7 +31,7 @@ public:
     }
 
     std::string_view op() const { return op_; }
-    scatter_nd_options const& options() const { return options_; }
+    scatter_rules const& options() const { return options_; }
     std::size_t slices() const { return element_count(named_axes()); }
     std::size_t slice_size() const
     {
@@ -79,24 +78,12 @@ private:
     }
 
     std::string_view op_;
-    scatter_nd_options options_;
+    scatter_rules options_;
     shape data_shape_;
     std::size_t axis_;
     std::size_t first_slice_axis_;
     checked_indices<Indices> indices_;
 };
-
-/// Returns the options that ScatterElements has in common with ScatterND.
-constexpr scatter_nd_options common_options(scatter_elements_options const& options)
-{
-    return {.reduction = options.reduction,
-        .bounds = options.bounds,
-        .duplicates = options.duplicates,
-        .include_self = options.include_self,
-        .accumulate_in_float = options.accumulate_in_float,
-        .unique = options.unique,
-        .sorted = options.sorted};
-}
 
 /// The checked operands of a ScatterElements call.
 template <class Indices, class Updates, bool IsBroadcast>
@@ -105,7 +92,7 @@ class scatter_elements_call : public axis_scatter_indices<Indices>,
 public:
     template <class Data>
     scatter_elements_call(indexed_names const& op, Data const& data, Indices const& indices,
-        Updates const& updates, scatter_nd_options const& options, index_check when, std::int64_t axis)
+        Updates const& updates, scatter_rules const& options, index_check when, std::int64_t axis)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices,
               check_scatter_elements(op, detail::shape_of(data), detail::shape_of(indices),
                   detail::shape_of(updates), IsBroadcast, axis, options),
@@ -120,7 +107,7 @@ class at_call : public axis_scatter_indices<Indices>, public scatter_updates<Upd
 public:
     template <class Data>
     at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options, index_check when)
+        scatter_rules const& options, index_check when)
         : at_call(op, data, indices, updates,
               check_at(
                   op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates), options),
@@ -130,7 +117,7 @@ public:
 private:
     template <class Data>
     at_call(indexed_names const& op, Data const& data, Indices const& indices, Updates const& updates,
-        shape const& required, scatter_nd_options const& options, index_check when)
+        shape const& required, scatter_rules const& options, index_check when)
         : axis_scatter_indices<Indices>(op, detail::shape_of(data), indices, 0, 1, options, when),
           scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices))
     {}

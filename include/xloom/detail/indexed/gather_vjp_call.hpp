@@ -9,7 +9,7 @@
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns the options of the scatter that adds ct to the gathered slices.
-constexpr scatter_nd_options scatter_options(gather_nd_vjp_options const& options)
+constexpr scatter_rules scatter_options(gather_nd_vjp_options const& options)
 {
     return {.reduction = reduction::add,
         .bounds = options.bounds,
@@ -40,7 +40,7 @@ public:
             named_axes(), indices_.front());
     }
 
-    scatter_nd_options const& options() const { return options_; }
+    scatter_rules const& options() const { return options_; }
     item const* updates() const { return ct_.data(); }
     std::size_t slices() const { return element_count(named_axes()); }
     std::size_t slice_size() const { return element_count(shape(data_.begin() + last_, data_.end())); }
@@ -80,7 +80,7 @@ private:
         return {axes, indices_.count() == 0 ? 1 : indices_.count() / element_count(axes.dims)};
     }
 
-    scatter_nd_options options_;
+    scatter_rules options_;
     shape data_;
     std::size_t first_; ///< the indexed axes of data are first_ .. last_ - 1
     std::size_t last_;
@@ -104,21 +104,21 @@ void fill_with_zeros(Output& output)
 
 /// Writes the derivative by data: the sum of the cotangents of each slice's copies.
 template <class Call, tensor Output, class Policy>
-void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
+void run_gather_vjp(Call const& call, Output& ct_data, Policy const& policy)
 {
     using T = item_t<Output>;
     if constexpr (is_small_float<T>)
         if (call.options().accumulate_in_float) {
-            auto sums = enable_tensor<xt::xarray<T>>::make(detail::shape_of(d_data));
-            fill_with_zeros(sums);
+            auto sums = enable_tensor<xt::xarray<T>>::make(detail::shape_of(ct_data));
+            detail::fill_with_zeros(sums);
             detail::run_scatter_nd(call, sums, reduce_add, policy);
-            return copy_items(sums, d_data);
+            return detail::copy_items(sums, ct_data);
         }
-    auto const begin = [&] { fill_with_zeros(d_data); };
+    auto const begin = [&] { detail::fill_with_zeros(ct_data); };
     if (call.is_empty())
         begin();
     else
-        detail::run_untracked(call, d_data, reduce_add, policy, begin);
+        detail::run_untracked(call, ct_data, reduce_add, policy, begin);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

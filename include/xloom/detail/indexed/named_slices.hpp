@@ -7,7 +7,6 @@
 
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/kernel/repeated_offset.hpp>
-#include <xloom/indexing/scatter_nd_options.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -30,7 +29,7 @@ inline std::string describe_pair(kernel::tuple_pair const& pair, kernel::offset_
 /// and `front` is the shape of the indices without their last axis.
 ///
 /// Errors    index_error: the first offending tuple, and the preceding one.
-inline void check_named_slices(std::string_view op, scatter_nd_options const& options,
+inline void check_named_slices(std::string_view op, scatter_rules const& options,
     kernel::offset_reader const& read, shape const& slices, shape const& front)
 {
     if (options.duplicates == duplicates::error)

@@ -23,7 +23,7 @@ class received_updates : public row_major_updates {
 public:
     static constexpr bool is_broadcast = false;
 
-    received_updates(shape const& data, std::size_t width, scatter_nd_options const& options)
+    received_updates(shape const& data, std::size_t width, scatter_rules const& options)
         : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
     {
         options_.bounds = bounds::assume;
@@ -44,7 +44,7 @@ public:
         updates_ = updates;
     }
 
-    scatter_nd_options const& options() const { return options_; }
+    scatter_rules const& options() const { return options_; }
     std::size_t slices() const { return element_count(shape(data_.begin(), data_.begin() + width_)); }
     std::size_t slice_size() const { return element_count(shape(data_.begin() + width_, data_.end())); }
     bool is_empty() const { return count_ == 0 || slice_size() == 0 || slices() == 0; }
@@ -60,7 +60,7 @@ public:
 private:
     shape data_;
     std::size_t width_;
-    scatter_nd_options options_;
+    scatter_rules options_;
     named_here here_;
     std::size_t count_ = 0;
     T const* updates_ = nullptr;

@@ -23,20 +23,20 @@ inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, R
 
 /// True if the reduction is an enumerator, known at run time only.
 template <class Reduce>
-inline constexpr bool is_named = is_one_of<Reduce, reduction>;
+inline constexpr bool is_runtime = is_one_of<Reduce, reduction>;
 
 /// True if the reduction is built in, so that the order of its calls and their argument type are not
 /// observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
-    is_named<Reduce> ||
+    is_runtime<Reduce> ||
     is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
 /// True if updates replace the existing values.
 template <class Reduce>
 constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
 {
-    if constexpr (is_named<Reduce>)
+    if constexpr (is_runtime<Reduce>)
         return reduce == reduction::none;
     else
         return is_one_of<Reduce, reduce_none_t>;
@@ -64,36 +64,46 @@ constexpr bool has_reduction(reduction kind)
     return false;
 }
 
-/// Returns the options with the reduction that the argument names.
+/// Returns the enumerator of a reduction of xloom.
 template <class Reduce>
-scatter_nd_options options_with(
-    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+constexpr reduction kind_of([[maybe_unused]] Reduce const& reduce)
 {
-    if constexpr (is_named<Reduce>) {
-        if (options.reduction != reduction::none && options.reduction != reduce)
-            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
-                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
-        options.reduction = reduce;
-    }
-    return options;
+    if constexpr (is_runtime<Reduce>)
+        return reduce;
+    else if constexpr (is_one_of<Reduce, reduce_add_t>)
+        return reduction::add;
+    else if constexpr (is_one_of<Reduce, reduce_mul_t>)
+        return reduction::mul;
+    else if constexpr (is_one_of<Reduce, reduce_max_t>)
+        return reduction::max;
+    else if constexpr (is_one_of<Reduce, reduce_min_t>)
+        return reduction::min;
+    else
+        return reduction::none;
+}
+
+/// Returns the rules with the reduction that the argument names at run time.
+template <class Reduce>
+scatter_rules rules_with([[maybe_unused]] Reduce const& reduce, scatter_rules rules)
+{
+    if constexpr (is_runtime<Reduce>)
+        rules.reduction = reduce;
+    return rules;
 }
 
 /// Requires that the options are valid for the element type and for a callable reduction.
 template <class T, class Reduce>
-void check_reduction(indexed_names const& op, scatter_nd_options const& options)
+void check_reduction(indexed_names const& op, scatter_rules const& options)
 {
-    if constexpr (is_named<Reduce>) {
+    if constexpr (is_runtime<Reduce>) {
         if (options.reduction > reduction::mean)
-            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
+            fail<option_error>(op, ": the reduction must be one of xloom's, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
             fail<option_error>(op, ": a reduction must be defined for ", op.data,
                 "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
                 element_name<T>(), ". Choose another.");
     } else {
-        if (options.reduction != reduction::none)
-            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
-                name_of(options.reduction), ". Omit it.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
             fail<option_error>(op,
                 ": accumulate_in_float requires a reduction of xloom, but a callable "

@@ -20,7 +20,7 @@ inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const
 template <bool InPlace, template <class, class, bool> class Call, class Data, class Indices, class Updates,
     class Reduce, class Policy, class... More>
 auto scatter(indexed_names const& op, Data&& data, Indices const& indices, Updates const& updates,
-    Reduce& reduce, scatter_nd_options const& options, Policy const& policy, More const&... more)
+    Reduce& reduce, scatter_rules const& options, Policy const& policy, More const&... more)
 {
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
@@ -32,20 +32,20 @@ auto scatter(indexed_names const& op, Data&& data, Indices const& indices, Updat
         check_rank(op, op.data, detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, op.updates, detail::rank_of(update_tensor));
-        scatter_nd_options const chosen = options_with(op, reduce, options);
+        scatter_rules const chosen = detail::rules_with(reduce, options);
         constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
         index_check when = index_check::before_use;
         if constexpr (is_copying)
-            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
+            when = detail::index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
         Call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const call(
             op, data, index_tensor, update_tensor, chosen, when, more...);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (is_copying) {
-            return scattered_copy(call, data, reduce, policy);
+            return detail::scattered_copy(call, data, reduce, policy);
         } else {
             check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
                 detail::memory_of(update_tensor));
-            run_scatter_nd(call, data, reduce, policy);
+            detail::run_scatter_nd(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));
         }

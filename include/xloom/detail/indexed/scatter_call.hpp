@@ -12,7 +12,7 @@ class scatter_call : public scatter_indices<Indices>, public scatter_updates<Upd
 public:
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options, index_check when)
+        scatter_rules const& options, index_check when)
         : scatter_call(op, data, indices, updates,
               required_shape(
                   op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates)),
@@ -22,7 +22,7 @@ public:
 private:
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        shape const& required, scatter_nd_options const& options, index_check when)
+        shape const& required, scatter_rules const& options, index_check when)
         : scatter_indices<Indices>(op, detail::shape_of(data), indices, required, options, when),
           scatter_updates<Updates, IsBroadcast>(updates, required, detail::rank_of(indices) - 1)
     {}

@@ -17,7 +17,7 @@ inline constexpr bool can_fuse =
 
 /// True if a count or a sum must be kept for each slice from one update to the next.
 template <class T, class Reduce>
-bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
+bool is_tracked(scatter_rules const& options, Reduce const& reduce)
 {
     bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
@@ -26,13 +26,13 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 /// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
 /// the reduction has no effect but on the result, and if all updates are read once, by one thread.
 template <class Data, class Reduce, class Policy>
-index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
+index_check index_check_of(scatter_rules const& options, Reduce const& reduce)
 {
     using T = item_t<Data>;
     if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
                   is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
         bool const is_defined =
-            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+            is_runtime<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
         if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
             !is_tracked<T>(options, reduce))
             return index_check::by_block;
@@ -74,7 +74,8 @@ bool is_copied(Data const& data, owned_t<Data> const& copy)
     if constexpr (is_always_row_major<owned_t<Data>>)
         return true;
     else
-        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
+        return is_unique(detail::layout_of(copy)) &&
+               !overlap(detail::memory_of(copy), detail::memory_of(data));
 }
 
 /// Returns a copy of data whose items share no memory with data or with each other.
@@ -82,13 +83,13 @@ template <tensor Data>
 owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
     using result_type = owned_t<Data>;
-    check_result_size(op, "the result", shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
+    check_result_size(op, "the result", detail::shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
     result_type copy(data);
-    if (is_copied(data, copy))
+    if (detail::is_copied(data, copy))
         return copy;
     if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
-        result_type made = enable_tensor<result_type>::make(shape_of(data));
-        copy_items(data, made);
+        result_type made = enable_tensor<result_type>::make(detail::shape_of(data));
+        detail::copy_items(data, made);
         return made;
     }
     fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
@@ -102,18 +103,18 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 {
     using T = item_t<Data>;
     if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
-        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
+        if (!detail::is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_fusing_worthwhile(call, policy.concurrency())) {
             call.require_in_range();
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
-                reduce, policy);
+            detail::run_fused(call, enable_tensor<Data>::data(data),
+                enable_tensor<owned_t<Data>>::data(result), reduce, policy);
             return result;
         }
-    owned_t<Data> result = copy_of(call.op(), data);
+    owned_t<Data> result = detail::copy_of(call.op(), data);
     if (call.is_checked())
-        run_scatter_nd(call, result, reduce, policy);
-    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
+        detail::run_scatter_nd(call, result, reduce, policy);
+    else if (call.is_empty() || !detail::run_untracked(call, result, reduce, policy))
         call.require_in_range();
     return result;
 }

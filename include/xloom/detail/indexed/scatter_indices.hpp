@@ -14,7 +14,7 @@ public:
     using index = item_t<Indices>;
 
     scatter_indices(std::string_view op, shape const& data, Indices const& indices, shape const& updates,
-        scatter_nd_options const& options, index_check when = index_check::before_use)
+        scatter_rules const& options, index_check when = index_check::before_use)
         : op_(op),
           options_(options),
           data_shape_(data),
@@ -25,7 +25,7 @@ public:
     }
 
     std::string_view op() const { return op_; }
-    scatter_nd_options const& options() const { return options_; }
+    scatter_rules const& options() const { return options_; }
     shape const& data_shape() const { return data_shape_; }
     std::size_t slices() const { return element_count(tuples().axes.dims); }
     std::size_t slice_size() const
@@ -73,7 +73,7 @@ private:
     }
 
     std::string_view op_;
-    scatter_nd_options options_;
+    scatter_rules options_;
     shape data_shape_;
     std::size_t width_;
     checked_indices<Indices> indices_;

@@ -45,8 +45,8 @@ constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, 
 template <class Policy>
 class update_runner {
 public:
-    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
-        std::size_t slice_size, Policy const& policy)
+    update_runner(kernel::offset_reader const& read, scatter_rules const& options, std::size_t slice_size,
+        Policy const& policy)
         : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
     {
         if constexpr (has_threads<Policy>) {
@@ -97,7 +97,7 @@ private:
     bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
 
     kernel::offset_reader const& read_;
-    scatter_nd_options const& options_;
+    scatter_rules const& options_;
     std::size_t slice_size_;
     Policy const& policy_;
     std::size_t parts_ = 1;
@@ -125,7 +125,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, Values const& valu
 }
 
 /// Returns the tracking of slices that the options require.
-inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
+inline kernel::tracking tracking_of(scatter_rules const& options, bool replaces)
 {
     return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
         options.reduction == reduction::mean};
@@ -139,12 +139,12 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
 /// Calls f with the type in which the values of an item are combined, and with the reduction: float, if
 /// storage floats are accumulated in it, and a wider integer for the mean of integers; else T.
 template <class T, class Reduce, class F>
-void with_sum_type(scatter_nd_options const& options, Reduce& reduce, F const& f)
+void with_sum_type(scatter_rules const& options, Reduce& reduce, F const& f)
 {
     if constexpr (is_small_float<T> && is_built_in<Reduce>)
         if (options.accumulate_in_float && !replaces(reduce))
             return f(std::type_identity<float>(), reduce);
-    if constexpr (is_named<Reduce> && !std::is_same_v<mean_sum_t<T>, T>)
+    if constexpr (is_runtime<Reduce> && !std::is_same_v<mean_sum_t<T>, T>)
         if (reduce == reduction::mean)
             return f(std::type_identity<mean_sum_t<T>>(), reduce_add);
     f(std::type_identity<T>(), reduce);

@@ -22,10 +22,11 @@ public:
     using item = item_t<Updates>;
 
     scatter_vjp_call(std::string_view op, shape const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_vjp_options const& options)
-        : scatter_indices<Indices>(op, data, indices, detail::shape_of(updates), forward_options(options))
+        reduction kind, scatter_nd_vjp_options const& options)
+        : scatter_indices<Indices>(
+              op, data, indices, detail::shape_of(updates), forward_options(kind, options))
     {
-        if (depends_on_values(options.reduction))
+        if (depends_on_values(kind))
             updates_.emplace(updates);
     }
 
@@ -41,8 +42,8 @@ template <class T>
 struct scatter_gradients {
     T const* ct;
     T const* old;     ///< the values of data; nullptr if they take no part
-    T* d_data;        ///< nullptr if it is omitted; may be ct
-    T* d_updates;     ///< nullptr if it is omitted
+    T* ct_data;       ///< nullptr if it is omitted; may be ct
+    T* ct_updates;    ///< nullptr if it is omitted
     std::size_t size; ///< items of a slice
 };
 

@@ -62,7 +62,7 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 {
     if (call.options().bounds == bounds::drop)
         detail::for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
-            std::fill(at.d_updates + begin, at.d_updates + end, T{});
+            std::fill(at.ct_updates + begin, at.ct_updates + end, T{});
         });
 }
 
@@ -125,7 +125,7 @@ void gather_updates(Call const& call, T const* from, scatter_gradients<T> const&
 {
     item_offsets const offsets(call);
     detail::clear_dropped(call, at, policy);
-    detail::run_gather(offsets.read, {{at.size}, {1}}, from, at.d_updates, policy);
+    detail::run_gather(offsets.read, {{at.size}, {1}}, from, at.ct_updates, policy);
 }
 
 /// Returns the slices that updates name.
@@ -143,7 +143,7 @@ void copy_unnamed(
     named_slice_sets const& sets, std::size_t slices, scatter_gradients<T> const& at, Policy const& policy)
 {
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
-        kernel::copy_except(sets.all(), begin, end, at.ct, at.d_data, at.size);
+        kernel::copy_except(sets.all(), begin, end, at.ct, at.ct_data, at.size);
     });
 }
 
@@ -159,18 +159,18 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
     std::size_t const count = read.count();
     named_slice_sets sets(call.slices(), parts_for(policy, count * at.size));
     std::size_t const parts = sets.parts();
-    if (at.d_updates == nullptr || parts > 1)
+    if (at.ct_updates == nullptr || parts > 1)
         sets.insert(read, policy);
-    if (at.d_updates != nullptr) {
+    if (at.ct_updates != nullptr) {
         detail::clear_dropped(call, at, policy);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
-            kernel::effective_updates<T>{sets.of(part), at.ct, at.d_updates, at.size}(
+            kernel::effective_updates<T>{sets.of(part), at.ct, at.ct_updates, at.size}(
                 kernel::named_updates{read, begin, end, is_backward});
         });
     }
-    if (at.d_data != nullptr)
+    if (at.ct_data != nullptr)
         detail::copy_unnamed(sets, call.slices(), at, policy);
 }
 
@@ -179,14 +179,14 @@ template <class Call, class T, class Policy>
 void run_add_vjp(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
 {
     std::optional<named_slice_sets> replaced;
-    if (at.d_data != nullptr && !call.options().include_self)
+    if (at.ct_data != nullptr && !call.options().include_self)
         replaced.emplace(detail::find_named_slices(call, policy));
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         detail::gather_updates(call, at.ct, at, policy);
     if (replaced)
         detail::copy_unnamed(*replaced, call.slices(), at, policy);
-    else if (at.d_data != nullptr)
-        detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+    else if (at.ct_data != nullptr)
+        detail::copy_values(at.ct, at.ct_data, call.slices() * at.size, policy);
 }
 
 /// The mean: the cotangent divided by the number of values.
@@ -199,20 +199,20 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
     bool const include_self = call.options().include_self;
     aligned_vector<Count> counts(slices);
     std::optional<value_memory<T>> buffer;
-    if (at.d_data == nullptr)
+    if (at.ct_data == nullptr)
         buffer.emplace(make_values<T>(slices * at.size));
-    T* const divided = buffer ? buffer->data() : at.d_data;
+    T* const divided = buffer ? buffer->data() : at.ct_data;
 
     update_visits<visiting::forward, Policy>(call, call.reader(), 1, policy)(
         counts.data(), [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         detail::gather_updates(call, divided, at, policy);
-    if (at.d_data != nullptr && !include_self)
+    if (at.ct_data != nullptr && !include_self)
         detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
-            kernel::clear_counted(counts.data(), begin, end, at.d_data, at.size);
+            kernel::clear_counted(counts.data(), begin, end, at.ct_data, at.size);
         });
 }
 
@@ -227,22 +227,22 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     std::size_t const items = call.slices() * at.size;
     item_offsets const offsets(call);
     std::optional<named_slice_sets> replaced;
-    if (at.d_data != nullptr && at.old == nullptr)
+    if (at.ct_data != nullptr && at.old == nullptr)
         replaced.emplace(detail::find_named_slices(call, policy));
     auto products = make_values<product>(items);
     auto buffer = make_values<product>(
-        std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
+        std::is_same_v<T, product> || at.ct_updates == nullptr ? 0 : call.count() * at.size);
     std::optional<update_visits<visiting::forward, Policy>> visit_forward;
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         visit_forward.emplace(call, offsets.read, at.size, policy);
     update_visits<visiting::backward, Policy> visit_backward(call, offsets.read, at.size, policy);
     product* const running = products.data();
     product* before = buffer.data();
     if constexpr (std::is_same_v<T, product>)
-        before = at.d_updates;
+        before = at.ct_updates;
 
     kernel::with_slice_size(at.size, [&](auto length) {
-        if (at.d_updates != nullptr) {
+        if (at.ct_updates != nullptr) {
             detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i)
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
@@ -260,9 +260,9 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
         visit_backward(running, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
             T const* const update = updates + number * length;
             product* const after = running + offset;
-            if (at.d_updates != nullptr)
+            if (at.ct_updates != nullptr)
                 kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
-                    at.d_updates + number * length);
+                    at.ct_updates + number * length);
             else
                 for (std::size_t i = 0; i < length; ++i)
                     after[i] = kernel::zero_or_product(static_cast<product>(update[i]), after[i]);
@@ -271,10 +271,10 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
 
     if (replaced)
         detail::copy_unnamed(*replaced, call.slices(), at, policy);
-    else if (at.d_data != nullptr)
+    else if (at.ct_data != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                at.d_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
+                at.ct_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
         });
 }
 
@@ -286,9 +286,9 @@ void write_tied_data(T const* results, Named const* named, T const* parts, std::
 {
     detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         if (at.old != nullptr)
-            kernel::take_tied(at.old, results, parts, begin, end, at.d_data);
+            kernel::take_tied(at.old, results, parts, begin, end, at.ct_data);
         else
-            kernel::take_unnamed(named, at.ct, begin, end, at.d_data);
+            kernel::take_unnamed(named, at.ct, begin, end, at.ct_data);
     });
 }
 
@@ -307,22 +307,22 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, counts.data());
         });
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(counts.data(),
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
-                    at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+                    at.ct_updates == nullptr ? nullptr : at.ct_updates + number * length);
             });
     });
     detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
     });
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         detail::run_copies(
-            offsets.read, std::as_const(parts).data(), at.d_updates, kernel::tied_parts{at.size}, policy);
-    if (at.d_data != nullptr)
+            offsets.read, std::as_const(parts).data(), at.ct_updates, kernel::tied_parts{at.size}, policy);
+    if (at.ct_data != nullptr)
         detail::write_tied_data(results, counts.data(), parts.data(), items, at, policy);
 }
 
@@ -340,17 +340,17 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
         });
-    if (at.d_updates != nullptr)
+    if (at.ct_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(given.data(), [=, is_given = given.data(), updates = call.updates()](
                                 std::ptrdiff_t offset, std::size_t number) {
             kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
                 updates + number * length,
-                at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+                at.ct_updates == nullptr ? nullptr : at.ct_updates + number * length);
         });
     });
-    if (at.d_data != nullptr)
+    if (at.ct_data != nullptr)
         detail::write_tied_data(results, given.data(), at.ct, items, at, policy);
 }
 
@@ -380,10 +380,10 @@ template <class Call, class T, class Policy>
 void run_scatter_vjp(Call const& call, scatter_gradients<T> const& at, ties rule, Policy const& policy)
 {
     if (call.is_empty()) { // every update, if any, is dropped
-        if (at.d_data != nullptr)
-            detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
-        if (at.d_updates != nullptr)
-            std::fill_n(at.d_updates, call.count() * at.size, T{});
+        if (at.ct_data != nullptr)
+            detail::copy_values(at.ct, at.ct_data, call.slices() * at.size, policy);
+        if (at.ct_updates != nullptr)
+            std::fill_n(at.ct_updates, call.count() * at.size, T{});
         return;
     }
     switch (call.options().reduction) {

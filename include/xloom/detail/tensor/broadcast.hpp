@@ -43,7 +43,7 @@ struct broadcast_t {
 /// ```cpp
 /// xt::xtensor<std::int64_t, 1> counts = {0, 0, 0};
 /// xt::xtensor<int, 2> const bins = {{2}, {0}, {2}, {2}};
-/// xloom::scatter_nd_into(counts, bins, xloom::broadcast(1), xloom::reduce_add);
+/// xloom::scatter_nd_into(xloom::reduce_add, counts, bins, xloom::broadcast(1));
 /// counts; // = [1, 0, 3]
 /// ```
 inline constexpr broadcast_t broadcast{};

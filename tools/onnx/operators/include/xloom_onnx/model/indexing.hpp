@@ -52,23 +52,33 @@ void gather_elements_into(
     xloom::gather_elements_into(from, at, to, options);
 }
 
+struct scatter_nd_options {
+    xloom::reduction reduction = xloom::reduction::none;
+};
+
+struct scatter_elements_options {
+    std::int64_t axis = 0;
+    xloom::reduction reduction = xloom::reduction::none;
+};
+
 /// Copies data to y and runs xloom::scatter_nd_into there.
 template <operand Data, operand Indices, operand Updates, class Y>
 void scatter_nd_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
-    xloom::scatter_nd_options const& options = {})
+    scatter_nd_options const& options = {})
 {
     auto to = detail::copied_data("xloom_onnx::scatter_nd_into", data, y);
-    xloom::scatter_nd_into(to, const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+    xloom::scatter_nd_into(
+        options.reduction, to, const_view_of<Indices>(indices), const_view_of<Updates>(updates));
 }
 
 /// Copies data to y and runs xloom::scatter_elements_into there.
 template <operand Data, operand Indices, operand Updates, class Y>
 void scatter_elements_into(Data const& data, Indices const& indices, Updates const& updates, Y&& y,
-    xloom::scatter_elements_options const& options = {})
+    scatter_elements_options const& options = {})
 {
     auto to = detail::copied_data("xloom_onnx::scatter_elements_into", data, y);
-    xloom::scatter_elements_into(
-        to, const_view_of<Indices>(indices), const_view_of<Updates>(updates), options);
+    xloom::scatter_elements_into(options.reduction, to, const_view_of<Indices>(indices),
+        const_view_of<Updates>(updates), {.axis = options.axis});
 }
 
 struct cumulative_options {

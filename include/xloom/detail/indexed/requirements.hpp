@@ -1,0 +1,181 @@
+#pragma once
+// Requirements on the types of operands of scatters and gathers, by the operand's role.
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/differentiable.hpp>
+#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/indexed/reduction_argument.hpp>
+#include <xloom/detail/indexed/updates_operand.hpp>
+#include <xloom/detail/tensor/requirements.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class X>
+inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
+
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
+/// std::vector.
+template <class X>
+inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
+
+/// Requires a tensor of integers, each of them an index, or one integer.
+template <class Indices>
+struct single_indices {
+    static consteval bool holds()
+    {
+        if constexpr (!can_hold_indices<Indices>)
+            static_assert(never<Indices>,
+                "indices must be a tensor, and a std::vector is none; pass xt::adapt(indices)");
+        else if constexpr (!holds_indices<Indices>)
+            static_assert(never<Indices>, "indices must hold integers");
+        else
+            return true;
+        return false;
+    }
+};
+
+/// Requires a tensor of integers whose last axis is that of index tuples.
+template <class Indices>
+struct tuples_of_indices {
+    static consteval bool holds()
+    {
+        if constexpr (can_hold_indices<Indices>)
+            return single_indices<Indices>::holds();
+        else
+            static_assert(never<Indices>, "indices must be a tensor, and a std::vector is none; pass "
+                                          "xt::adapt(indices, {n, k}) for n tuples of k");
+        return false;
+    }
+};
+
+/// Requires one tensor that is written: in memory, not const, and a variable or a view of one.
+template <class Y>
+struct written_tensor {
+    static consteval bool holds()
+    {
+        if constexpr (tensor<Y>)
+            return written<Y>::holds();
+        else
+            static_assert(never<Y>, "what is written must be a tensor in memory");
+        return false;
+    }
+};
+
+/// Requires items of one type in data and in an output of its items.
+template <class Data, class Output>
+struct output_of_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = std::is_same_v<item_t<Output>, item_t<Data>>;
+        static_assert(is_valid, "an output must have the element type of the tensor that is read");
+        return is_valid;
+    }
+};
+
+/// Requires updates with items of data's type, or a number that is broadcast.
+template <class Data, class Updates>
+struct updates_of {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> || is_converted<Updates, item_t<Data>>;
+        static_assert(
+            is_valid, "updates must have the element type of what they are written to; convert them first");
+        return is_valid;
+    }
+};
+
+/// A callable reduce(old item, update item) that returns the new item.
+template <class Reduce, class T>
+concept reduces_items =
+    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
+
+/// An operand in the place of data; what stands before it is a reduction.
+template <class Data>
+concept data_operand = tensor<Data> || lazy<bare<Data>>;
+
+/// Requires a reduction of Data's items.
+template <class Reduce, class Data>
+struct reduction_of {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            is_runtime<Reduce> || (!data_operand<Reduce> && reduces_items<Reduce, item_t<Data>>);
+        static_assert(is_valid,
+            "the reduction must be callable as reduce(old item, update item) -> new item for data's "
+            "elements; strings can be joined only (reduce_add), complex numbers have no order");
+        return is_valid;
+    }
+};
+
+/// True if Data's family has a container for a result of every rank. A family with a static rank is not known
+/// to have one.
+template <class Data>
+inline constexpr bool has_every_rank = expression<Data>;
+template <tensor Data>
+    requires(!expression<Data>)
+inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
+
+/// Requires that the rank of a result of X's family is known.
+template <std::size_t Rank, class X>
+struct rank_of_result {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = Rank != dynamic_rank || has_every_rank<X>;
+        static_assert(is_valid, "a container of your own with a static rank is read, so name the rank of the "
+                                "result, as in gather_nd<Rank>(...)");
+        return is_valid;
+    }
+};
+
+/// Requires items that have a gradient.
+template <class X>
+struct has_gradient {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = differentiable<item_t<X>>;
+        static_assert(is_valid, "a gradient is one of real or complex numbers, which integers, bool, strings "
+                                "and float8_e8m0 are not");
+        return is_valid;
+    }
+};
+
+/// Requires items of one type in operands and in the cotangent.
+template <class Ct, class... Xs>
+struct cotangent_of {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (std::is_same_v<item_t<Xs>, item_t<Ct>> && ...);
+        static_assert(is_valid, "a cotangent and updates must have data's element type; convert them first");
+        return is_valid;
+    }
+};
+
+/// A shape: xloom::shape, or a range of dimensions such as data.shape().
+template <class Dims>
+concept dimensions = requires(Dims const& dims) {
+    requires std::integral<std::remove_cvref_t<decltype(*dims.begin())>>;
+    dims.end();
+    dims.size();
+};
+
+/// Requires a shape.
+template <class Dims>
+struct shape_argument {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = dimensions<Dims>;
+        static_assert(is_valid, "the shape of data must be an xloom::shape or a range such as data.shape()");
+        return is_valid;
+    }
+};
+
+/// The environment of all operators of this room.
+template <class... Env>
+using policy_only = environment<takes<a_policy>, Env...>;
+
+} // namespace xloom::inline XLOOM_ABI::detail
