@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
 constexpr void check(
-    shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options = {})
+    shape const& data, shape const& indices, shape const& updates, detail::scatter_rules const& options = {})
 {
     check_scatter_nd("xloom::scatter_nd", data, indices, updates, options);
 }
