@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -92,6 +93,62 @@ TEST_CASE("carried values that change their shapes")
         CHECK(ct_v == vec{31});
         CHECK(ct_w == 3.0 * (1 + 2 * 2 + 3 * 4 + 4 * 8));
     }
+}
+
+TEST_CASE("gradients of lists and optionals are added to, and get what they do not have")
+{
+    using list = std::vector<vec>;
+    auto const body = [](std::int64_t, list& values, std::optional<double>& last) {
+        last = 2 * last.value_or(1);
+        for (vec& value : values)
+            value *= 3;
+        return true;
+    };
+    auto const body_vjp = [](std::int64_t, list const& values, std::optional<double> const& last,
+                              list const& ct_next_values, std::optional<double> const& ct_next_last,
+                              list& ct_values, std::optional<double>& ct_last) {
+        REQUIRE(ct_values.size() == values.size());
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ct_values[i] += 3 * ct_next_values[i];
+        if (last)
+            *ct_last += 2 * *ct_next_last;
+    };
+    loop_residuals<std::tuple<list, std::optional<double>>> residuals(checkpoint::online(2));
+    list values = {{1, 2}, {3}};
+    std::optional<double> last = 5;
+    loop_forward_into(
+        body, std::tie(values, last), std::tuple(), std::tuple(), residuals, {.max_trip_count = 3});
+    CHECK(last == 40);
+    list ct_values = {{10, 20}};
+    std::optional<double> ct_last;
+    for (int call = 0; call < 2; ++call)
+        loop_vjp_into(body, body_vjp, std::tuple(), residuals,
+            cotangents().states(list{{1, 1}, {2}}, std::optional(1.0)), gradients().init(ct_values, ct_last));
+    CHECK(ct_values == list{{10 + 54, 20 + 54}, {108}});
+    CHECK(ct_last == 16);
+}
+
+TEST_CASE("without cotangents of the final values they are zeros, and gradients of the initial ones optional")
+{
+    auto const body = [](std::int64_t, vec& v, double w, auto& y) {
+        xt::noalias(y) = v;
+        v *= w;
+        return true;
+    };
+    auto const body_vjp = [](std::int64_t, vec const& v, double w, vec const& ct_next, auto const& ct_y,
+                              vec& ct_v, double& ct_w) {
+        ct_v += w * ct_next + ct_y;
+        ct_w += xt::sum(v * ct_next)();
+    };
+    loop_residuals<vec> residuals;
+    vec v = {1, 2};
+    xt::xtensor<double, 2> y = xt::zeros<double>({3, 2});
+    loop_forward_into(body, v, 2.0, y, residuals, {.max_trip_count = 3});
+    CHECK(v == vec{8, 16});
+    double ct_w = 0;
+    loop_vjp_into(body, body_vjp, 2.0, residuals,
+        cotangents().outputs(xt::xtensor<double, 2>{{0, 0}, {1, 0}, {0, 1}}), gradients().params(ct_w));
+    CHECK(ct_w == 1 + 2 * 2 * 2); // of w * v[0] and w^2 * v[1]
 }
 
 TEST_CASE("errors, before anything is written")

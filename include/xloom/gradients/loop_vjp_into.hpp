@@ -80,7 +80,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
     }
 }
 
-/// Rejects another argument in the place of the options with one sentence.
+/// Runs loop_forward_into without options.
 template <class Body, class States, class Params, class Outputs, class Residuals,
     detail::beside_options<loop_options> First, class... Env>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
