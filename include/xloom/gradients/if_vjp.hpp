@@ -9,7 +9,6 @@
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/core/movable_flag.hpp>
 #include <xloom/detail/scan/cotangent_values.hpp>
-#include <xloom/detail/scan/held_pack.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
 

@@ -7,7 +7,6 @@
 
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/detail/scan/cotangent_values.hpp>
-#include <xloom/detail/scan/held_pack.hpp>
 #include <xloom/detail/scan/loop_backward.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/gradients/loop_vjp_into.hpp>

@@ -1,13 +1,37 @@
 #pragma once
-// The items of values and of their cotangents, and the cotangents of the states during a backward pass.
+// The operands that a pullback keeps, the items of values and of their cotangents, and the cotangents of the
+// states during a backward pass.
 
 #include <algorithm>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
+/// ones.
+template <class X>
+using held_t =
+    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
+
+/// Returns the values of a pack to keep, as a tuple.
+template <class Pack>
+auto hold(Pack&& pack)
+{
+    if constexpr (is_tuple<bare<Pack>>)
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple<held_t<decltype(std::get<I>(std::forward<Pack>(pack)))>...>(
+                std::get<I>(std::forward<Pack>(pack))...);
+        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
+    else
+        return std::tuple<held_t<Pack&&>>(std::forward<Pack>(pack));
+}
+
+template <class Pack>
+using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
 
 /// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
 template <class X, class F>
