@@ -165,7 +165,8 @@ void distributed_scatter(Data& data, std::tuple<Indices, Updates> const* inputs,
 /// Runs scatter_nd_into on data whose first axis is divided among ranks: every rank has a part of data,
 /// brings its own updates for any part, and calls the function.
 ///
-///     data of all ranks, joined = scatter_nd(joined, data of all ranks, joined, indices of all ranks, ///                                            updates of all ranks, joined)
+///     data of all ranks, joined = scatter_nd(data of all ranks, joined, indices of all ranks, joined,
+///                                            updates of all ranks, joined)
 ///
 /// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
 ///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
