@@ -46,14 +46,14 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 ///           number. Any layout.
 /// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
 ///           any integer type. A negative index counts from the end of its axis.
-/// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
-///           divides the sum of the old value and the updates by their number; sums of integers are exact.
-///           bounds (check). duplicates (last). include_self (true). accumulate_in_float (false): if false,
+/// Options   bounds (check). duplicates (last). include_self (true). accumulate_in_float (false): if false,
 ///           16-bit and smaller floats are rounded after each update. unique, sorted (false): promises,
 ///           verified in debug builds, with which threads need not sort the updates by owner.
-/// Reduce    instead of options.reduction: a reduction (reduction::add), any callable reduce(old item, update
-///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
-///           lacks the operation is a compile error.
+/// Reduce    before data; without it updates replace: a reduction chosen at run time (reduction::add), an
+///           option_error if it is not defined for the type; any callable reduce(old item, update item) ->
+///           new item; or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the
+///           operation is a compile error. mean divides the sum of the old value and the updates by their
+///           number; sums of integers are exact.
 /// Policy    serial, or one with threads (tbb_policy). The updates of a slice are applied in order, so
 ///           results are bitwise equal to those of serial. Threads are used where that is faster: for long
 ///           slices from two on, for single items from eight on unless most updates go to a few slices, or

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace kernel_offset_reader_test {
 

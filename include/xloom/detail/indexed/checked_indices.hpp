@@ -7,7 +7,7 @@
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
-#include <xloom/detail/kernel/offset_reader.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

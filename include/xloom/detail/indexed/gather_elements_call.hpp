@@ -2,7 +2,6 @@
 // A call of GatherElements: the constructor checks the operands, run() executes it.
 
 #include <xloom/detail/check/elements.hpp>
-#include <xloom/detail/indexed/gather_indices.hpp>
 #include <xloom/detail/indexed/gather_run.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/kernel/repeated_offset.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -12,7 +12,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -1,10 +1,69 @@
 #pragma once
 // The updates of a scatter: contiguous in row-major order, or broadcast where they are.
 
-#include <xloom/detail/indexed/broadcast_items.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
+#include <xloom/detail/kernel/broadcast_updates.hpp>
+#include <xloom/detail/tensor/operands.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the layout of an operand, a tensor or a scalar, that is broadcast: axes that are repeated have
+/// stride 0. Requires that NumPy's rule allows it.
+template <class X>
+strided_layout broadcast_layout([[maybe_unused]] X const& operand, shape const& dims)
+{
+    strided_layout broadcast{dims, strides(dims.size(), 0)};
+    if constexpr (tensor<X>) {
+        strided_layout const own = detail::layout_of(operand);
+        std::size_t const added = dims.size() - own.dims.size();
+        for (std::size_t axis = 0; axis < own.dims.size(); ++axis)
+            if (own.dims[axis] != 1)
+                broadcast.strides[added + axis] = own.strides[axis];
+    }
+    return broadcast;
+}
+
+/// The items of an operand that is broadcast, where they are.
+template <class X>
+class broadcast_items {
+public:
+    /// The first `front` axes of the updates' shape number the updates.
+    broadcast_items(X const& operand, shape const& updates, std::size_t front)
+        : layout_(detail::broadcast_layout(operand, updates)),
+          front_(front),
+          updates_(first_item(operand), {part(updates, 0, front), part(layout_.strides, 0, front)}, slice())
+    {}
+
+    kernel::broadcast_updates<item_t<X>> const& updates() const { return updates_; }
+
+    /// Returns the strides of the items of one update.
+    strides slice_strides() const { return slice().strides; }
+
+private:
+    static item_t<X> const* first_item(X const& operand)
+    {
+        if constexpr (tensor<X>)
+            return enable_tensor<X>::data(operand);
+        else
+            return std::addressof(operand);
+    }
+
+    template <class Axes>
+    static Axes part(Axes const& axes, std::size_t from, std::size_t to)
+    {
+        return Axes(axes.begin() + from, axes.begin() + to);
+    }
+
+    strided_layout slice() const
+    {
+        std::size_t const rank = layout_.dims.size();
+        return {part(layout_.dims, front_, rank), part(layout_.strides, front_, rank)};
+    }
+
+    strided_layout layout_;
+    std::size_t front_;
+    kernel::broadcast_updates<item_t<X>> updates_;
+};
 
 /// The updates of a call, as run_scatter_nd reads them. The shape that they must have is that of the updates
 /// or, if they are broadcast, another one; its first `front` axes number the updates.

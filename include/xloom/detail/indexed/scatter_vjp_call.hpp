@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <xloom/detail/check/scatter_nd_vjp.hpp>
-#include <xloom/detail/indexed/scatter_indices.hpp>
+#include <xloom/detail/indexed/scatter_call.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

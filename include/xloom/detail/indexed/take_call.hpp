@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <xloom/detail/check/take.hpp>
-#include <xloom/detail/indexed/gather_indices.hpp>
 #include <xloom/detail/indexed/gather_run.hpp>
 #include <xloom/detail/kernel/broadcast_updates.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/slice_set.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

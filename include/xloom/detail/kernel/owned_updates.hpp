@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

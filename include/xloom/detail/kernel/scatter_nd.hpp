@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <xloom/detail/kernel/broadcast_updates.hpp>
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
 

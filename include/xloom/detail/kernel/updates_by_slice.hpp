@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include <xloom/detail/kernel/offset_blocks.hpp>
+#include <xloom/detail/kernel/offsets.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -1,0 +1,404 @@
+#pragma once
+// The offsets of index tuples: those of their positions, readers for every index type and bounds rule, blocks
+// of them with prefetching, and searches for repeated and for descending ones.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/kernel/index_tuples.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The offsets of positions in row-major order: of batch entries, or of the axes that an index does not name.
+/// Axes of length 1 are dropped, and adjacent axes that have a common stride are merged.
+class position_offsets {
+public:
+    position_offsets() = default;
+
+    /// Offsets of the positions of this shape; an axis of stride 0 adds nothing.
+    explicit position_offsets(strided_layout const& positions)
+    {
+        for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
+            append(positions.dims[axis], positions.strides[axis]);
+        if (dims_.size() == 1 && strides_[0] == 0) {
+            dims_ = {};
+            strides_ = {};
+        }
+    }
+
+    /// Offsets of batch entries, each of which has `per_entry` tuples.
+    position_offsets(strided_layout const& batch, std::size_t per_entry)
+        : position_offsets({insert_axis(batch.dims, batch.dims.size(), per_entry),
+              insert_axis(batch.strides, batch.dims.size(), std::ptrdiff_t{0})})
+    {}
+
+    /// True if all positions of a row of for_each_row have one offset.
+    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+
+    /// Calls f(base, step, size) for each row of `count` consecutive positions, the first of which is
+    /// `first`: the offsets of its positions are base, base + step, and so on.
+    template <class F>
+    void for_each_row(std::size_t first, std::size_t count, F&& f) const
+    {
+        if (dims_.empty())
+            return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
+        std::size_t const last = dims_.size() - 1, length = dims_[last];
+        std::ptrdiff_t const step = strides_[last];
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        while (true) {
+            std::size_t const size = (std::min)(length - column, count);
+            f(base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            count -= size;
+            if (count == 0)
+                return;
+            column = 0;
+            base = next_row(base, row);
+        }
+    }
+
+    /// Adds to the offsets of `count` consecutive tuples, the first of which is at position `first`, except
+    /// to dropped ones.
+    void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
+    {
+        if (dims_.empty() || count == 0)
+            return;
+        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+            return add_to_short_rows(offsets, first, count);
+        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t size) {
+            add_to_row(offsets, base, step, size);
+            offsets += size;
+        });
+    }
+
+private:
+    void append(std::size_t dim, std::ptrdiff_t stride)
+    {
+        if (dim == 1)
+            return;
+        if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+            dims_.back() *= dim;
+            strides_.back() = stride;
+        } else {
+            dims_.push_back(dim);
+            strides_.push_back(stride);
+        }
+    }
+
+    /// Sets the indices of row `number`; returns its offset.
+    std::ptrdiff_t find_row(std::size_t number, shape& row) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = row.size(); axis-- > 0; number /= dims_[axis]) {
+            row[axis] = number % dims_[axis];
+            offset += static_cast<std::ptrdiff_t>(row[axis]) * strides_[axis];
+        }
+        return offset;
+    }
+
+    /// Increments the indices of a row; returns the offset of the next one.
+    std::ptrdiff_t next_row(std::ptrdiff_t offset, shape& row) const
+    {
+        for (std::size_t axis = row.size(); axis-- > 0;) {
+            offset += strides_[axis];
+            if (++row[axis] < dims_[axis])
+                break;
+            offset -= static_cast<std::ptrdiff_t>(dims_[axis]) * strides_[axis];
+            row[axis] = 0;
+        }
+        return offset;
+    }
+
+    /// As add_to, by tiles of whole rows, whose offsets differ by one number each: a loop over a short row
+    /// has hardly begun when it ends.
+    void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
+    {
+        std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t column = first % length;
+        shape row(last, 0);
+        std::ptrdiff_t base = find_row(first / length, row);
+        std::array<std::ptrdiff_t, short_row> tile;
+        for (std::size_t i = 0, at = 0; i < rows; ++i)
+            for (std::size_t j = 0; j < length; ++j, ++at)
+                tile[at] = static_cast<std::ptrdiff_t>(i) * strides_[last - 1] +
+                           static_cast<std::ptrdiff_t>(j) * strides_[last];
+        while (count != 0) {
+            std::size_t const rows_left = dims_[last - 1] - row[last - 1];
+            bool const is_tile = column == 0 && rows <= rows_left && rows * length <= count;
+            std::size_t const size = is_tile ? rows * length : (std::min)(length - column, count);
+            for (std::size_t i = 0; i < size; ++i)
+                offsets[i] =
+                    offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base + tile[column + i];
+            offsets += size;
+            count -= size;
+            if (is_tile) {
+                row[last - 1] += rows - 1;
+                base += static_cast<std::ptrdiff_t>(rows - 1) * strides_[last - 1];
+            }
+            column = 0;
+            if (count != 0)
+                base = next_row(base, row);
+        }
+    }
+
+    static void add_to_row(
+        std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i, base += step)
+            offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
+    }
+
+    static constexpr std::size_t short_row = 64;
+
+    shape dims_{};
+    strides strides_{};
+};
+
+namespace detail {
+
+template <class TupleOffset, std::integral Index>
+void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t count, std::ptrdiff_t* offsets)
+{
+    for (std::size_t i = 0; i < count; ++i, tuple += offset_of.width())
+        offsets[i] = offset_of(tuple);
+}
+
+template <bounds Bounds, std::integral Index>
+bool read_offsets(
+    index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+{
+    with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
+        read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
+    });
+    return true;
+}
+
+} // namespace detail
+
+/// A reader of the offsets of index tuples.
+class offset_reader {
+public:
+    /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
+    template <std::integral Index>
+    offset_reader(index_tuples<Index> const& tuples, bounds rule, position_offsets const& positions = {})
+        : positions_(positions),
+          tuples_(&tuples),
+          count_(tuples.count),
+          read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
+              auto const& all = *static_cast<index_tuples<Index> const*>(t);
+              switch (r) {
+              case bounds::drop:
+                  return detail::read_offsets<bounds::drop>(all, from, count, offsets);
+              case bounds::clip:
+                  return detail::read_offsets<bounds::clip>(all, from, count, offsets);
+              case bounds::check:
+                  if (!kernel::are_in_range(all, from, count))
+                      return false;
+                  break;
+              case bounds::assume:
+                  break;
+              }
+              return detail::read_offsets<bounds::assume>(all, from, count, offsets);
+          }),
+          rule_(rule)
+    {}
+
+    /// Returns a reader of the same tuples from the last to the first.
+    offset_reader backward() const
+    {
+        offset_reader other = *this;
+        other.is_backward_ = !is_backward_;
+        return other;
+    }
+
+    std::size_t count() const { return count_; }
+    bool may_drop() const { return rule_ == bounds::drop; }
+
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
+    /// if the rule is bounds::check and one of their indices is out of range.
+    bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    {
+        std::size_t const first = is_backward_ ? count_ - from - count : from;
+        if (!read_(tuples_, rule_, first, count, offsets))
+            return false;
+        positions_.add_to(offsets, first, count);
+        if (is_backward_)
+            std::reverse(offsets, offsets + count);
+        return true;
+    }
+
+private:
+    position_offsets positions_;
+    void const* tuples_;
+    std::size_t count_;
+    bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bounds rule_;
+    bool is_backward_ = false;
+};
+
+/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
+/// The slice may be at `dropped_offset`: prefetching any address is harmless, so it is not tested.
+template <class T>
+void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
+{
+    std::uintptr_t const first =
+        reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
+    if (length > tuning::max_small_slice)
+        __builtin_prefetch(
+            reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
+}
+
+/// A block of offsets of consecutive index tuples into `data`, some of which may be dropped if MayDrop.
+template <class T, bool MayDrop>
+struct offset_block {
+    std::ptrdiff_t const* offsets;
+    std::size_t first; ///< the position of the first tuple
+    std::size_t size;
+    T* data;
+    std::size_t length; ///< of a slice
+
+    /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
+    /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
+    /// a slice.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        std::size_t const ahead = length == 1 ? size : (std::min)(tuning::prefetch_distance(length), size);
+        for (std::size_t i = 0; i < size - ahead; ++i) {
+            kernel::prefetch_slice(data, offsets[i + ahead], length);
+            visit(i, f);
+        }
+        for (std::size_t i = size - ahead; i < size; ++i)
+            visit(i, f);
+    }
+
+private:
+    template <class F>
+    void visit(std::size_t i, F const& f) const
+    {
+        if (!MayDrop || offsets[i] != dropped_offset)
+            f(offsets[i], first + i);
+    }
+};
+
+/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
+template <class F>
+void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
+{
+    std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+    for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
+        std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
+        read(first, size, offsets.data());
+        for (std::size_t i = 0; i < size; ++i)
+            if (offsets[i] != dropped_offset)
+                f(offsets[i], first + i);
+    }
+}
+
+/// True if one of `count` tuples, at least one, is dropped.
+inline bool are_dropped(std::ptrdiff_t const* offsets, std::size_t count)
+{
+    std::ptrdiff_t least = offsets[0];
+    for (std::size_t i = 1; i < count; ++i)
+        least = (std::min)(least, offsets[i]);
+    return least == dropped_offset;
+}
+
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
+/// offset. Returns false at the first block that cannot be read because an index is out of range.
+template <class T, class F>
+bool for_each_block(
+    offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
+{
+    std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+    for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
+        std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
+        if (!read(first, size, offsets.data()))
+            return false;
+        if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
+            f(offset_block<T, true>{offsets.data(), first, size, data, length});
+        else
+            f(offset_block<T, false>{offsets.data(), first, size, data, length});
+    }
+    return true;
+}
+
+/// The positions of two tuples.
+struct tuple_pair {
+    std::size_t earlier;
+    std::size_t later;
+};
+
+namespace detail {
+
+/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
+inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
+{
+    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
+        if (earlier != 0)
+            return tuple_pair{earlier - 1, i};
+        earlier = i + 1;
+    }
+    return std::nullopt;
+}
+
+/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
+inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
+{
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
+    named.reserve(read.count());
+    for_each_named(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    std::sort(named.begin(), named.end());
+    std::optional<tuple_pair> first;
+    for (std::size_t i = 1; i < named.size(); ++i)
+        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
+            first = tuple_pair{named[i - 1].second, named[i].second};
+    return first;
+}
+
+} // namespace detail
+
+/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
+/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
+/// tuple.
+inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+{
+    bool const are_few = read.count() < slices / 8;
+    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
+}
+
+/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
+/// dropped tuples.
+inline std::optional<tuple_pair> find_descent(offset_reader const& read)
+{
+    std::ptrdiff_t before = dropped_offset;
+    std::size_t earlier = 0;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        if (offset < before)
+            return tuple_pair{earlier, i};
+        before = offset;
+        earlier = i;
+    }
+    return std::nullopt;
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
