@@ -1,13 +1,13 @@
 // Mistakes in the calls of the recurrent operators' backward passes.
 // clang-format off
-// 1: xloom::lstm_forward_into: the arguments are lstm_forward_into(X, weights, start, outputs, residuals, workspace[, policy])
-// 2: xloom::lstm_backward_into: the arguments are lstm_backward_into(X, weights, residuals, cotangents, gradients, workspace[, policy])
-// 3: xloom::lstm_backward_into: the weights must be lstm_backward_weights, constructed from the constants and options of lstm_weights
-// 4: xloom::gru_backward_into: the weights must be gru_backward_weights, constructed from the constants and options of gru_weights
-// 5: xloom::rnn_backward_into: the weights must be rnn_backward_weights, constructed from the constants and options of rnn_weights
-// 6: xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, weights, start, outputs, residuals, workspace[, policy])
-// 7: xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, M, weights, residuals, cotangents, gradients, workspace[, policy])
-// 8: xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from the constants and options of attn_lstm_weights
+// 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 3: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
+// 4: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
+// 5: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
+// 6: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 7: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 8: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
 // 9: xloom: ct_W is written, so it must not be const
 // clang-format on
 #include <xloom/gradients/attn_lstm_backward.hpp>
@@ -40,9 +40,9 @@ int main()
     attn_lstm_backward_into(
         X, {}, backward_attention, attention_residuals, {}, {.initial_h = ct}, attention_memory, serial);
 #elif CASE == 1
-    lstm_forward_into(X, weights, {}, {}, residuals, serial, workspace);
+    lstm_forward_into(X, weights, {}, {}, residuals, serial, serial);
 #elif CASE == 2
-    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, serial, workspace);
+    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, attention_memory, 1);
 #elif CASE == 3
     lstm_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
 #elif CASE == 4
@@ -50,9 +50,9 @@ int main()
 #elif CASE == 5
     rnn_backward_into(X, rnn_weights<float>({.W = W, .R = R}), rnn_residuals<float>(), {}, {}, workspace);
 #elif CASE == 6
-    attn_lstm_forward_into(X, attention, {.M = X}, {}, attention_residuals, serial, attention_memory);
+    attn_lstm_forward_into(X, attention, {.M = X}, {}, attention_residuals, workspace, serial);
 #elif CASE == 7
-    attn_lstm_backward_into(X, X, backward_attention, attention_residuals, {}, {}, serial, attention_memory);
+    attn_lstm_backward_into(X, X, backward_attention, attention_residuals, {}, {}, attention_memory, X);
 #elif CASE == 8
     attn_lstm_backward_into(X, X, attention, attention_residuals, {}, {}, attention_memory);
 #elif CASE == 9

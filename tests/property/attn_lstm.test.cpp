@@ -251,7 +251,7 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
             outputs.Y_attention = tensors.initial_attention;
             outputs.Y_alignment = tensors.initial_alignment;
         }
-        attn_lstm_into(tensors.X, weights, tensors.start(), outputs, workspace, score);
+        attn_lstm_into(score, tensors.X, weights, tensors.start(), outputs, workspace);
         results const found = places.arrays();
         all.Y.items.insert(all.Y.items.end(), found.Y.items.begin(), found.Y.items.end());
         all.alignments.items.insert(

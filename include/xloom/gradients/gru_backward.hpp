@@ -1,19 +1,36 @@
 #pragma once
 // The backward pass of ONNX's GRU, and the forward pass that keeps what it needs.
 
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include <xloom/detail/recurrent/gru_backward_weights.hpp>
-#include <xloom/detail/recurrent/hidden_backward.hpp>
+#include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/gru.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <>
+struct derivative_of<gru_family> {
+    template <class T>
+    using attributes = kernel::gru_attributes<T>;
+    template <class T>
+    using recorded_rows = kernel::recorded_gru_rows<T>;
+    template <class T>
+    using backward_rows = kernel::gru_backward_rows<T>;
+    static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
+};
+
+} // namespace detail
 
 /// The residuals that gru_forward_into keeps for gru_backward_into: the sums of the gates and h of each step
 /// that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more than an
 /// earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
-class gru_residuals : public detail::residuals_of<Item, kernel::gru_attributes<detail::compute_t<Item>>> {};
+using gru_residuals = detail::residuals_for<detail::gru_family, Item>;
 
 /// The cotangents of a GRU's outputs; {} omits one, which is zeros.
 template <class Item>
@@ -39,46 +56,20 @@ struct gru_gradients {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_backward_weights : public detail::packed_weights<detail::gru_backward_family, Item> {
-public:
-    gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
-    {
-        gru_backward_weights::packed_weights::assign({"xloom::gru_backward_weights"}, constants, options);
-    }
-};
+using gru_backward_weights = detail::recurrent_weights<detail::gru_backward_family, Item>;
 
 /// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as gru_into.
 /// Cost      that of gru_into, and writing residuals of T N D 4H, with linear_before_reset T N D 5H, numbers,
 ///           fewer for shorter rows.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
-    std::type_identity_t<gru_outputs<Item>> const& outputs, gru_residuals<Item>& residuals,
-    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+    std::type_identity_t<gru_outputs<Item>> const& outputs, gru_residuals<Item>& residuals, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::run_hidden_forward<kernel::recorded_gru_rows<detail::compute_t<Item>>>(
-        "xloom::gru_forward_into", input, weights, start, outputs, residuals, workspace, policy);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void gru_forward_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
-    std::type_identity_t<gru_outputs<Item>> const&, gru_residuals<Item>&, Policy const&,
-    recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::gru_forward_into: the arguments are gru_forward_into(X, "
-                                         "weights, start, outputs, residuals, workspace[, policy])");
+    detail::run_forward_into<detail::gru_family, Item>(
+        "xloom::gru_forward_into", X, weights, start, outputs, residuals, std::forward<Env>(env)...);
 }
 
 /// Computes the vector-Jacobian product of ONNX's GRU: the cotangents of its inputs from those of its
@@ -112,36 +103,23 @@ void gru_forward_into(Input const&, gru_weights<Item> const&, std::type_identity
 /// xloom::gru_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0769815]], [[-0.0380064]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_backward_into(Input const& X, gru_backward_weights<Item> const& weights,
     gru_residuals<Item> const& residuals, std::type_identity_t<gru_cotangents<Item>> const& cotangents,
-    std::type_identity_t<gru_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<gru_gradients<Item>> const& gradients, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::run_hidden_backward<kernel::gru_backward_rows<detail::compute_t<Item>>>(
-        "xloom::gru_backward_into", {"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"}, input, weights, residuals,
-        cotangents, gradients, workspace, policy);
+    detail::run_vjp_into<detail::gru_family, Item>(
+        "xloom::gru_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void gru_backward_into(Input const&, gru_backward_weights<Item> const&, gru_residuals<Item> const&,
-    std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
-    Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::gru_backward_into: the arguments are gru_backward_into(X, "
-                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
-}
-
-/// Rejects the weights of the forward pass.
-template <class Input, class Item, class... Policy>
+/// Refuses the weights of the forward pass.
+template <class Input, class Item, class... Env>
 void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Item> const&,
     std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
-    recurrent_workspace<Item>&, Policy const&...)
+    Env&&...)
 {
-    static_assert(detail::never<Item>, "xloom::gru_backward_into: the weights must be gru_backward_weights, "
-                                       "constructed from the constants and options of gru_weights");
+    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
+                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,18 +3,34 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
-#include <xloom/detail/recurrent/backward_run.hpp>
 #include <xloom/detail/recurrent/lstm_backward_weights.hpp>
+#include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/lstm.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <>
+struct derivative_of<lstm_family> {
+    template <class T>
+    using attributes = kernel::lstm_attributes<T>;
+    template <class T>
+    using recorded_rows = kernel::recorded_lstm_rows<T>;
+    template <class T>
+    using backward_rows = kernel::lstm_backward_rows<T>;
+    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+};
+
+} // namespace detail
 
 /// The residuals that lstm_forward_into keeps for lstm_backward_into: the sums of the gates and c of each
 /// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
 /// than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
-class lstm_residuals : public detail::residuals_of<Item, kernel::lstm_attributes<detail::compute_t<Item>>> {};
+using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
@@ -43,122 +59,19 @@ struct lstm_gradients {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_backward_weights : public detail::packed_weights<detail::lstm_backward_family, Item> {
-public:
-    lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
-    {
-        lstm_backward_weights::packed_weights::assign({"xloom::lstm_backward_weights"}, constants, options);
-    }
-};
-
-namespace detail {
-
-/// The states of an LSTM's rows, whose steps keep residuals.
-template <class Item>
-struct recorded_lstm_states : lstm_states<Item> {
-    using T = compute_t<Item>;
-
-    lstm_residuals<Item>& residuals;
-    std::size_t groups;
-
-    template <class Part>
-    auto make_rows(Part const& part, kernel::arena<T>& memory) const
-    {
-        return kernel::recorded_lstm_rows<T>(detail::parameters_of(this->weights, part.d), part.count,
-            residuals.steps_to_write(part.d, part.group, groups), memory);
-    }
-    template <class Part, class Rows>
-    void start(Part const& part, Rows const& rows) const
-    {
-        lstm_states<Item>::start(part, rows);
-        std::size_t const width = kernel::whole_batches<T>(rows.H());
-        for (std::size_t r = 0; r < part.count; ++r) {
-            T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
-            std::copy_n(rows.h(r), width, kept);
-            std::copy_n(rows.c(r), width, kept + width);
-        }
-    }
-};
-
-template <class Item>
-void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
-    lstm_backward_weights<Item> const& weights, lstm_residuals<Item> const& residuals,
-    lstm_cotangents<Item> const& cotangents, lstm_gradients<Item> const& gradients)
-{
-    check_ranks(op, X, cotangents.Y, cotangents.Y_h, cotangents.Y_c);
-    std::int64_t const layout = weights.layout();
-    recurrent_widths const& sizes = weights.sizes();
-    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
-    batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
-    check_residuals(op, residuals, weights, batch, X);
-    shape const state = state_shape(sizes, batch, layout);
-    auto const describe_sizes = [&] { return describe(sizes, batch); };
-    check_shapes(op,
-        std::array{shape_requirement{"ct_Y", output_letters(layout), output_shape(sizes, batch, layout),
-                       shape_if_given(cotangents.Y)},
-            shape_requirement{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)},
-            shape_requirement{"ct_Y_c", state_letters(layout), state, shape_if_given(cotangents.Y_c)}},
-        describe_sizes);
-    check_outputs<Item>(op, describe_sizes,
-        std::array{
-            output_requirement<Item>{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
-            output_requirement<Item>{"ct_W", "[D, 4H, I]", {D, 4 * H, I}, gradients.W},
-            output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
-            output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
-            output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
-            output_requirement<Item>{
-                "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
-            output_requirement<Item>{
-                "ct_initial_c", state_letters(layout), state, gradients.initial_c, "ct_Y_c"},
-        },
-        blocks_of(X, cotangents.Y, cotangents.Y_h, cotangents.Y_c));
-}
-
-} // namespace detail
+using lstm_backward_weights = detail::recurrent_weights<detail::lstm_backward_family, Item>;
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
-    std::type_identity_t<lstm_outputs<Item>> const& outputs, lstm_residuals<Item>& residuals,
-    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, lstm_residuals<Item>& residuals, Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::lstm_forward_into";
-    detail::input_ref<Item> const input = X;
-    detail::check_recorded_weights(op, weights);
-    detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
-    detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
-    std::int64_t const layout = weights.layout();
-    detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
-        {outputs.Y, layout}, &start.sequence_lens};
-    residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
-    auto runner = detail::make_runner(weights, operands, workspace, policy);
-    runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},
-                                                  {outputs.Y_h, layout}, {outputs.Y_c, layout}},
-               residuals, runner.groups},
-        policy);
-    residuals.finish(operands.X);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
-    std::type_identity_t<lstm_outputs<Item>> const&, lstm_residuals<Item>&, Policy const&,
-    recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::lstm_forward_into: the arguments are lstm_forward_into(X, "
-                                         "weights, start, outputs, residuals, workspace[, policy])");
+    detail::run_forward_into<detail::lstm_family, Item>(
+        "xloom::lstm_forward_into", X, weights, start, outputs, residuals, std::forward<Env>(env)...);
 }
 
 /// Computes the vector-Jacobian product of ONNX's LSTM: the cotangents of its inputs from those of its
@@ -204,44 +117,23 @@ void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identi
 /// xloom::lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0871636]], [[0.114046]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weights,
     lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
-    std::type_identity_t<lstm_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<lstm_gradients<Item>> const& gradients, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::check_lstm_backward(
-        "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
-    std::int64_t const layout = weights.layout();
-    auto const& [D, I, H] = weights.sizes();
-    detail::run_backward<detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>(
-        {residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
-            {gradients.X, layout}, gradients.B, gradients.P, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
-        {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
-            {gradients.initial_c, layout}},
-        weights, residuals, workspace, policy);
+    detail::run_vjp_into<detail::lstm_family, Item>(
+        "xloom::lstm_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void lstm_backward_into(Input const&, lstm_backward_weights<Item> const&, lstm_residuals<Item> const&,
-    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
-    Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::lstm_backward_into: the arguments are lstm_backward_into(X, "
-                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
-}
-
-/// Rejects the weights of the forward pass.
-template <class Input, class Item, class... Policy>
+/// Refuses the weights of the forward pass.
+template <class Input, class Item, class... Env>
 void lstm_backward_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
     std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
-    recurrent_workspace<Item>&, Policy const&...)
+    Env&&...)
 {
-    static_assert(detail::never<Item>,
-        "xloom::lstm_backward_into: the weights must be lstm_backward_weights, "
-        "constructed from the constants and options of lstm_weights");
+    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
+                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

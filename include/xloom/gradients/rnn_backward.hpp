@@ -1,19 +1,36 @@
 #pragma once
 // The backward pass of ONNX's RNN, and the forward pass that keeps what it needs.
 
+#include <array>
 #include <string_view>
+#include <utility>
 
-#include <xloom/detail/recurrent/hidden_backward.hpp>
 #include <xloom/detail/recurrent/rnn_backward_weights.hpp>
+#include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/rnn.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <>
+struct derivative_of<rnn_family> {
+    template <class T>
+    using attributes = kernel::rnn_attributes<T>;
+    template <class T>
+    using recorded_rows = kernel::recorded_rnn_rows<T>;
+    template <class T>
+    using backward_rows = kernel::rnn_backward_rows<T>;
+    static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
+};
+
+} // namespace detail
 
 /// The residuals that rnn_forward_into keeps for rnn_backward_into: the sums of each step that a row has, the
 /// initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
 /// allocates nothing. A backward pass only reads it.
 template <class Item>
-class rnn_residuals : public detail::residuals_of<Item, kernel::rnn_attributes<detail::compute_t<Item>>> {};
+using rnn_residuals = detail::residuals_for<detail::rnn_family, Item>;
 
 /// The cotangents of an RNN's outputs; {} omits one, which is zeros.
 template <class Item>
@@ -39,45 +56,19 @@ struct rnn_gradients {
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_backward_weights : public detail::packed_weights<detail::rnn_backward_family, Item> {
-public:
-    rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
-    {
-        rnn_backward_weights::packed_weights::assign({"xloom::rnn_backward_weights"}, constants, options);
-    }
-};
+using rnn_backward_weights = detail::recurrent_weights<detail::rnn_backward_family, Item>;
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as rnn_into.
 /// Cost      that of rnn_into, and writing residuals of T N D H numbers, fewer for shorter rows.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
-    std::type_identity_t<rnn_outputs<Item>> const& outputs, rnn_residuals<Item>& residuals,
-    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, rnn_residuals<Item>& residuals, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::run_hidden_forward<kernel::recorded_rnn_rows<detail::compute_t<Item>>>(
-        "xloom::rnn_forward_into", input, weights, start, outputs, residuals, workspace, policy);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void rnn_forward_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
-    std::type_identity_t<rnn_outputs<Item>> const&, rnn_residuals<Item>&, Policy const&,
-    recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::rnn_forward_into: the arguments are rnn_forward_into(X, "
-                                         "weights, start, outputs, residuals, workspace[, policy])");
+    detail::run_forward_into<detail::rnn_family, Item>(
+        "xloom::rnn_forward_into", X, weights, start, outputs, residuals, std::forward<Env>(env)...);
 }
 
 /// Computes the vector-Jacobian product of ONNX's RNN: the cotangents of its inputs from those of its
@@ -111,36 +102,23 @@ void rnn_forward_into(Input const&, rnn_weights<Item> const&, std::type_identity
 /// xloom::rnn_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0]], [[0.0903533]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_backward_into(Input const& X, rnn_backward_weights<Item> const& weights,
     rnn_residuals<Item> const& residuals, std::type_identity_t<rnn_cotangents<Item>> const& cotangents,
-    std::type_identity_t<rnn_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<rnn_gradients<Item>> const& gradients, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::run_hidden_backward<kernel::rnn_backward_rows<detail::compute_t<Item>>>(
-        "xloom::rnn_backward_into", {"[D, H, I]", "[D, H, H]", "[D, 2H]"}, input, weights, residuals,
-        cotangents, gradients, workspace, policy);
+    detail::run_vjp_into<detail::rnn_family, Item>(
+        "xloom::rnn_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void rnn_backward_into(Input const&, rnn_backward_weights<Item> const&, rnn_residuals<Item> const&,
-    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
-    Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>, "xloom::rnn_backward_into: the arguments are rnn_backward_into(X, "
-                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
-}
-
-/// Rejects the weights of the forward pass.
-template <class Input, class Item, class... Policy>
+/// Refuses the weights of the forward pass.
+template <class Input, class Item, class... Env>
 void rnn_backward_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
     std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
-    recurrent_workspace<Item>&, Policy const&...)
+    Env&&...)
 {
-    static_assert(detail::never<Item>, "xloom::rnn_backward_into: the weights must be rnn_backward_weights, "
-                                       "constructed from the constants and options of rnn_weights");
+    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
+                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

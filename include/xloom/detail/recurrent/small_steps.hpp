@@ -24,7 +24,7 @@ struct small_step_functions {
 /// Returns the step of one row that the weights of direction d permit; nullptr: the general one. It needs
 /// weights of the type that computes.
 template <class Family, class Item>
-auto small_step_of(packed_weights<Family, Item> const& weights, std::size_t d) noexcept
+auto small_step_of(recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
 {
     auto const& p = detail::parameters_of(weights, d);
     using functions = small_step_functions<std::remove_cvref_t<decltype(p)>>;
