@@ -167,7 +167,8 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, input_ref<Item
     attn_lstm_inputs<Item> const& inputs, attn_lstm_options const& options, Env&&... env)
 {
     check_memory_given(inputs);
-    return detail::run_attn_lstm<Item>(score, X, attn_lstm_weights<Item>(constants_of(inputs), options),
+    return detail::run_attn_lstm<Item>(score, X,
+        detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm", constants_of(inputs), options),
         start_of(inputs), std::forward<Env>(env)...);
 }
 

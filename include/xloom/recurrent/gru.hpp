@@ -119,8 +119,8 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
     gru_options const& options = {}, Env&&... env)
 {
     return detail::run_recurrent_call<detail::gru_family, Item>("xloom::gru", X,
-        gru_weights<Item>({inputs.W, inputs.R, inputs.B}, options), {inputs.sequence_lens, inputs.initial_h},
-        std::forward<Env>(env)...);
+        detail::weights_for<detail::gru_family, Item>("xloom::gru", {inputs.W, inputs.R, inputs.B}, options),
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
 }
 template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<gru_options> First,
     class... Env>

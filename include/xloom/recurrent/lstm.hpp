@@ -139,7 +139,8 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     lstm_options const& options = {}, Env&&... env)
 {
     return detail::run_recurrent_call<detail::lstm_family, Item>("xloom::lstm", X,
-        lstm_weights<Item>({inputs.W, inputs.R, inputs.B, inputs.P}, options),
+        detail::weights_for<detail::lstm_family, Item>(
+            "xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options),
         {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Env>(env)...);
 }
 template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<lstm_options> First,

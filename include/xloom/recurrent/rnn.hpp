@@ -113,8 +113,8 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
     rnn_options const& options = {}, Env&&... env)
 {
     return detail::run_recurrent_call<detail::rnn_family, Item>("xloom::rnn", X,
-        rnn_weights<Item>({inputs.W, inputs.R, inputs.B}, options), {inputs.sequence_lens, inputs.initial_h},
-        std::forward<Env>(env)...);
+        detail::weights_for<detail::rnn_family, Item>("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options),
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
 }
 template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<rnn_options> First,
     class... Env>

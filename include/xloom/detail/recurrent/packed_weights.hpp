@@ -57,7 +57,8 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(check(constants, options), constants, options, weight_storage::full)
+        : recurrent_weights(
+              check(Family::weights_name, constants, options), constants, options, weight_storage::full)
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
@@ -99,6 +100,10 @@ private:
     friend typename F::template parameters<compute_t<U>> const& parameters_of(
         recurrent_weights<F, U> const& weights, std::size_t d) noexcept;
 
+    template <class F, class U>
+    friend recurrent_weights<F, U> weights_for(std::string_view op,
+        typename F::template constants<U> const& constants, typename F::options const& options);
+
     recurrent_weights(checked_type const& checked, constants_type const& constants,
         options_type const& options, weight_storage storage)
         : direction_(options.direction),
@@ -108,14 +113,15 @@ private:
           parameters_(checked.sizes.D, packer(checked, constants, options, storage))
     {}
 
-    static checked_type check(constants_type const& constants, options_type const& options)
+    static checked_type check(
+        std::string_view op, constants_type const& constants, options_type const& options)
     {
-        return Family::check_constants(Family::weights_name, constants, options);
+        return Family::check_constants(op, constants, options);
     }
     static checked_type check(
         constants_type const& constants, options_type const& options, weight_storage storage)
     {
-        checked_type const checked = check(constants, options);
+        checked_type const checked = check(Family::weights_name, constants, options);
         if constexpr (kernel::has_narrow_storage<T>)
             check_storage(Family::weights_name, storage, constants);
         return checked;
@@ -148,6 +154,15 @@ private:
     checked_type checked_;
     shared_parameters<typename Family::template parameters<T>> parameters_;
 };
+
+/// Returns the weights of a call of the operator `op`, which errors name.
+template <class Family, class Item>
+recurrent_weights<Family, Item> weights_for(std::string_view op,
+    typename Family::template constants<Item> const& constants, typename Family::options const& options)
+{
+    using weights = recurrent_weights<Family, Item>;
+    return weights(weights::check(op, constants, options), constants, options, weight_storage::full);
+}
 
 /// Returns the kernel's parameters of direction d.
 template <class Family, class Item>
