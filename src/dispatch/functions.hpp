@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/gru_backward.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/parallel/segment_reduce.hpp>

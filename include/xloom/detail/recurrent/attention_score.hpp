@@ -38,7 +38,7 @@ concept attention_score =
 
 namespace detail {
 
-/// What may be a score, in front of the operands: neither a tensor nor weights.
+/// A type that may be a score, in front of the operands: neither a tensor nor weights.
 template <class Score>
 concept score_argument_like =
     !tensor<Score> && !lazy<Score> && !requires(Score const& weights) { weights.sizes(); };

@@ -55,7 +55,7 @@ kernel::score_weights<T> pack_score_weights(
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
 }
 
-/// What is an AttnLSTM's own, for the engine of the recurrent operators.
+/// The parts of an AttnLSTM that are its own, for the engine of the recurrent operators.
 struct attn_lstm_family {
     static constexpr std::string_view weights_name = "xloom::attn_lstm_weights";
     static constexpr std::string_view cell_name = "xloom::attn_lstm_cell";

@@ -43,7 +43,7 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// What is a GRU's own, for the engine of the recurrent operators.
+/// The parts of a GRU that are its own, for the engine of the recurrent operators.
 struct gru_family {
     static constexpr std::string_view weights_name = "xloom::gru_weights";
     static constexpr std::string_view cell_name = "xloom::gru_cell";

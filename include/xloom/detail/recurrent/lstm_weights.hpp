@@ -48,7 +48,7 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// What is an LSTM's own, for the engine of the recurrent operators.
+/// The parts of an LSTM that are its own, for the engine of the recurrent operators.
 struct lstm_family {
     static constexpr std::string_view weights_name = "xloom::lstm_weights";
     static constexpr std::string_view cell_name = "xloom::lstm_cell";

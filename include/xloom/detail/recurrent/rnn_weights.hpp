@@ -55,7 +55,7 @@ Options without_schema_default(Options options)
     return options;
 }
 
-/// What is an RNN's own, for the engine of the recurrent operators.
+/// The parts of an RNN that are its own, for the engine of the recurrent operators.
 struct rnn_family {
     static constexpr std::string_view weights_name = "xloom::rnn_weights";
     static constexpr std::string_view cell_name = "xloom::rnn_cell";

@@ -26,7 +26,7 @@ struct derivative_of<rnn_family> {
 
 } // namespace detail
 
-/// The residuals that rnn_forward_into keeps for rnn_backward_into: the sums of each step that a row has, the
+/// The residuals that rnn_forward_into keeps for rnn_vjp_into: the sums of each step that a row has, the
 /// initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
 /// allocates nothing. A backward pass only reads it.
 template <class Item>
@@ -39,7 +39,7 @@ struct rnn_cotangents {
     detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
 };
 
-/// The cotangents of an RNN's inputs, the outputs of rnn_backward_into; {} omits one.
+/// The cotangents of an RNN's inputs, the outputs of rnn_vjp_into; {} omits one.
 template <class Item>
 struct rnn_gradients {
     detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
@@ -79,11 +79,11 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 ///           omitted. Any strides.
 /// Types     those of rnn. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to rnn_backward_weights, which are those of the forward pass; X is its X.
-/// Policy    as lstm_backward_into.
-/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+/// Policy    as lstm_vjp_into.
+/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
 ///           ct_Y_h.
-/// Order     as lstm_backward_into: the bits do not depend on the threads.
+/// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 2H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.
 /// Source    ONNX RNN-22; Werbos (1990), backpropagation through time.
@@ -99,21 +99,21 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 /// xloom::rnn_forward_into(X, weights, {}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
 /// xloom::rnn_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::rnn_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::rnn_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0]], [[0.0903533]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void rnn_backward_into(Input const& X, rnn_backward_weights<Item> const& weights,
+void rnn_vjp_into(Input const& X, rnn_backward_weights<Item> const& weights,
     rnn_residuals<Item> const& residuals, std::type_identity_t<rnn_cotangents<Item>> const& cotangents,
     std::type_identity_t<rnn_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::rnn_family, Item>(
-        "xloom::rnn_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
+        "xloom::rnn_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
 /// Refuses the weights of the forward pass.
 template <class Input, class Item, class... Env>
-void rnn_backward_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
+void rnn_vjp_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
     std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
     Env&&...)
 {

@@ -10,10 +10,10 @@
 // 8: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
 // 9: xloom: ct_W is written, so it must not be const
 // clang-format on
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/gru_backward.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 
 using namespace xloom;
 
@@ -35,27 +35,27 @@ int main()
 
 #if CASE == 0
     lstm_forward_into(X, weights, {}, {}, residuals, workspace, serial);
-    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
+    lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
     attn_lstm_forward_into(X, attention, {}, {}, attention_residuals, attention_memory, serial);
-    attn_lstm_backward_into(
+    attn_lstm_vjp_into(
         X, {}, backward_attention, attention_residuals, {}, {.initial_h = ct}, attention_memory, serial);
 #elif CASE == 1
     lstm_forward_into(X, weights, {}, {}, residuals, serial, serial);
 #elif CASE == 2
-    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, attention_memory, 1);
+    lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, attention_memory, 1);
 #elif CASE == 3
-    lstm_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
+    lstm_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
 #elif CASE == 4
-    gru_backward_into(X, gru_weights<float>({.W = W, .R = R}), gru_residuals<float>(), {}, {}, workspace);
+    gru_vjp_into(X, gru_weights<float>({.W = W, .R = R}), gru_residuals<float>(), {}, {}, workspace);
 #elif CASE == 5
-    rnn_backward_into(X, rnn_weights<float>({.W = W, .R = R}), rnn_residuals<float>(), {}, {}, workspace);
+    rnn_vjp_into(X, rnn_weights<float>({.W = W, .R = R}), rnn_residuals<float>(), {}, {}, workspace);
 #elif CASE == 6
     attn_lstm_forward_into(X, attention, {.M = X}, {}, attention_residuals, workspace, serial);
 #elif CASE == 7
-    attn_lstm_backward_into(X, X, backward_attention, attention_residuals, {}, {}, attention_memory, X);
+    attn_lstm_vjp_into(X, X, backward_attention, attention_residuals, {}, {}, attention_memory, X);
 #elif CASE == 8
-    attn_lstm_backward_into(X, X, attention, attention_residuals, {}, {}, attention_memory);
+    attn_lstm_vjp_into(X, X, attention, attention_residuals, {}, {}, attention_memory);
 #elif CASE == 9
-    lstm_backward_into(X, backward_weights, residuals, {}, {.W = W}, workspace);
+    lstm_vjp_into(X, backward_weights, residuals, {}, {.W = W}, workspace);
 #endif
 }

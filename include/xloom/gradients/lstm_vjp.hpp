@@ -26,7 +26,7 @@ struct derivative_of<lstm_family> {
 
 } // namespace detail
 
-/// The residuals that lstm_forward_into keeps for lstm_backward_into: the sums of the gates and c of each
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
 /// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
 /// than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
@@ -40,7 +40,7 @@ struct lstm_cotangents {
     detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
 };
 
-/// The cotangents of an LSTM's inputs, the outputs of lstm_backward_into; {} omits one.
+/// The cotangents of an LSTM's inputs, the outputs of lstm_vjp_into; {} omits one.
 template <class Item>
 struct lstm_gradients {
     detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
@@ -114,21 +114,21 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 /// xloom::lstm_forward_into(X, weights, {}, {.Y_h = Y_h}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
 /// xloom::lstm_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0871636]], [[0.114046]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weights,
+void lstm_vjp_into(Input const& X, lstm_backward_weights<Item> const& weights,
     lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<lstm_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::lstm_family, Item>(
-        "xloom::lstm_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
+        "xloom::lstm_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
 /// Refuses the weights of the forward pass.
 template <class Input, class Item, class... Env>
-void lstm_backward_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
+void lstm_vjp_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
     std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
     Env&&...)
 {

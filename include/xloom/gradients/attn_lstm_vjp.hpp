@@ -11,7 +11,7 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that attn_lstm_forward_into keeps for attn_lstm_backward_into: the sums of the gates, c, the
+/// The residuals that attn_lstm_forward_into keeps for attn_lstm_vjp_into: the sums of the gates, c, the
 /// attention, the context, the query and the alignment of each step that a row has; the keys of each memory;
 /// the initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
 /// allocates nothing. A backward pass only reads it.
@@ -29,7 +29,7 @@ struct attn_lstm_cotangents {
     detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_alignment> Y_alignment{};
 };
 
-/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_backward_into; {} omits one.
+/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_vjp_into; {} omits one.
 template <class Item>
 struct attn_lstm_gradients {
     detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
@@ -181,14 +181,14 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
 ///           X and M.
-/// Policy    as lstm_backward_into.
-/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
+/// Policy    as lstm_vjp_into.
+/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
 ///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
 ///           ct_Y_h, and so on.
-/// Order     as lstm_backward_into: the bits do not depend on the threads. The gradient of MW is a sum over
+/// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
 ///           scores T N D S A times a division and seven multiplications. Allocates nothing if the workspace
@@ -209,12 +209,12 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 /// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
 /// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
-/// xloom::attn_lstm_backward_into(
+/// xloom::attn_lstm_vjp_into(
 ///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
 /// ct_M; // = [[[0.00361237], [0.00462913]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void attn_lstm_backward_into(Input const& X,
+void attn_lstm_vjp_into(Input const& X,
     std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const& M,
     attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
@@ -223,7 +223,7 @@ void attn_lstm_backward_into(Input const& X,
     if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
         detail::input_ref<Item> const input = X;
         detail::check_attn_lstm_backward(
-            "xloom::attn_lstm_backward_into", input, M, weights, residuals, cotangents, gradients);
+            "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H] = weights.sizes();
         auto const& [A, E, C, attends, has_layer] = weights.attention();
         detail::batch_sizes const batch = residuals.batch();
@@ -243,7 +243,7 @@ void attn_lstm_backward_into(Input const& X,
 
 /// Refuses the weights of the forward pass.
 template <class Input, class Item, class... Env>
-void attn_lstm_backward_into(Input const&,
+void attn_lstm_vjp_into(Input const&,
     std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
     attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
     std::type_identity_t<attn_lstm_cotangents<Item>> const&,

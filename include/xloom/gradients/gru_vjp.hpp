@@ -26,7 +26,7 @@ struct derivative_of<gru_family> {
 
 } // namespace detail
 
-/// The residuals that gru_forward_into keeps for gru_backward_into: the sums of the gates and h of each step
+/// The residuals that gru_forward_into keeps for gru_vjp_into: the sums of the gates and h of each step
 /// that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more than an
 /// earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
@@ -39,7 +39,7 @@ struct gru_cotangents {
     detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
 };
 
-/// The cotangents of a GRU's inputs, the outputs of gru_backward_into; {} omits one.
+/// The cotangents of a GRU's inputs, the outputs of gru_vjp_into; {} omits one.
 template <class Item>
 struct gru_gradients {
     detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
@@ -80,11 +80,11 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
 ///           omitted. Any strides.
 /// Types     those of gru. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to gru_backward_weights, which are those of the forward pass; X is its X.
-/// Policy    as lstm_backward_into.
-/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+/// Policy    as lstm_vjp_into.
+/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
 ///           ct_Y_h.
-/// Order     as lstm_backward_into: the bits do not depend on the threads.
+/// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 6H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.
 /// Source    ONNX GRU-22; Werbos (1990), backpropagation through time.
@@ -100,21 +100,21 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
 /// xloom::gru_forward_into(X, weights, {}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
 /// xloom::gru_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::gru_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::gru_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0769815]], [[-0.0380064]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void gru_backward_into(Input const& X, gru_backward_weights<Item> const& weights,
+void gru_vjp_into(Input const& X, gru_backward_weights<Item> const& weights,
     gru_residuals<Item> const& residuals, std::type_identity_t<gru_cotangents<Item>> const& cotangents,
     std::type_identity_t<gru_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::gru_family, Item>(
-        "xloom::gru_backward_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
+        "xloom::gru_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
 }
 
 /// Refuses the weights of the forward pass.
 template <class Input, class Item, class... Env>
-void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Item> const&,
+void gru_vjp_into(Input const&, gru_weights<Item> const&, gru_residuals<Item> const&,
     std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
     Env&&...)
 {
