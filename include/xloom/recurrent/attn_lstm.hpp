@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <xloom/detail/core/environment.hpp>
-#include <xloom/detail/recurrent/attn_lstm_call.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
 #include <xloom/detail/recurrent/attn_lstm_weights.hpp>
 

@@ -6,10 +6,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/recurrent/cell_operands.hpp>
 #include <xloom/detail/recurrent/cell_step.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
-#include <xloom/detail/recurrent/small_steps.hpp>
+#include <xloom/detail/recurrent/small_row.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -6,8 +6,6 @@
 #include <xloom/detail/kernel/units.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
-#include <xloom/detail/recurrent/shared_parameters.hpp>
-#include <xloom/detail/recurrent/storage_checks.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
