@@ -59,7 +59,7 @@ struct attn_lstm_operands : recurrent_operands {
           M(uniform<cube>({s.N, s.S, s.E}, 8, 1.0)),
           AW(uniform<cube>({1, s.H + s.E, s.L}, 9, weight_limit(s.H))),
           packed(constants()),
-          workspace(xloom::attn_lstm_workspace(packed, {s.T, s.N, s.S}, xloom::bahdanau(), policy))
+          workspace(xloom::attn_lstm_workspace(packed, {s.T, s.N, s.S}, policy))
     {}
 
     xloom::attn_lstm_constants<float> constants() const
@@ -95,8 +95,7 @@ onnx_graph attn_lstm_model(attn_lstm_operands<Policy>& o)
 template <class Policy>
 void xloom_attn_lstm(attn_lstm_operands<Policy>& o)
 {
-    xloom::attn_lstm_into(
-        o.X, o.packed, {.M = o.M}, {o.y.Y, o.y.Y_h, o.y.Y_c}, o.workspace, xloom::bahdanau(), o.policy);
+    xloom::attn_lstm_into(o.X, o.packed, {.M = o.M}, {o.y.Y, o.y.Y_h, o.y.Y_c}, o.workspace, o.policy);
 }
 
 } // namespace bench

@@ -8,7 +8,7 @@
 
 #include <xtensor/xbuilder.hpp>
 
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 
 namespace {
 
@@ -79,7 +79,7 @@ int main()
             std::printf("untrained: %s\n", wrong * 3 > (T - delay) * N ? "guesses" : "knows");
 
         xloom::lstm_backward_weights<float> const backward({.W = W.weights, .R = R.weights});
-        xloom::lstm_backward_into(X, backward, residuals, {.Y = ct_Y},
+        xloom::lstm_vjp_into(X, backward, residuals, {.Y = ct_Y},
             {.W = W.gradient, .R = R.gradient, .B = B.gradient}, workspace);
         W.step(round);
         R.step(round);

@@ -3,8 +3,8 @@
 //   read_dictionary -> split -> train -> evaluate -> save_weights
 //   load_weights -> pronouncer -> print
 //
-// The model is in model.hpp: a bidirectional LSTM (lstm_forward_into, lstm_backward_into) reads the letters,
-// an AttnLSTM (attn_lstm_forward_into, attn_lstm_backward_into) says the phonemes, gather_nd and
+// The model is in model.hpp: a bidirectional LSTM (lstm_forward_into, lstm_vjp_into) reads the letters,
+// an AttnLSTM (attn_lstm_forward_into, attn_lstm_vjp_into) says the phonemes, gather_nd and
 // gather_nd_vjp look symbols up. pronouncer.cpp runs attn_lstm_cell in xloom::loop until a word has ended.
 //
 //   scripts/fetch-data                                       # build/data/cmudict.txt

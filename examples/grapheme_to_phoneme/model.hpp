@@ -5,9 +5,9 @@
 //     states = attn_lstm(phonemes[symbols before], h, c, memory)  # where the attention looks, is learnt
 //     p = softmax(states output_W + output_B)
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 
 #include "batches.hpp"
@@ -102,7 +102,7 @@ private:
             auto ct_memory = ct_memory_.as(of.memory());
             auto ct_h = ct_h_.as(of.decoder_state()), ct_c = ct_c_.as(of.decoder_state());
             xloom::attn_lstm_backward_weights<Item> const weights(decoder_constants(p));
-            xloom::attn_lstm_backward_into(sounds, memory, weights, decoder_residuals_, {.Y = ct_Y},
+            xloom::attn_lstm_vjp_into(sounds, memory, weights, decoder_residuals_, {.Y = ct_Y},
                 {.X = ct_sounds,
                     .W = ct.decoder_W,
                     .R = ct.decoder_R,
@@ -123,7 +123,7 @@ private:
         auto const ct_h = ct_h_.as(of.encoder_state()), ct_c = ct_c_.as(of.encoder_state());
         auto ct_spelling = ct_spelling_.as(of.spelling());
         xloom::lstm_backward_weights<Item> const weights(encoder_constants(p), encoder_options());
-        xloom::lstm_backward_into(spelling, weights, encoder_residuals_,
+        xloom::lstm_vjp_into(spelling, weights, encoder_residuals_,
             {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
             {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
             policy_);

@@ -1,16 +1,16 @@
 #pragma once
 // Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/check_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/if_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/loop_vjp_into.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scan_vjp_into.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/gru_backward.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
@@ -30,41 +30,15 @@ template <class T>
 using basic_functions = std::tuple<activate_functions<T>, activate_vjp_functions<T>,
     pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
-template <class T>
-using lstm_functions = std::tuple<pack_functions<lstm_family, T, lstm_constants<T>, lstm_options>,
-    part_functions<T, lstm_states<T>>, small_step_functions<kernel::lstm_parameters<T>>,
-    cell_functions<T, kernel::lstm_rows<T>, kernel::lstm_parameters<T>>,
-    pack_functions<lstm_backward_family, T, lstm_constants<T>, lstm_options>,
-    part_functions<T, recorded_lstm_states<T>>,
-    backward_functions<T, backward_states<T, kernel::lstm_backward_rows<T>>, lstm_backward_weights<T>,
-        lstm_residuals<T>>>;
-
-/// The functions of an operator with one state, GRU or RNN.
-template <class T, class Family, class Weights, class Constants, class Options, class Rows>
-using hidden_functions = std::tuple<pack_functions<Family, T, Constants, Options>,
-    part_functions<T, hidden_states<T, Rows, Weights>>, small_step_functions<typename Rows::parameters>,
-    cell_functions<T, Rows, typename Rows::parameters>>;
-
-/// The functions of its derivative.
-template <class T, class Family, class Weights, class Backward, class Constants, class Options, class Rows,
-    class Cell, class Residuals>
-using hidden_backward_functions = std::tuple<pack_functions<Family, T, Constants, Options>,
-    part_functions<T, recorded_hidden_states<T, Rows, Weights, Residuals>>,
-    backward_functions<T, backward_states<T, Cell>, Backward, Residuals>>;
-
-template <class T>
-using gru_functions = decltype(std::tuple_cat(std::declval<hidden_functions<T, gru_family, gru_weights<T>,
-                                                  gru_constants<T>, gru_options, kernel::gru_rows<T>>>(),
-    std::declval<hidden_backward_functions<T, gru_backward_family, gru_weights<T>, gru_backward_weights<T>,
-        gru_constants<T>, gru_options, kernel::recorded_gru_rows<T>, kernel::gru_backward_rows<T>,
-        gru_residuals<T>>>()));
-
-template <class T>
-using rnn_functions = decltype(std::tuple_cat(std::declval<hidden_functions<T, rnn_family, rnn_weights<T>,
-                                                  rnn_constants<T>, rnn_options, kernel::rnn_rows<T>>>(),
-    std::declval<hidden_backward_functions<T, rnn_backward_family, rnn_weights<T>, rnn_backward_weights<T>,
-        rnn_constants<T>, rnn_options, kernel::recorded_rnn_rows<T>, kernel::rnn_backward_rows<T>,
-        rnn_residuals<T>>>()));
+/// The functions of an operator, a Family such as gru_family, and of its derivative, whose weights are those of
+/// Backward.
+template <class Family, class Backward, class T>
+using family_functions = std::tuple<pack_functions<Family, T>, part_functions<T, recurrent_states<Family, T>>,
+    small_step_functions<typename Family::template parameters<T>>,
+    cell_functions<T, typename Family::template rows<T>, typename Family::template parameters<T>>,
+    pack_functions<Backward, T>, part_functions<T, recorded_states<Family, T>>,
+    backward_functions<T, backward_states<T, typename derivative_of<Family>::template backward_rows<T>>,
+        recurrent_weights<Backward, T>, residuals_for<Family, T>>>;
 
 /// The functions of AttnLSTM with one score.
 template <class T, class Score>
@@ -72,17 +46,14 @@ using attending_functions = std::tuple<part_functions<T, attn_lstm_states<T, att
     attn_cell_functions<T, Score>>;
 
 template <class T>
-using attending_backward_functions =
-    std::tuple<pack_functions<attn_lstm_backward_family, T, attn_lstm_constants<T>, attn_lstm_options>,
-        attention_residual_functions<T>,
-        part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
-        backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_backward_weights<T>,
-            attn_lstm_residuals<T>>>;
+using attending_backward_functions = std::tuple<pack_functions<attn_lstm_backward_family, T>,
+    attention_residual_functions<T>, part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
+    backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_backward_weights<T>,
+        attn_lstm_residuals<T>>>;
 
 template <class T>
 using attn_lstm_functions = decltype(std::tuple_cat(
-    std::declval<
-        std::tuple<pack_functions<attn_lstm_family, T, attn_lstm_constants<T>, attn_lstm_options>>>(),
+    std::declval<std::tuple<pack_functions<attn_lstm_family, T>>>(),
     std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>(),
     std::declval<attending_backward_functions<T>>()));
 
@@ -110,16 +81,17 @@ using recurrence_functions =
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
-    std::declval<lstm_functions<T>>(), std::declval<gru_functions<T>>(), std::declval<rnn_functions<T>>(),
+    std::declval<family_functions<lstm_family, lstm_backward_family, T>>(),
+    std::declval<family_functions<gru_family, gru_backward_family, T>>(),
+    std::declval<family_functions<rnn_family, rnn_backward_family, T>>(),
     std::declval<attn_lstm_functions<T>>(), std::declval<scan_functions<T>>(),
     std::declval<recurrence_functions<T>>()));
 
 /// The functions that pack weights of float in a narrow type.
 using narrow_functions = std::tuple<pack_matrix_functions<float, narrow_packing>,
-    pack_functions<lstm_family, float, lstm_constants<float>, lstm_options, narrow_packing>,
-    pack_functions<gru_family, float, gru_constants<float>, gru_options, narrow_packing>,
-    pack_functions<rnn_family, float, rnn_constants<float>, rnn_options, narrow_packing>,
-    pack_functions<attn_lstm_family, float, attn_lstm_constants<float>, attn_lstm_options, narrow_packing>>;
+    pack_functions<lstm_family, float, narrow_packing>, pack_functions<gru_family, float, narrow_packing>,
+    pack_functions<rnn_family, float, narrow_packing>,
+    pack_functions<attn_lstm_family, float, narrow_packing>>;
 
 using float_functions =
     decltype(std::tuple_cat(std::declval<functions_of_type<float>>(), std::declval<narrow_functions>()));

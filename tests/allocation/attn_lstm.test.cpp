@@ -72,9 +72,21 @@ struct call_memory {
     void run(
         attn_lstm_weights<float> const& weights, attention_workspace<float>& workspace, More const&... more)
     {
-        attn_lstm_into(X, weights, {sequence_lens, h, c, M, memory_seq_lens, attention, alignment},
-            {Y, h, c, alignments, attention, alignment}, workspace, more...);
+        attn_lstm_into(X, weights, start(), outputs(), workspace, more...);
     }
+    template <class Score>
+    void run_scored(
+        Score const& score, attn_lstm_weights<float> const& weights, attention_workspace<float>& workspace)
+    {
+        attn_lstm_into(score, X, weights, start(), outputs(), workspace);
+    }
+
+private:
+    attn_lstm_start<float> start() const
+    {
+        return {sequence_lens, h, c, M, memory_seq_lens, attention, alignment};
+    }
+    attn_lstm_outputs<float> outputs() { return {Y, h, c, alignments, attention, alignment}; }
 };
 
 constexpr auto first_step_alone = [](attention_step<float> const& step) {
@@ -133,9 +145,9 @@ TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_work
     for (attn_lstm_sizes const& sizes : {attn_lstm_sizes{6, 9, 7}, {4, 49, 3}, {1, 1, 1}}) {
         auto workspace = attn_lstm_workspace(weights, sizes);
         CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace); }) == 0);
-        auto scored = attn_lstm_workspace(weights, sizes, first_step_alone);
-        CHECK(most_allocations(
-                  sizes, [&](call_memory& memory) { memory.run(weights, scored, first_step_alone); }) == 0);
+        auto scored = attn_lstm_workspace(first_step_alone, weights, sizes);
+        CHECK(most_allocations(sizes,
+                  [&](call_memory& memory) { memory.run_scored(first_step_alone, weights, scored); }) == 0);
     }
 }
 
@@ -153,10 +165,9 @@ TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without att
     auto const weights = constants().packed();
     attn_lstm_sizes const sizes{40, 13, 7};
     for (std::size_t const threads : {2u, 3u, 5u}) {
-        auto workspace = attn_lstm_workspace(weights, sizes, bahdanau(), in_parts{threads});
-        CHECK(most_allocations(sizes, [&](call_memory& memory) {
-            memory.run(weights, workspace, bahdanau(), in_parts{threads});
-        }) == 0);
+        auto workspace = attn_lstm_workspace(weights, sizes, in_parts{threads});
+        CHECK(most_allocations(sizes,
+                  [&](call_memory& memory) { memory.run(weights, workspace, in_parts{threads}); }) == 0);
     }
     constants const all;
     matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, 4 * H, I});

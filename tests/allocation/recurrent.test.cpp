@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
@@ -223,7 +223,7 @@ TEST_CASE(
     CHECK(allocations() > before);
 }
 
-TEST_CASE("lstm_forward_into and lstm_backward_into: nothing in memory that was large enough before")
+TEST_CASE("lstm_forward_into and lstm_vjp_into: nothing in memory that was large enough before")
 {
     constants const of(4, 5);
     lstm_constants<float> const given{.W = of.W, .R = of.R, .B = of.B};
@@ -239,14 +239,13 @@ TEST_CASE("lstm_forward_into and lstm_backward_into: nothing in memory that was 
         std::size_t const before = allocations();
         lstm_forward_into(memory.X, weights, {memory.lengths, memory.state, memory.state}, {.Y = memory.Y},
             residuals, workspace);
-        lstm_backward_into(memory.X, backward, residuals, {.Y = memory.Y},
+        lstm_vjp_into(memory.X, backward, residuals, {.Y = memory.Y},
             {.X = ct_X, .W = ct_W, .R = ct_R, .B = ct_B, .initial_h = ct_h}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }
 }
 
-TEST_CASE(
-    "attn_lstm_forward_into and attn_lstm_backward_into: nothing in memory that was large enough before")
+TEST_CASE("attn_lstm_forward_into and attn_lstm_vjp_into: nothing in memory that was large enough before")
 {
     xt::xtensor<float, 3> const W = 0.1f * xt::ones<float>({2, 20, 7}),
                                 R = 0.1f * xt::ones<float>({2, 20, 5}),
@@ -265,7 +264,7 @@ TEST_CASE(
     for (int i = 0; i < 2; ++i) {
         std::size_t const before = allocations();
         attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
-        attn_lstm_backward_into(X, M, backward, residuals, {.Y = ct_Y},
+        attn_lstm_vjp_into(X, M, backward, residuals, {.Y = ct_Y},
             {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }

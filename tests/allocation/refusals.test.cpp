@@ -10,10 +10,10 @@
 #include <doctest/doctest.h>
 
 #include <xloom/gradients/gather_nd_vjp.hpp>
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/indexing.hpp>
@@ -415,27 +415,27 @@ TEST_CASE("recurrent operators and selective scans")
             },
             Y, h),
         writing(
-            "lstm_backward_into",
+            "lstm_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                lstm_backward_into(X, lstm_back, of_lstm, {.Y_h = ct_h},
+                lstm_vjp_into(X, lstm_back, of_lstm, {.Y_h = ct_h},
                     {.X = ct_X, .W = ct_W, .R = ct_R, .initial_h = ct_h}, workspace, threads);
             },
             ct_X, ct_W, ct_R, ct_h),
         writing(
-            "gru_backward_into",
+            "gru_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                gru_backward_into(X, gru_back, of_gru, {.Y_h = ct_h},
-                    {.X = ct_X, .W = ct_W3, .initial_h = ct_h}, workspace, threads);
+                gru_vjp_into(X, gru_back, of_gru, {.Y_h = ct_h}, {.X = ct_X, .W = ct_W3, .initial_h = ct_h},
+                    workspace, threads);
             },
             ct_X, ct_W3, ct_h),
         writing(
-            "rnn_backward_into",
+            "rnn_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                rnn_backward_into(X, rnn_back, of_rnn, {.Y_h = ct_h},
-                    {.X = ct_X, .W = ct_W1, .initial_h = ct_h}, workspace, threads);
+                rnn_vjp_into(X, rnn_back, of_rnn, {.Y_h = ct_h}, {.X = ct_X, .W = ct_W1, .initial_h = ct_h},
+                    workspace, threads);
             },
             ct_X, ct_W1, ct_h),
         writing(

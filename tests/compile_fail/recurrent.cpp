@@ -31,23 +31,13 @@
 // 29: xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 30: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
 // 31: xloom: lengths must hold integers, of any integer type
-// 32: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
-// 33: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
-// 34: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
-// 36: xloom::lstm: the arguments are lstm(X, weights[, start][, policy])
-// 37: xloom::lstm: the arguments are lstm(X, weights[, start][, policy])
-// 39: xloom::lstm_into: the arguments are lstm_into(X, weights, start, outputs, workspace[, policy])
-// 43: xloom::gru: the arguments are gru(X, inputs[, options][, policy])
-// 44: xloom::gru_into: the arguments are gru_into(X, weights, start, outputs, workspace[, policy])
-// 45: xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])
-// 46: xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])
-// 47: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
-// 48: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
-// 49: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
-// 50: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
-// 51: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
-// 54: xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])
-// 57: xloom::attn_lstm_into: the arguments are attn_lstm_into(X, weights, start, outputs, workspace[, score][, policy])
+// 32: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 33: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 34: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 35: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 36: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 37: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 38: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
@@ -78,18 +68,23 @@ int main()
     xloom::gru(X, {.W = W, .R = R});
     xloom::rnn(X, {.W = W, .R = R});
     xloom::lstm(X, {.W = W, .R = R}, {}, serial);
+    xloom::lstm(X, {.W = W, .R = R}, serial);
     xloom::lstm(X, weights, {}, serial);
+    xloom::lstm(X, weights, serial, workspace);
     xloom::lstm(X, weights, {lengths_of_rows});
+    xloom::lstm_into(X, weights, {}, {.Y_h = state});
     xloom::lstm_into(X, weights, {}, {.Y_h = state}, workspace, serial);
+    xloom::lstm_into(X, weights, {}, {.Y_h = state}, serial, workspace);
     xloom::attn_lstm(X, {.W = W, .R = R}, {}, serial);
-    xloom::attn_lstm(X, {.W = W, .R = R}, score, {}, serial);
-    xloom::attn_lstm(X, {.W = W, .R = R}, score, {.clip = 1});
-    xloom::attn_lstm(X, attention, {}, serial);
-    xloom::attn_lstm(X, attention, {}, score, serial);
-    xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, attention_memory, serial);
-    xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, attention_memory, score, serial);
+    xloom::attn_lstm(X, {.W = W, .R = R}, serial, attention_memory);
+    xloom::attn_lstm(score, X, {.W = W, .R = R}, {}, serial);
+    xloom::attn_lstm(score, X, {.W = W, .R = R}, {.clip = 1});
+    xloom::attn_lstm(X, attention, serial);
+    xloom::attn_lstm(score, X, attention, {}, serial);
+    xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, serial, attention_memory);
+    xloom::attn_lstm_into(score, X, attention, {}, {.Y_h = state}, attention_memory, serial);
     attention_memory = xloom::attn_lstm_workspace(attention, {1, 1, 1}, serial);
-    attention_memory = xloom::attn_lstm_workspace(attention, {1, 1, 1}, score, serial);
+    attention_memory = xloom::attn_lstm_workspace(score, attention, {1, 1, 1}, serial);
 #elif CASE == 1
     xloom::lstm(X, {.W = wide, .R = R});
 #elif CASE == 2
@@ -158,38 +153,18 @@ int main()
 #elif CASE == 31
     xloom::lengths_ref const ref = lengths;
 #elif CASE == 32
-    xloom::lstm(X, {.W = W, .R = R}, serial);
-#elif CASE == 33
-    xloom::lstm(X, {.W = W, .R = R}, serial, {.layout = 1});
-#elif CASE == 34
     xloom::lstm(X, {.W = W, .R = R}, serial, xloom::lstm_options());
+#elif CASE == 33
+    xloom::lstm(X, weights, {}, serial, serial);
+#elif CASE == 34
+    xloom::lstm_into(X, weights, {}, {.Y_h = state}, attention_memory, h);
+#elif CASE == 35
+    xloom::gru(X, {.W = W, .R = R}, 1);
 #elif CASE == 36
-    xloom::lstm(X, weights, serial);
+    xloom::rnn_into(X, xloom::rnn_weights<float>({.W = W, .R = R}), {}, {.Y_h = state}, workspace, workspace);
 #elif CASE == 37
-    auto const [Y, Y_h, Y_c] = xloom::lstm(X, weights, serial, {.initial_h = R});
-#elif CASE == 39
-    xloom::lstm_into(X, weights, {}, {.Y_h = state}, serial, workspace);
-#elif CASE == 43
-    xloom::gru(X, {.W = W, .R = R}, serial, {.layout = 1});
-#elif CASE == 44
-    xloom::gru_into(X, xloom::gru_weights<float>({.W = W, .R = R}), {}, {.Y_h = state}, serial, workspace);
-#elif CASE == 45
-    xloom::rnn(X, {.W = W, .R = R}, serial, {.layout = 1});
-#elif CASE == 46
-    xloom::rnn_into(X, xloom::rnn_weights<float>({.W = W, .R = R}), {}, {.Y_h = state}, serial, workspace);
-#elif CASE == 47
-    xloom::attn_lstm(X, {.W = W, .R = R}, {.clip = 1}, score);
-#elif CASE == 48
-    xloom::attn_lstm(X, {.W = W, .R = R}, serial);
-#elif CASE == 49
-    xloom::attn_lstm(X, {.W = W, .R = R}, serial, {.clip = 1});
-#elif CASE == 50
-    xloom::attn_lstm(X, {.W = W, .R = R}, score, serial);
-#elif CASE == 51
-    xloom::attn_lstm(X, {.W = W, .R = R}, score, serial, {.clip = 1});
-#elif CASE == 54
-    xloom::attn_lstm(X, attention, {}, serial, score);
-#elif CASE == 57
+    xloom::attn_lstm(X, attention, {.M = X}, score);
+#elif CASE == 38
     xloom::attn_lstm_into(X, attention, {.M = X}, {.Y_h = state}, score, attention_memory);
 #endif
 }

@@ -62,7 +62,7 @@ void print_attention(char const* name, std::size_t H, std::size_t N, Score const
     auto const V = numbers<xt::xtensor<T, 2>>({1, A}, 8);
     xloom::attn_lstm_weights<T> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .AW = AW});
     for (std::size_t const threads : {1u, 2u}) {
-        auto const out = xloom::attn_lstm(X, weights, {.M = M}, score, xloom::tbb_policy(threads));
+        auto const out = xloom::attn_lstm(score, X, weights, {.M = M}, xloom::tbb_policy(threads));
         print(name, H, N, out.Y);
         print(name, H, N, out.Y_c);
     }

@@ -1,9 +1,9 @@
 // The derivatives of the recurrent operators.
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/gru_backward.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
 
 #include "levels.hpp"
@@ -26,7 +26,7 @@ void print_lstm(std::size_t H, std::size_t N)
     xloom::recurrent_workspace<T> workspace;
     xloom::lstm_forward_into(
         X, xloom::lstm_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace, xloom::tbb_policy(2));
-    xloom::lstm_backward_into(X, xloom::lstm_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
+    xloom::lstm_vjp_into(X, xloom::lstm_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
         {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, xloom::tbb_policy(2));
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("lstm_backward", H, N, *result);
@@ -43,7 +43,7 @@ void print_gru(std::size_t H, std::size_t N)
     xloom::gru_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::gru_forward_into(X, xloom::gru_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::gru_backward_into(X, xloom::gru_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
+    xloom::gru_vjp_into(X, xloom::gru_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
         {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("gru_backward", H, N, *result);
@@ -60,7 +60,7 @@ void print_rnn(std::size_t H, std::size_t N)
     xloom::rnn_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::rnn_forward_into(X, xloom::rnn_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::rnn_backward_into(X, xloom::rnn_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
+    xloom::rnn_vjp_into(X, xloom::rnn_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
         {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("rnn_backward", H, N, *result);
@@ -81,7 +81,7 @@ void print_attn_lstm(std::size_t H, std::size_t N)
     xloom::attention_workspace<T> workspace;
     xloom::attn_lstm_forward_into(
         X, xloom::attn_lstm_weights<T>(constants), {.M = M}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::attn_lstm_backward_into(X, M, xloom::attn_lstm_backward_weights<T>(constants), residuals,
+    xloom::attn_lstm_vjp_into(X, M, xloom::attn_lstm_backward_weights<T>(constants), residuals,
         {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M, .AW = ct_AW}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_MW, &ct_AW, &ct_M})
         print("attn_lstm_backward", H, N, *result);

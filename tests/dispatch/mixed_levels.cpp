@@ -21,7 +21,7 @@ int main()
     }
     xloom::dispatch::force_level(level::avx2);
     try {
-        xloom::lstm_backward_into(
+        xloom::lstm_vjp_into(
             X, xloom::lstm_backward_weights<float>(constants), residuals, {}, {.X = ct_X}, workspace);
     } catch (xloom::option_error const& error) {
         std::puts(error.what());

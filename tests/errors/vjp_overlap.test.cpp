@@ -7,12 +7,12 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/loop_vjp_into.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/scan_vjp_into.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
@@ -160,7 +160,7 @@ TEST_CASE("loop_vjp_into, of numbers")
         overlap_error);
 }
 
-TEST_CASE("lstm_backward_into")
+TEST_CASE("lstm_vjp_into")
 {
     auto const W = weights_of(8);
     lstm_weights<double> const weights({.W = W, .R = W});
@@ -172,7 +172,7 @@ TEST_CASE("lstm_backward_into")
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             lstm_forward_into(X, weights, {}, {}, residuals, workspace);
-            lstm_backward_into(X, backward, residuals,
+            lstm_vjp_into(X, backward, residuals,
                 {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2}), at.get(3, {1, 1, 2})},
                 {.X = at.get(4, {2, 1, 2}),
                     .W = at.get(5, {1, 8, 2}),
@@ -185,7 +185,7 @@ TEST_CASE("lstm_backward_into")
         });
 }
 
-TEST_CASE("gru_backward_into")
+TEST_CASE("gru_vjp_into")
 {
     auto const W = weights_of(6);
     gru_weights<double> const weights({.W = W, .R = W});
@@ -196,7 +196,7 @@ TEST_CASE("gru_backward_into")
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             gru_forward_into(X, weights, {}, {}, residuals, workspace);
-            gru_backward_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+            gru_vjp_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
                 {.X = at.get(3, {2, 1, 2}),
                     .W = at.get(4, {1, 6, 2}),
                     .R = at.get(5, {1, 6, 2}),
@@ -206,7 +206,7 @@ TEST_CASE("gru_backward_into")
         });
 }
 
-TEST_CASE("rnn_backward_into")
+TEST_CASE("rnn_vjp_into")
 {
     auto const W = weights_of(2);
     rnn_weights<double> const weights({.W = W, .R = W});
@@ -217,7 +217,7 @@ TEST_CASE("rnn_backward_into")
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             rnn_forward_into(X, weights, {}, {}, residuals, workspace);
-            rnn_backward_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+            rnn_vjp_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
                 {.X = at.get(3, {2, 1, 2}),
                     .W = at.get(4, {1, 2, 2}),
                     .R = at.get(5, {1, 2, 2}),
@@ -227,7 +227,7 @@ TEST_CASE("rnn_backward_into")
         });
 }
 
-TEST_CASE("attn_lstm_backward_into")
+TEST_CASE("attn_lstm_vjp_into")
 {
     auto const W = weights_of(8, 4), R = weights_of(8), QW = weights_of(2);
     xt::xtensor<double, 2> const V = {{1, 2}};
@@ -242,7 +242,7 @@ TEST_CASE("attn_lstm_backward_into")
             attention_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2}), M = at.get(1, {1, 3, 2});
             attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
-            attn_lstm_backward_into(X, M, backward, residuals,
+            attn_lstm_vjp_into(X, M, backward, residuals,
                 {.Y = at.get(2, {2, 1, 1, 2}),
                     .Y_h = at.get(3, {1, 1, 2}),
                     .Y_c = at.get(4, {1, 1, 2}),

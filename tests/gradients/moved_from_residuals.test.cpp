@@ -7,12 +7,12 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/if_vjp.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 
 namespace moved_from_residuals_test {
@@ -84,30 +84,30 @@ constexpr auto forward_of_rnn = [](auto const& X, auto const& weights, auto& res
     rnn_forward_into(X, weights, {}, {}, residuals, workspace);
 };
 struct lstm_backward {
-    char const* text = "xloom::lstm_backward_into: residuals must be those of a forward pass, but they are "
+    char const* text = "xloom::lstm_vjp_into: residuals must be those of a forward pass, but they are "
                        "empty. Run the forward pass first.";
     void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
         auto& workspace) const
     {
-        lstm_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+        lstm_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
     }
 };
 struct gru_backward {
-    char const* text = "xloom::gru_backward_into: residuals must be those of a forward pass, but they are "
+    char const* text = "xloom::gru_vjp_into: residuals must be those of a forward pass, but they are "
                        "empty. Run the forward pass first.";
     void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
         auto& workspace) const
     {
-        gru_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+        gru_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
     }
 };
 struct rnn_backward {
-    char const* text = "xloom::rnn_backward_into: residuals must be those of a forward pass, but they are "
+    char const* text = "xloom::rnn_vjp_into: residuals must be those of a forward pass, but they are "
                        "empty. Run the forward pass first.";
     void operator()(auto const& X, auto const& weights, auto const& residuals, auto const& ct, auto& ct_h,
         auto& workspace) const
     {
-        rnn_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
+        rnn_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct_h}, workspace);
     }
 };
 
@@ -140,10 +140,10 @@ TEST_CASE("residuals of attn_lstm")
         [&](auto& residuals) { attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace); },
         [&](auto const& residuals) {
             matrices ct_M = M;
-            attn_lstm_backward_into(X, M, backward_weights, residuals, {.Y_h = ct}, {.M = ct_M}, workspace);
+            attn_lstm_vjp_into(X, M, backward_weights, residuals, {.Y_h = ct}, {.M = ct_M}, workspace);
             return ct_M;
         },
-        "xloom::attn_lstm_backward_into: residuals must be those of a forward pass, but they are empty. Run "
+        "xloom::attn_lstm_vjp_into: residuals must be those of a forward pass, but they are empty. Run "
         "the forward pass first.");
 }
 

@@ -251,7 +251,7 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
             outputs.Y_attention = tensors.initial_attention;
             outputs.Y_alignment = tensors.initial_alignment;
         }
-        attn_lstm_into(tensors.X, weights, tensors.start(), outputs, workspace, score);
+        attn_lstm_into(score, tensors.X, weights, tensors.start(), outputs, workspace);
         results const found = places.arrays();
         all.Y.items.insert(all.Y.items.end(), found.Y.items.begin(), found.Y.items.end());
         all.alignments.items.insert(
@@ -301,7 +301,7 @@ TEST_CASE("packed weights give the bits of plain ones, and outputs do not depend
         CAPTURE(number);
         for (auto const& [Y, Y_h, Y_c] :
             {attn_lstm(tensors.X, tensors.inputs()), attn_lstm(tensors.X, weights, tensors.start()),
-                attn_lstm(tensors.X, weights, tensors.start(), bahdanau())}) {
+                attn_lstm(bahdanau(), tensors.X, weights, tensors.start())}) {
             CHECK(have_same_bits(to_array(Y), all.Y));
             CHECK(have_same_bits(to_array(Y_h), all.Y_h));
             CHECK(have_same_bits(to_array(Y_c), all.Y_c));

@@ -82,10 +82,10 @@ TEST_CASE("attn_lstm with the dot product as its score")
             attn_lstm_tensors<float> const tensors(in);
             attn_lstm_weights<float> const weights(tensors.constants(), options_of(options));
             auto const [Y, Y_h, Y_c] =
-                attn_lstm(tensors.X, tensors.inputs(), dot_product, options_of(options));
+                attn_lstm(dot_product, tensors.X, tensors.inputs(), options_of(options));
             CHECK(difference(attn_lstm_arrays<float>{to_array(Y), to_array(Y_h), to_array(Y_c)}, expected) <
                   4e-6);
-            auto const packed = attn_lstm(tensors.X, weights, tensors.start(), dot_product);
+            auto const packed = attn_lstm(dot_product, tensors.X, weights, tensors.start());
             CHECK(packed.Y == Y);
             CHECK(packed.Y_h == Y_h);
             CHECK(packed.Y_c == Y_c);
@@ -188,14 +188,14 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
         dot_product(step);
     };
     CHECK_THROWS_WITH_AS(
-        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken), "no score",
+        attn_lstm_into(broken, tensors.X, weights, tensors.start(), places.outputs(), workspace), "no score",
         std::runtime_error);
     CHECK(left == 0);
-    attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, dot_product);
+    attn_lstm_into(dot_product, tensors.X, weights, tensors.start(), places.outputs(), workspace);
     CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like, dot_product)));
 
     left = 2;
-    CHECK_THROWS_WITH_AS(attn_lstm(tensors.X, tensors.inputs(), broken), "no score", std::runtime_error);
+    CHECK_THROWS_WITH_AS(attn_lstm(broken, tensors.X, tensors.inputs()), "no score", std::runtime_error);
 
     // A cell's states are as they were.
     left = 2;

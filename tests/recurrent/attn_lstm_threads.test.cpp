@@ -105,9 +105,9 @@ TEST_CASE("attn_lstm: the plain calls take a policy, too")
     };
     tbb_policy const three(3);
     check(attn_lstm(tensors.X, tensors.inputs(), options, three));
-    check(attn_lstm(tensors.X, tensors.inputs(), bahdanau(), options, three));
+    check(attn_lstm(bahdanau(), tensors.X, tensors.inputs(), options, three));
     check(attn_lstm(tensors.X, weights, tensors.start(), three));
-    check(attn_lstm(tensors.X, weights, tensors.start(), bahdanau(), three));
+    check(attn_lstm(bahdanau(), tensors.X, weights, tensors.start(), three));
 }
 
 TEST_CASE("a score is called by several threads at once, once for each row and step that has memory")
@@ -147,7 +147,7 @@ TEST_CASE("what a score throws on a thread comes out of the call, and the next c
     };
     tbb_policy const three(3);
     CHECK_THROWS_WITH_AS(
-        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken, three),
+        attn_lstm_into(broken, tensors.X, weights, tensors.start(), places.outputs(), workspace, three),
         "no score", std::runtime_error);
     attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, dot_product, three);
     CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like, dot_product)));
@@ -161,10 +161,10 @@ TEST_CASE("a workspace made for several threads serves them")
     auto const like = shapes_of_outputs(in);
     for (std::size_t const threads : thread_counts) {
         tbb_policy const policy(threads);
-        auto workspace = attn_lstm_workspace(weights, {60, 13, 11}, bahdanau(), policy);
+        auto workspace = attn_lstm_workspace(bahdanau(), weights, {60, 13, 11}, policy);
         std::size_t const bytes = workspace.bytes();
         attn_lstm_places<float> places(like, placement::row_major, all_outputs);
-        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, bahdanau(), policy);
+        attn_lstm_into(bahdanau(), tensors.X, weights, tensors.start(), places.outputs(), policy, workspace);
         CHECK(workspace.bytes() == bytes);
         CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like)));
     }

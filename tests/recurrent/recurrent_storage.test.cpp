@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/gradients/lstm_backward.hpp>
-#include <xloom/gradients/rnn_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru_cell.hpp>

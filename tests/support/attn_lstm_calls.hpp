@@ -165,7 +165,7 @@ attn_lstm_arrays<T> call_attn_lstm(attn_lstm_tensors<T> const& in, xloom::attn_l
 {
     attn_lstm_places<T> places(like, how, is_wanted);
     xloom::attention_workspace<T> workspace;
-    xloom::attn_lstm_into(in.X, weights, in.start(), places.outputs(), workspace, score, policy);
+    xloom::attn_lstm_into(score, in.X, weights, in.start(), places.outputs(), workspace, policy);
     return places.arrays();
 }
 

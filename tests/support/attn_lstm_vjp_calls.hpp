@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of AttnLSTM, in the form that recurrent_gradients.hpp compares with derivatives.
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
 
 #include "attn_lstm_calls.hpp"
 #include "random_recurrent.hpp"
@@ -67,7 +67,7 @@ struct attn_lstm_vjp_family {
         for (std::size_t i = 0; i < placed.size(); ++i)
             placed[i] = place_if_given(*ct.each()[i], as.from);
         auto const& from = placed;
-        xloom::attn_lstm_backward_into(given.X, ref_of(given.M), weights, residuals,
+        xloom::attn_lstm_vjp_into(given.X, ref_of(given.M), weights, residuals,
             {ref_of(from[0]), ref_of(from[1]), ref_of(from[2]), ref_of(from[3]), ref_of(from[4]),
                 ref_of(from[5])},
             {ref_of(out[0]), ref_of(out[1]), ref_of(out[2]), ref_of(out[3]), ref_of(out[4]), ref_of(out[5]),

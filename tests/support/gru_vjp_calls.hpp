@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of GRU for tests that are written once for all recurrent operators.
 
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 
 #include "gru_calls.hpp"
 #include "recurrent_gradients.hpp"
@@ -46,7 +46,7 @@ struct gru_vjp_family : gru_family {
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = gradient_like<T>(shape[i], as.to, as.wanted >> i & 1);
         placed_tensor<T> const Y = place_if_given(ct.Y, as.from), Y_h = place_if_given(ct.Y_h, as.from);
-        xloom::gru_backward_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h)},
+        xloom::gru_vjp_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h)},
             {ref_of(out[0]), ref_of(out[1]), ref_of(out[2]), ref_of(out[3]), ref_of(out[4])}, workspace,
             policy);
         operands<T> result;

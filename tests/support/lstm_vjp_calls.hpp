@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass of LSTM for tests that are written once for all recurrent operators.
 
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 
 #include "lstm_calls.hpp"
 #include "recurrent_gradients.hpp"
@@ -47,7 +47,7 @@ struct lstm_vjp_family : lstm_family {
             out[i] = gradient_like<T>(shape[i], as.to, as.wanted >> i & 1);
         placed_tensor<T> const Y = place_if_given(ct.Y, as.from), Y_h = place_if_given(ct.Y_h, as.from),
                                Y_c = place_if_given(ct.Y_c, as.from);
-        xloom::lstm_backward_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h), ref_of(Y_c)},
+        xloom::lstm_vjp_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h), ref_of(Y_c)},
             {ref_of(out[0]), ref_of(out[1]), ref_of(out[2]), ref_of(out[3]), ref_of(out[6]), ref_of(out[4]),
                 ref_of(out[5])},
             workspace, policy);

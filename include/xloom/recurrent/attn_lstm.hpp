@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/recurrent/attn_lstm_call.hpp>
+#include <xloom/detail/core/environment.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
 #include <xloom/detail/recurrent/attn_lstm_weights.hpp>
 
@@ -88,55 +87,51 @@ struct attn_lstm_options {
 };
 
 /// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the
-/// memory, moves copy; const members are thread-safe.
+/// memory, moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
+/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
-/// Errors    shape_error, option_error: as attn_lstm.
+/// Errors    shape_error, option_error: as attn_lstm. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, Item> {
-public:
-    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
-    {}
-    /// Packs the matrices in a narrow type (docs/weights.md).
-    ///
-    /// Errors    option_error: the type cannot hold one of them.
-    attn_lstm_weights(
-        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<detail::compute_t<Item>>
-        : attn_lstm_weights::packed_weights({"xloom::attn_lstm_weights"}, constants, options, storage)
-    {}
-    attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
-        attn_lstm_options const& options)
-        : attn_lstm_weights::packed_weights(op, constants, options)
-    {}
-
-    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-    {
-        attn_lstm_weights::packed_weights::assign_stored({"xloom::attn_lstm_weights"}, constants, options);
-    }
-};
+using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, Item>;
 
 namespace detail {
 
-template <class Item, class Score, class Policy>
-attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
+/// The environment of an AttnLSTM.
+template <class Item, class... Env>
+using attention_environment = environment<takes<a_policy, a_workspace<attention_workspace<Item>>>, Env...>;
+
+template <class Item, class Score, class... Env>
+attn_lstm_result<Item> run_attn_lstm(Score const& score, input_ref<Item> const& X,
+    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
 {
-    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-    batch_sizes const batch{sizes.T, sizes.N};
-    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
-        make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
-    attention_workspace<Item> workspace;
-    detail::run_attn_lstm_into(X, weights, sizes, start,
-        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace, policy);
+    attn_lstm_result<Item> result{};
+    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+        attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
+        batch_sizes const batch{sizes.T, sizes.N};
+        result = {make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
+            make_state<Item>(weights.sizes(), batch, 0)};
+        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        detail::run_attn_lstm_into(X, weights, sizes, start,
+            attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, given == nullptr ? own : *given,
+            detail::policy_of(env...));
+    }
     return result;
+}
+
+template <class Item, class Score, class... Env>
+void run_attn_lstm_outputs(Score const& score, input_ref<Item> const& X,
+    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
+    attn_lstm_outputs<Item> const& outputs, Env&&... env)
+{
+    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+        static constexpr std::string_view op = "xloom::attn_lstm_into";
+        attn_lstm_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
+        check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
+        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        detail::run_attn_lstm_into(X, weights, sizes, start, outputs, score, given == nullptr ? own : *given,
+            detail::policy_of(env...));
+    }
 }
 
 template <class Item>
@@ -165,6 +160,17 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
         .initial_alignment = in.initial_alignment};
 }
 
+/// Runs an AttnLSTM with unpacked weights.
+template <class Item, class Score, class... Env>
+attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, input_ref<Item> const& X,
+    attn_lstm_inputs<Item> const& inputs, attn_lstm_options const& options, Env&&... env)
+{
+    check_memory_given(inputs);
+    return detail::run_attn_lstm<Item>(score, X,
+        detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm", constants_of(inputs), options),
+        start_of(inputs), std::forward<Env>(env)...);
+}
+
 } // namespace detail
 
 /// Computes com.microsoft's AttnLSTM: an LSTM with Bahdanau attention over a memory, whose result is an input
@@ -187,7 +193,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 /// Types     those of X: float, double; float16 and other storage floats, computed as float; user-defined
 ///           scalars.
 /// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
-/// Score     any attention_score in place of the sum above; its arguments include the last alignment.
+/// Score     attn_lstm(score, X, ...) calls any attention_score in place of the sum above; its arguments
+///           include the last alignment.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
@@ -215,134 +222,96 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start, Policy const& policy = {})
+    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
 {
-    return detail::run_attn_lstm<Item>(X, weights, start, bahdanau(), policy);
+    return detail::run_attn_lstm<Item>(bahdanau(), X, weights, start, std::forward<Env>(env)...);
+}
+template <class Input, class Item, detail::beside_options<attn_lstm_start<Item>> First, class... Env>
+attn_lstm_result<Item> attn_lstm(
+    Input const& X, attn_lstm_weights<Item> const& weights, First&& first, Env&&... env)
+{
+    return detail::run_attn_lstm<Item>(
+        bahdanau(), X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
-    attn_lstm_options const& options = {}, Policy const& policy = {})
+    attn_lstm_options const& options = {}, Env&&... env)
 {
-    return attn_lstm(X, inputs, bahdanau(), options, policy);
+    return detail::run_unpacked_attn_lstm<Item>(bahdanau(), X, inputs, options, std::forward<Env>(env)...);
 }
-
-/// Computes AttnLSTM with a user-defined score.
 template <class Input, class Item = detail::first_item_t<Input>,
-    attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
-attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start, Score const& score, Policy const& policy = {})
-{
-    return detail::run_attn_lstm<Item>(X, weights, start, score, policy);
-}
-
-/// Computes AttnLSTM with a user-defined score and unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>,
-    attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
-attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
-    Score const& score, attn_lstm_options const& options = {}, Policy const& policy = {})
-{
-    detail::check_memory_given(inputs);
-    attn_lstm_weights<Item> const weights(
-        detail::operator_name{"xloom::attn_lstm"}, detail::constants_of(inputs), options);
-    return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
-}
-
-/// Rejects a policy that is not last, and a score behind the options or the policy.
-template <class Input, class Item, execution_policy Policy, class Score>
-attn_lstm_result<Item> attn_lstm(Input const&, attn_lstm_weights<Item> const&,
-    std::type_identity_t<attn_lstm_start<Item>> const&, Policy const&, Score const&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])");
-    return {};
-}
-
-/// Rejects a policy that is not last, and a score behind the options or the policy.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
-attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
-    Policy const&, attn_lstm_options const& = {})
-{
-    static_assert(detail::never<Policy>,
-        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
-    return {};
-}
-
-/// Rejects a policy that is not last, and a score behind the options or the policy.
-template <class Input, class Item = detail::first_item_t<Input>,
-    attention_score<detail::compute_t<Item>> Score>
+    detail::beside_options<attn_lstm_options> First, class... Env>
 attn_lstm_result<Item> attn_lstm(
-    Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&, attn_lstm_options const&, Score const&)
+    Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
 {
-    static_assert(detail::never<Score>,
-        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
-    return {};
+    return detail::run_unpacked_attn_lstm<Item>(
+        bahdanau(), X, inputs, {}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last, and a score behind the options or the policy.
-template <class Input, class Item = detail::first_item_t<Input>,
-    attention_score<detail::compute_t<Item>> Score, execution_policy Policy>
-attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
-    Score const&, Policy const&, attn_lstm_options const& = {})
+/// Computes AttnLSTM with a score of its own.
+template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
+    class... Env>
+    requires attention_score<Score, detail::compute_t<Item>>
+attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
 {
-    static_assert(detail::never<Policy>,
-        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
-    return {};
+    return detail::run_attn_lstm<Item>(score, X, weights, start, std::forward<Env>(env)...);
 }
 
-/// Computes AttnLSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
-/// nothing if the workspace is large enough.
+/// Computes AttnLSTM with a score of its own and unpacked weights, which it packs first.
+template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
+    class... Env>
+    requires attention_score<Score, detail::compute_t<Item>>
+attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
+    std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, attn_lstm_options const& options = {},
+    Env&&... env)
+{
+    return detail::run_unpacked_attn_lstm<Item>(score, X, inputs, options, std::forward<Env>(env)...);
+}
+
+/// Computes AttnLSTM into the caller's outputs, of any strides, and maybe with the
+/// caller's workspace: it allocates nothing if that is large enough.
 ///
 /// Errors    as attn_lstm; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h, Y_c, Y_attention and Y_alignment may be the same tensors as
 ///           initial_h and so on, so that a stream updates its state in place.
 /// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
 ///           step, which is omitted otherwise.
-template <class Input, class Item = detail::first_item_t<Input>,
-    attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
-    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
-    Score const& score = {}, Policy const& policy = {})
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::attn_lstm_into";
-    detail::input_ref<Item> const input = X;
-    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
-    detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
-    detail::run_attn_lstm_into(input, weights, sizes, start, outputs, score, workspace, policy);
+    detail::run_attn_lstm_outputs<Item>(bahdanau(), X, weights, start, outputs, std::forward<Env>(env)...);
 }
-
-/// Runs attn_lstm_into with the default score on the threads of a policy.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
-void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
+template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
+    class... Env>
+    requires attention_score<Score, detail::compute_t<Item>>
+void attn_lstm_into(Score const& score, Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
-    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
-    Policy const& policy)
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, Env&&... env)
 {
-    attn_lstm_into(X, weights, start, outputs, workspace, bahdanau(), policy);
-}
-
-/// Rejects a score or a policy before the workspace.
-template <class Input, class Item, class Other>
-void attn_lstm_into(Input const&, attn_lstm_weights<Item> const&,
-    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
-    Other const&, attention_workspace<Item>&)
-{
-    static_assert(detail::never<Other>, "xloom::attn_lstm_into: the arguments are attn_lstm_into(X, "
-                                        "weights, start, outputs, workspace[, score][, policy])");
+    detail::run_attn_lstm_outputs<Item>(score, X, weights, start, outputs, std::forward<Env>(env)...);
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
 /// the policy's threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,
-    execution_policy Policy = serial_policy>
-attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
+template <class Item, execution_policy Policy = serial_policy>
+attention_workspace<Item> attn_lstm_workspace(
+    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy = {})
+{
+    return attn_lstm_workspace(bahdanau(), weights, sizes, policy);
+}
+template <detail::score_argument_like Score, class Item, execution_policy Policy = serial_policy>
+    requires attention_score<Score, detail::compute_t<Item>>
+attention_workspace<Item> attn_lstm_workspace(Score const& score, attn_lstm_weights<Item> const& weights,
+    attn_lstm_sizes const& sizes, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_workspace";
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
@@ -352,14 +321,6 @@ attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& wei
         attn_lstm_outputs<Item>{}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
-}
-
-/// Returns a workspace for the default score and the threads of a policy.
-template <class Item, execution_policy Policy>
-attention_workspace<Item> attn_lstm_workspace(
-    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy)
-{
-    return attn_lstm_workspace(weights, sizes, bahdanau(), policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/attn_lstm_step.hpp>
-#include <xloom/detail/recurrent/cell_operands.hpp>
+#include <xloom/detail/recurrent/cell_step.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 
 namespace xloom::inline XLOOM_ABI {

@@ -1,9 +1,10 @@
 #pragma once
 // ONNX's GRU over a batch of sequences.
 
-#include <xloom/detail/core/requirement.hpp>
+#include <utility>
+
+#include <xloom/detail/recurrent/forward.hpp>
 #include <xloom/detail/recurrent/gru_weights.hpp>
-#include <xloom/detail/recurrent/single_state.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -59,38 +60,14 @@ struct gru_options {
     std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
-/// moves copy; const members are thread-safe.
+/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory, moves
+/// copy; const members are thread-safe. Its members are those of detail::recurrent_weights: constructors from
+/// constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
-/// Errors    shape_error, option_error: as gru.
+/// Errors    shape_error, option_error: as gru. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_weights : public detail::packed_weights<detail::gru_family, Item> {
-public:
-    gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_weights({"xloom::gru_weights"}, constants, options)
-    {}
-    /// Packs W and R in a narrow type (docs/weights.md).
-    ///
-    /// Errors    option_error: the type cannot hold one of them.
-    gru_weights(gru_constants<Item> const& constants, gru_options const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<detail::compute_t<Item>>
-        : gru_weights::packed_weights({"xloom::gru_weights"}, constants, options, storage)
-    {}
-    gru_weights(
-        detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
-        : gru_weights::packed_weights(op, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(gru_constants<Item> const& constants, gru_options const& options = {})
-    {
-        gru_weights::packed_weights::assign_stored({"xloom::gru_weights"}, constants, options);
-    }
-};
+using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 
 /// Computes ONNX's GRU.
 ///
@@ -122,68 +99,49 @@ public:
 /// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
 /// Y; // = [[[[0.174468]]], [[[0.307763]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
-    std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
+    std::type_identity_t<gru_start<Item>> const& start = {}, Env&&... env)
 {
-    return detail::run_hidden<gru_result<Item>, gru_outputs<Item>, kernel::gru_rows<detail::compute_t<Item>>,
-        Item>("xloom::gru", X, weights, start, policy);
+    return detail::run_recurrent_call<detail::gru_family, Item>(
+        "xloom::gru", X, weights, start, std::forward<Env>(env)...);
+}
+template <class Input, class Item, detail::beside_options<gru_start<Item>> First, class... Env>
+gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights, First&& first, Env&&... env)
+{
+    return detail::run_recurrent_call<detail::gru_family, Item>(
+        "xloom::gru", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's GRU with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
-    gru_options const& options = {}, Policy const& policy = {})
+    gru_options const& options = {}, Env&&... env)
 {
-    gru_weights<Item> const weights(
-        detail::operator_name{"xloom::gru"}, {inputs.W, inputs.R, inputs.B}, options);
-    return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+    return detail::run_recurrent_call<detail::gru_family, Item>("xloom::gru", X,
+        detail::weights_for<detail::gru_family, Item>("xloom::gru", {inputs.W, inputs.R, inputs.B}, options),
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
+template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<gru_options> First,
+    class... Env>
 gru_result<Item> gru(
-    Input const&, gru_weights<Item> const&, Policy const&, std::type_identity_t<gru_start<Item>> const& = {})
+    Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, First&& first, Env&&... env)
 {
-    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, weights[, start][, policy])");
-    return {};
+    return gru(X, inputs, gru_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
-gru_result<Item> gru(
-    Input const&, std::type_identity_t<gru_inputs<Item>> const&, Policy const&, gru_options const& = {})
-{
-    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, inputs[, options][, policy])");
-    return {};
-}
-
-/// Computes ONNX's GRU into the caller's outputs, of any strides, with the caller's workspace. Allocates
-/// nothing if the workspace is large enough.
+/// Computes ONNX's GRU into the caller's outputs, of any strides, and maybe with the
+/// caller's workspace: it allocates nothing if that is large enough.
 ///
 /// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
-    std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<gru_outputs<Item>> const& outputs, Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::gru_into";
-    detail::input_ref<Item> const input = X;
-    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
-    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
-        input, weights, batch, start, outputs, workspace, policy);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void gru_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
-    std::type_identity_t<gru_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::gru_into: the arguments are gru_into(X, weights, start, outputs, workspace[, policy])");
+    detail::run_recurrent_into<detail::gru_family, Item>(
+        "xloom::gru_into", X, weights, start, outputs, std::forward<Env>(env)...);
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -195,9 +153,7 @@ recurrent_workspace<Item> gru_workspace(
     gru_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
-        detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{
-            weights, {}, {}},
-        batch, policy);
+        detail::recurrent_states<detail::gru_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,23 +1,10 @@
 #pragma once
 // One step of the GRU, for streams and as a scan's body.
 
-#include <utility>
-
-#include <xloom/detail/recurrent/hidden_cell.hpp>
+#include <xloom/detail/recurrent/cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-struct gru_cell_name {
-    static constexpr std::string_view text = "xloom::gru_cell";
-};
-
-template <class Item>
-using gru_cell_base = hidden_cell<Item, gru_weights<Item>, kernel::gru_rows<compute_t<Item>>, gru_cell_name>;
-
-} // namespace detail
 
 /// One step of one direction of ONNX's GRU for N rows, bitwise equal to a step of gru.
 ///
@@ -26,6 +13,8 @@ using gru_cell_base = hidden_cell<Item, gru_weights<Item>, kernel::gru_rows<comp
 ///     h = (1 - z) * g + z * h
 ///     y_t = h
 ///
+/// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be counted
+///           in bytes, an option_error if the weights have no direction d.
 /// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
@@ -44,13 +33,6 @@ using gru_cell_base = hidden_cell<Item, gru_weights<Item>, kernel::gru_rows<comp
 /// h; // = [0.307763]
 /// ```
 template <class Item>
-class gru_cell : public detail::gru_cell_base<Item> {
-public:
-    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
-    /// a shape_error, a d that is no direction of the weights an option_error.
-    explicit gru_cell(gru_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
-        : detail::gru_cell_base<Item>(std::move(weights), N, d)
-    {}
-};
+using gru_cell = detail::recurrent_cell<detail::gru_family, Item>;
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,12 +1,11 @@
 #pragma once
 // ONNX's LSTM over a batch of sequences.
 
-#include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
-#include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/recurrent/batch_call.hpp>
+#include <xloom/detail/recurrent/forward.hpp>
 #include <xloom/detail/recurrent/lstm_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -68,115 +67,14 @@ struct lstm_options {
     std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
-/// moves copy; const members are thread-safe.
+/// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory, moves
+/// copy; const members are thread-safe. Its members are those of detail::recurrent_weights: constructors from
+/// constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
-/// Errors    shape_error, option_error: as lstm.
+/// Errors    shape_error, option_error: as lstm. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<detail::lstm_family, Item> {
-public:
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_weights({"xloom::lstm_weights"}, constants, options)
-    {}
-    /// Packs W and R in a narrow type (docs/weights.md).
-    ///
-    /// Errors    option_error: the type cannot hold one of them.
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<detail::compute_t<Item>>
-        : lstm_weights::packed_weights({"xloom::lstm_weights"}, constants, options, storage)
-    {}
-    lstm_weights(
-        detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
-        : lstm_weights::packed_weights(op, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(lstm_constants<Item> const& constants, lstm_options const& options = {})
-    {
-        lstm_weights::packed_weights::assign_stored({"xloom::lstm_weights"}, constants, options);
-    }
-};
-
-namespace detail {
-
-/// The initial and final states of an LSTM's rows.
-template <class Item>
-struct lstm_states {
-    using T = compute_t<Item>;
-
-    lstm_weights<Item> const& weights;
-    state_rows<Item const> initial_h, initial_c;
-    state_rows<Item> Y_h, Y_c;
-
-    template <class Part>
-    auto make_rows(Part const& part, kernel::arena<T>& memory) const
-    {
-        return kernel::lstm_rows<T>(detail::parameters_of(weights, part.d), part.count, memory);
-    }
-    template <class Part, class Rows>
-    void start(Part const& part, Rows const& rows) const
-    {
-        for (std::size_t r = 0; r < part.count; ++r) {
-            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
-            load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
-        }
-    }
-    template <class Part, class Rows>
-    void finish(Part const& part, Rows const& rows) const
-    {
-        for (std::size_t r = 0; r < part.count; ++r) {
-            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
-            store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
-        }
-    }
-};
-
-template <class Item>
-batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights,
-    lstm_start<Item> const& start)
-{
-    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c);
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
-    check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
-            named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    return batch;
-}
-
-template <class Item>
-void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch,
-    input_ref<Item> const& X, lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
-{
-    std::int64_t const layout = weights.layout();
-    shape const output = output_shape(weights.sizes(), batch, layout);
-    shape const state = state_shape(weights.sizes(), batch, layout);
-    check_outputs<Item>(
-        op, [&] { return describe(weights.sizes(), batch); },
-        std::array{
-            output_requirement<Item>{"Y", output_letters(layout), output, outputs.Y},
-            output_requirement<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
-            output_requirement<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
-        },
-        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
-}
-
-template <class Item, class Policy>
-void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch,
-    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace,
-    Policy const& policy)
-{
-    std::int64_t const layout = weights.layout();
-    lstm_states<Item> const states{weights, {start.initial_h, layout}, {start.initial_c, layout},
-        {outputs.Y_h, layout}, {outputs.Y_c, layout}};
-    run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
-}
-
-} // namespace detail
+using lstm_weights = detail::recurrent_weights<detail::lstm_family, Item>;
 
 /// Computes ONNX's LSTM.
 ///
@@ -221,78 +119,51 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// xt::xtensor<float, 3> const zero = {{{0}}}, c = {{{3}}}; // clip does not apply to c
 /// xloom::lstm(zero, {.W = W, .R = R, .initial_c = c}, {.clip = 1}).Y_h; // = [[[0.452574]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
-    std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
+    std::type_identity_t<lstm_start<Item>> const& start = {}, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
-    detail::recurrent_widths const& sizes = weights.sizes();
-    lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
-        detail::make_state<Item>(sizes, batch, weights.layout()),
-        detail::make_state<Item>(sizes, batch, weights.layout())};
-    recurrent_workspace<Item> workspace;
-    detail::run_lstm<Item>(
-        input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
-    return result;
+    return detail::run_recurrent_call<detail::lstm_family, Item>(
+        "xloom::lstm", X, weights, start, std::forward<Env>(env)...);
+}
+template <class Input, class Item, detail::beside_options<lstm_start<Item>> First, class... Env>
+lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights, First&& first, Env&&... env)
+{
+    return detail::run_recurrent_call<detail::lstm_family, Item>(
+        "xloom::lstm", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
-    lstm_options const& options = {}, Policy const& policy = {})
+    lstm_options const& options = {}, Env&&... env)
 {
-    lstm_weights<Item> const weights(
-        detail::operator_name{"xloom::lstm"}, {inputs.W, inputs.R, inputs.B, inputs.P}, options);
-    return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
+    return detail::run_recurrent_call<detail::lstm_family, Item>("xloom::lstm", X,
+        detail::weights_for<detail::lstm_family, Item>(
+            "xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options),
+        {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Env>(env)...);
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-lstm_result<Item> lstm(Input const&, lstm_weights<Item> const&, Policy const&,
-    std::type_identity_t<lstm_start<Item>> const& = {})
-{
-    static_assert(
-        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, weights[, start][, policy])");
-    return {};
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<lstm_options> First,
+    class... Env>
 lstm_result<Item> lstm(
-    Input const&, std::type_identity_t<lstm_inputs<Item>> const&, Policy const&, lstm_options const& = {})
+    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
 {
-    static_assert(
-        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])");
-    return {};
+    return lstm(X, inputs, lstm_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Computes ONNX's LSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
-/// nothing if the workspace is large enough.
+/// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the
+/// caller's workspace: it allocates nothing if that is large enough.
 ///
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
 ///           updates its state in place.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
-    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::lstm_into";
-    detail::input_ref<Item> const input = X;
-    detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
-    detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
-    detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void lstm_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
-    std::type_identity_t<lstm_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::lstm_into: the arguments are lstm_into(X, weights, start, outputs, workspace[, policy])");
+    detail::run_recurrent_into<detail::lstm_family, Item>(
+        "xloom::lstm_into", X, weights, start, outputs, std::forward<Env>(env)...);
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -303,8 +174,8 @@ template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> lstm_workspace(
     lstm_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
-    return detail::reserved_workspace<Item>(
-        "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
+    return detail::reserved_workspace<Item>("xloom::lstm_workspace", weights,
+        detail::recurrent_states<detail::lstm_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -9,8 +9,6 @@
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
-#include <xloom/detail/recurrent/shared_parameters.hpp>
-#include <xloom/detail/recurrent/storage_checks.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI {

@@ -1,9 +1,10 @@
 #pragma once
 // ONNX's RNN, the simple recurrent network, over a batch of sequences.
 
-#include <xloom/detail/core/requirement.hpp>
+#include <utility>
+
+#include <xloom/detail/recurrent/forward.hpp>
 #include <xloom/detail/recurrent/rnn_weights.hpp>
-#include <xloom/detail/recurrent/single_state.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -57,38 +58,14 @@ struct rnn_options {
     std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
-/// moves copy; const members are thread-safe.
+/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory, moves
+/// copy; const members are thread-safe. Its members are those of detail::recurrent_weights: constructors from
+/// constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
-/// Errors    shape_error, option_error: as rnn.
+/// Errors    shape_error, option_error: as rnn. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_weights : public detail::packed_weights<detail::rnn_family, Item> {
-public:
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_weights({"xloom::rnn_weights"}, constants, options)
-    {}
-    /// Packs W and R in a narrow type (docs/weights.md).
-    ///
-    /// Errors    option_error: the type cannot hold one of them.
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<detail::compute_t<Item>>
-        : rnn_weights::packed_weights({"xloom::rnn_weights"}, constants, options, storage)
-    {}
-    rnn_weights(
-        detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
-        : rnn_weights::packed_weights(op, constants, options)
-    {}
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(rnn_constants<Item> const& constants, rnn_options const& options = {})
-    {
-        rnn_weights::packed_weights::assign_stored({"xloom::rnn_weights"}, constants, options);
-    }
-};
+using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 
 /// Computes ONNX's RNN.
 ///
@@ -116,68 +93,49 @@ public:
 /// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
-    std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+    std::type_identity_t<rnn_start<Item>> const& start = {}, Env&&... env)
 {
-    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>,
-        Item>("xloom::rnn", X, weights, start, policy);
+    return detail::run_recurrent_call<detail::rnn_family, Item>(
+        "xloom::rnn", X, weights, start, std::forward<Env>(env)...);
+}
+template <class Input, class Item, detail::beside_options<rnn_start<Item>> First, class... Env>
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights, First&& first, Env&&... env)
+{
+    return detail::run_recurrent_call<detail::rnn_family, Item>(
+        "xloom::rnn", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's RNN with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
-    rnn_options const& options = {}, Policy const& policy = {})
+    rnn_options const& options = {}, Env&&... env)
 {
-    rnn_weights<Item> const weights(
-        detail::operator_name{"xloom::rnn"}, {inputs.W, inputs.R, inputs.B}, options);
-    return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+    return detail::run_recurrent_call<detail::rnn_family, Item>("xloom::rnn", X,
+        detail::weights_for<detail::rnn_family, Item>("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options),
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
 }
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
+template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<rnn_options> First,
+    class... Env>
 rnn_result<Item> rnn(
-    Input const&, rnn_weights<Item> const&, Policy const&, std::type_identity_t<rnn_start<Item>> const& = {})
+    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, First&& first, Env&&... env)
 {
-    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
-    return {};
+    return rnn(X, inputs, rnn_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
-rnn_result<Item> rnn(
-    Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})
-{
-    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])");
-    return {};
-}
-
-/// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
-/// nothing if the workspace is large enough.
+/// Computes ONNX's RNN into the caller's outputs, of any strides, and maybe with the
+/// caller's workspace: it allocates nothing if that is large enough.
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
-    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::rnn_into";
-    detail::input_ref<Item> const input = X;
-    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
-    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
-        input, weights, batch, start, outputs, workspace, policy);
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void rnn_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
-    std::type_identity_t<rnn_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])");
+    detail::run_recurrent_into<detail::rnn_family, Item>(
+        "xloom::rnn_into", X, weights, start, outputs, std::forward<Env>(env)...);
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -189,9 +147,7 @@ recurrent_workspace<Item> rnn_workspace(
     rnn_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
-        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
-            weights, {}, {}},
-        batch, policy);
+        detail::recurrent_states<detail::rnn_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

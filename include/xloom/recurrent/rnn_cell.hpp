@@ -1,29 +1,18 @@
 #pragma once
 // One step of the RNN, for streams and as a scan's body.
 
-#include <utility>
-
-#include <xloom/detail/recurrent/hidden_cell.hpp>
+#include <xloom/detail/recurrent/cell.hpp>
 #include <xloom/recurrent/rnn.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-struct rnn_cell_name {
-    static constexpr std::string_view text = "xloom::rnn_cell";
-};
-
-template <class Item>
-using rnn_cell_base = hidden_cell<Item, rnn_weights<Item>, kernel::rnn_rows<compute_t<Item>>, rnn_cell_name>;
-
-} // namespace detail
 
 /// One step of one direction of ONNX's RNN for N rows, bitwise equal to a step of rnn.
 ///
 ///     h = act_f(W x_t + Wb + R h + Rb)
 ///     y_t = h
 ///
+/// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be counted
+///           in bytes, an option_error if the weights have no direction d.
 /// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
@@ -42,13 +31,6 @@ using rnn_cell_base = hidden_cell<Item, rnn_weights<Item>, kernel::rnn_rows<comp
 /// h; // = [0.905148]
 /// ```
 template <class Item>
-class rnn_cell : public detail::rnn_cell_base<Item> {
-public:
-    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
-    /// a shape_error, a d that is no direction of the weights an option_error.
-    explicit rnn_cell(rnn_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
-        : detail::rnn_cell_base<Item>(std::move(weights), N, d)
-    {}
-};
+using rnn_cell = detail::recurrent_cell<detail::rnn_family, Item>;
 
 } // namespace xloom::inline XLOOM_ABI

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <xloom/detail/kernel/attn_lstm.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -36,6 +37,11 @@ concept attention_score =
     std::same_as<Score, bahdanau> || std::invocable<Score const&, attention_step<T> const&>;
 
 namespace detail {
+
+/// A type that may be a score, in front of the operands: neither a tensor nor weights.
+template <class Score>
+concept score_argument_like =
+    !tensor<Score> && !lazy<Score> && !requires(Score const& weights) { weights.sizes(); };
 
 /// A reference to a callable score, without its type: one function for all of them is compiled in
 /// xloom_dispatch.

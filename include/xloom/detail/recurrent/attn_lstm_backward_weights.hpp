@@ -7,9 +7,12 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The weights of an AttnLSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// The weights of an AttnLSTM's backward pass, checked as those of the forward
 /// pass.
 struct attn_lstm_backward_family : attn_lstm_family {
+    static constexpr std::string_view weights_name = "xloom::attn_lstm_backward_weights";
+    static constexpr bool has_narrow_storage = false;
+
     template <class T>
     using parameters = kernel::attn_lstm_backward_parameters<T>;
 

@@ -7,6 +7,20 @@
 #include <xloom/detail/kernel/attn_lstm.hpp>
 #include <xloom/detail/recurrent/lstm_weights.hpp>
 
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct attn_lstm_constants;
+template <class Item>
+struct attn_lstm_start;
+template <class Item>
+struct attn_lstm_outputs;
+template <class Item>
+struct attn_lstm_result;
+struct attn_lstm_options;
+
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The results of the checks of an AttnLSTM's constants and options.
@@ -41,8 +55,21 @@ kernel::score_weights<T> pack_score_weights(
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
 }
 
-/// The weights of an AttnLSTM, as packed_weights needs them.
+/// The parts of an AttnLSTM that are its own, for the engine of the recurrent operators.
 struct attn_lstm_family {
+    static constexpr std::string_view weights_name = "xloom::attn_lstm_weights";
+    static constexpr std::string_view cell_name = "xloom::attn_lstm_cell";
+    static constexpr bool has_c = true, has_narrow_storage = true;
+
+    template <class Item>
+    using constants = attn_lstm_constants<Item>;
+    template <class Item>
+    using start = attn_lstm_start<Item>;
+    template <class Item>
+    using outputs = attn_lstm_outputs<Item>;
+    template <class Item>
+    using result = attn_lstm_result<Item>;
+    using options = attn_lstm_options;
     using checked = checked_attention;
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;

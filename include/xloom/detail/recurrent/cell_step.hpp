@@ -1,12 +1,145 @@
 #pragma once
-// One step of a cell's rows, whose operands are contiguous.
+// The operands of a cell, contiguous rows of items, and one step of its rows.
 
+#include <concepts>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
+#include <xloom/detail/tensor/borrowed.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the address of an operand's first item: a tensor's, or data().
+template <class Range>
+auto* first_item(Range& range)
+{
+    if constexpr (tensor<Range>)
+        return enable_tensor<bare<Range>>::data(range);
+    else
+        return range.data();
+}
+
+/// A range of contiguous items: std::vector, std::span, a tensor.
+template <class Range, class Item>
+concept items_of =
+    (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range) {
+        {
+            detail::first_item(range)
+        } -> std::convertible_to<Item const*>;
+    };
+
+/// A mutable range of contiguous items, passed as a Range&&.
+template <class Range, class Item>
+concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range) {
+    {
+        detail::first_item(range)
+    } -> std::convertible_to<Item*>;
+};
+
+// The message of a static_assert is a literal, so only the preprocessor can put a name into it.
+#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
+    template <class Item, class Range>                                                                       \
+    consteval bool is_cell_##operand()                                                                       \
+    {                                                                                                        \
+        static_assert(requirement<Range, Item>,                                                              \
+            "xloom: the " kind " " #operand                                                                  \
+            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);  \
+        return requirement<Range, Item>;                                                                     \
+    }
+
+/// True if the operand has the required type; otherwise a compile error names it.
+XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(alignment, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(x_t, "input", items_of, "in memory")
+XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be written")
+
+#undef XLOOM_CELL_OPERAND
+
+/// Requires a direction of the weights.
+template <class Sizes>
+void check_direction(std::string_view op, Sizes const& sizes, std::size_t d)
+{
+    if (d >= sizes.D)
+        fail<option_error>(op, ": d must be less than D = ", sizes.D, ", but d is ", d,
+            ". Choose one of the weights' directions.");
+}
+
+/// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
+class row_count {
+public:
+    row_count() = default;
+    explicit row_count(std::size_t rows) noexcept : rows_(rows) {}
+    row_count(row_count const&) = default;
+    row_count(row_count&& other) noexcept : rows_(std::exchange(other.rows_, 0)) {}
+    row_count& operator=(row_count const&) = default;
+    row_count& operator=(row_count&& other) noexcept
+    {
+        rows_ = other.rows_;
+        other.rows_ = 0;
+        return *this;
+    }
+
+    operator std::size_t() const noexcept { return rows_; }
+
+private:
+    std::size_t rows_ = 0;
+};
+
+/// An operand of a step and the number of contiguous items that it must have.
+struct sized_operand {
+    std::string_view operand;
+    std::string_view symbolic_shape;
+    std::size_t expected;
+    std::size_t actual;
+    bool is_contiguous;
+    std::size_t rank = 1;
+};
+
+template <class Range>
+sized_operand sized(
+    std::string_view operand, std::string_view symbolic_shape, std::size_t expected, Range const& range)
+{
+    if constexpr (!tensor<Range>)
+        return {operand, symbolic_shape, expected, range.size(), true};
+    else if (std::size_t const rank = detail::rank_of(range); rank > max_rank)
+        return {operand, symbolic_shape, expected, 0, false, rank};
+    else if constexpr (is_always_row_major<Range>)
+        return {operand, symbolic_shape, expected, element_count(detail::shape_of(range)), true};
+    else
+        return {operand, symbolic_shape, expected, element_count(detail::shape_of(range)),
+            is_row_major(detail::layout_of(range))};
+}
+
+template <std::size_t Count>
+void check_step(std::string_view op, sized_operand const (&operands)[Count])
+{
+    bool is_right = true;
+    for (sized_operand const& each : operands)
+        is_right &= each.actual == each.expected && each.is_contiguous;
+    if (is_right) [[likely]]
+        return;
+    for (sized_operand const& each : operands)
+        check_rank(op, each.operand, each.rank);
+    fact_list wrong;
+    for (sized_operand const& each : operands)
+        if (each.actual != each.expected)
+            wrong.add(each.operand, " has ", each.actual, " items instead of ", each.symbolic_shape, " = ",
+                each.expected);
+    if (!wrong.empty())
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ",
+            wrong, ". Resize it.");
+    for (sized_operand const& each : operands)
+        if (!each.is_contiguous)
+            wrong.add(each.operand, " is not");
+    fail<shape_error>(
+        op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
+}
 
 /// The rows of a cell, and memory for the inputs of a step and their sums.
 template <class T, class Rows>

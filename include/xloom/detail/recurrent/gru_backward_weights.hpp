@@ -8,8 +8,11 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The weights of a GRU's backward pass, as packed_weights needs them: checked as those of the forward pass.
+/// The weights of a GRU's backward pass, checked as those of the forward pass.
 struct gru_backward_family : gru_family {
+    static constexpr std::string_view weights_name = "xloom::gru_backward_weights";
+    static constexpr bool has_narrow_storage = false;
+
     template <class T>
     using parameters = kernel::gru_backward_parameters<T>;
 

@@ -6,6 +6,20 @@
 #include <xloom/detail/kernel/gru.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
 
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct gru_constants;
+template <class Item>
+struct gru_start;
+template <class Item>
+struct gru_outputs;
+template <class Item>
+struct gru_result;
+struct gru_options;
+
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
@@ -29,11 +43,26 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// The weights of a GRU, as packed_weights needs them.
+/// The parts of a GRU that are its own, for the engine of the recurrent operators.
 struct gru_family {
+    static constexpr std::string_view weights_name = "xloom::gru_weights";
+    static constexpr std::string_view cell_name = "xloom::gru_cell";
+    static constexpr bool has_c = false, has_narrow_storage = true;
+
+    template <class Item>
+    using constants = gru_constants<Item>;
+    template <class Item>
+    using start = gru_start<Item>;
+    template <class Item>
+    using outputs = gru_outputs<Item>;
+    template <class Item>
+    using result = gru_result<Item>;
+    using options = gru_options;
     using checked = checked_weights;
     template <class T>
     using parameters = kernel::gru_parameters<T>;
+    template <class T>
+    using rows = kernel::gru_rows<T>;
 
     template <class Constants, class Options>
     static checked check_constants(std::string_view op, Constants const& in, Options const& options)

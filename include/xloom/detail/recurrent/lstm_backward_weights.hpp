@@ -6,9 +6,12 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// The weights of an LSTM's backward pass, checked as those of the forward
 /// pass.
 struct lstm_backward_family : lstm_family {
+    static constexpr std::string_view weights_name = "xloom::lstm_backward_weights";
+    static constexpr bool has_narrow_storage = false;
+
     template <class T>
     using parameters = kernel::lstm_backward_parameters<T>;
 

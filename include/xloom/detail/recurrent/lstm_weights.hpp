@@ -6,6 +6,20 @@
 #include <xloom/detail/kernel/lstm.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
 
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct lstm_constants;
+template <class Item>
+struct lstm_start;
+template <class Item>
+struct lstm_outputs;
+template <class Item>
+struct lstm_result;
+struct lstm_options;
+
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Tanh", "Tanh"};
@@ -34,11 +48,26 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// The weights of an LSTM, as packed_weights needs them.
+/// The parts of an LSTM that are its own, for the engine of the recurrent operators.
 struct lstm_family {
+    static constexpr std::string_view weights_name = "xloom::lstm_weights";
+    static constexpr std::string_view cell_name = "xloom::lstm_cell";
+    static constexpr bool has_c = true, has_narrow_storage = true;
+
+    template <class Item>
+    using constants = lstm_constants<Item>;
+    template <class Item>
+    using start = lstm_start<Item>;
+    template <class Item>
+    using outputs = lstm_outputs<Item>;
+    template <class Item>
+    using result = lstm_result<Item>;
+    using options = lstm_options;
     using checked = checked_weights;
     template <class T>
     using parameters = kernel::lstm_parameters<T>;
+    template <class T>
+    using rows = kernel::lstm_rows<T>;
 
     template <class Constants, class Options>
     static checked check_constants(std::string_view op, Constants const& in, Options const& options)

@@ -6,8 +6,6 @@
 #include <xloom/detail/kernel/units.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
-#include <xloom/detail/recurrent/shared_parameters.hpp>
-#include <xloom/detail/recurrent/storage_checks.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -18,150 +16,156 @@ struct checked_weights {
     activation_list functions;
 };
 
-/// The name of the operator in the errors of a constructor.
-struct operator_name {
-    std::string_view text;
-};
-
 /// The function that packs the weights of one direction.
-template <class Family, class Item, class Constants, class Options, class Packing = full_packing>
+template <class Family, class Item, class Packing = full_packing>
 struct pack_functions {
     using item = Item;
     using T = compute_t<Item>;
     using parameters = typename Family::template parameters<T>;
+    using constants_type = typename Family::template constants<Item>;
+    using options_type = typename Family::options;
 
-    parameters (*pack)(Constants const&, typename Family::checked const&, Options const&, std::size_t d,
-        Packing, kernel::arena<T>&);
+    parameters (*pack)(constants_type const&, typename Family::checked const&, options_type const&,
+        std::size_t d, Packing, kernel::arena<T>&);
 
     static constexpr pack_functions compiled() noexcept
     {
-        return {[](Constants const& constants, typename Family::checked const& checked,
-                    Options const& options, std::size_t d, Packing packing, kernel::arena<T>& memory) {
+        return {[](constants_type const& constants, typename Family::checked const& checked,
+                    options_type const& options, std::size_t d, Packing packing, kernel::arena<T>& memory) {
             return Family::template pack<T>(constants, checked, options, d, packing, memory);
         }};
     }
 };
 
-/// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
-/// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
-/// class derived from it, and pack(constants, checked, options, d, packing, memory), which returns parameters
-/// of direction d.
+/// The weights and attributes of a recurrent operator, checked and packed once for many calls. Copies share
+/// the memory, moves copy; const members are thread-safe.
+///
+/// Family is the operator: its name for these weights, the types constants<Item> and options of the caller's
+/// structs, parameters<T> of its kernel, check_constants(op, constants, options), which returns `checked`, and
+/// pack(constants, checked, options, d, packing, memory), which returns the parameters of direction d.
+///
+/// Errors    shape_error, option_error: as the operator.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Family, class Item>
-class packed_weights {
+class recurrent_weights {
     using T = compute_t<Item>;
+    using constants_type = typename Family::template constants<Item>;
+    using options_type = typename Family::options;
+    using checked_type = typename Family::checked;
 
 public:
-    xloom::direction direction() const noexcept { return direction_; }
-    std::int64_t layout() const noexcept { return layout_; }
-    recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
-    vector_level level() const noexcept { return level_; }
-    weight_storage storage() const noexcept { return storage_; }
-    /// Returns the number of bytes of the packed weights, which all copies share.
-    std::size_t bytes() const noexcept { return parameters_.bytes(); }
-
-protected:
-    template <class Constants, class Options>
-    packed_weights(operator_name const& op, Constants const& constants, Options const& options)
-        : packed_weights(Family::check_constants(op.text, constants, options), constants, options,
-              weight_storage::full, [&](auto const& pack) { return pack(full_packing()); })
+    recurrent_weights(constants_type const& constants, options_type const& options = {})
+        : recurrent_weights(
+              check(Family::weights_name, constants, options), constants, options, weight_storage::full)
+    {}
+    /// Packs matrices in a narrow type (docs/weights.md).
+    ///
+    /// Errors    option_error: the type cannot hold one of their numbers.
+    recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
+        requires(kernel::has_narrow_storage<T> && Family::has_narrow_storage)
+        : recurrent_weights(check(constants, options, storage), constants, options, storage)
     {}
 
-    /// Packs weights of float in any storage.
-    template <class Constants, class Options>
-    packed_weights(
-        operator_name const& op, Constants const& constants, Options const& options, weight_storage storage)
-        : packed_weights(check_stored(op.text, storage, constants, options), constants, options, storage,
-              any_packing{storage})
-    {}
-
-    /// Packs other constants as a constructor does, in the memory of the old ones if it can.
-    template <class Constants, class Options>
-    void assign(operator_name const& op, Constants const& constants, Options const& options)
+    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
+    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    ///
+    /// Errors    as the constructor's; the weights are then as before.
+    void assign(constants_type const& constants, options_type const& options = {})
     {
-        assign(Family::check_constants(op.text, constants, options), constants, options,
-            [&](auto const& pack) { return pack(full_packing()); });
-    }
-    template <class Constants, class Options>
-    void assign_stored(operator_name const& op, Constants const& constants, Options const& options)
-    {
-        if constexpr (kernel::has_narrow_storage<T>)
-            assign(check_stored(op.text, storage_, constants, options), constants, options,
-                any_packing{storage_});
-        else
-            assign(op, constants, options);
-    }
-
-    auto const& checked() const noexcept { return checked_; }
-
-private:
-    template <class F, class U>
-    friend typename F::template parameters<compute_t<U>> const& parameters_of(
-        packed_weights<F, U> const& weights, std::size_t d) noexcept;
-
-    struct any_packing {
-        weight_storage storage;
-
-        auto operator()(auto const& pack) const
-        {
-            return storage == weight_storage::full ? pack(full_packing()) : pack(narrow_packing{storage});
-        }
-    };
-
-    /// Calls choose(pack) for each direction, which calls pack with a packing and returns its result.
-    template <class Constants, class Options, class Choose>
-    packed_weights(typename Family::checked const& checked, Constants const& constants,
-        Options const& options, weight_storage storage, Choose const& choose)
-        : direction_(options.direction),
-          layout_(layout_of_options(options)),
-          storage_(storage),
-          checked_(checked),
-          parameters_(checked.sizes.D, packer(checked, constants, options, choose))
-    {}
-
-    template <class Constants, class Options, class Choose>
-    void assign(typename Family::checked const& checked, Constants const& constants, Options const& options,
-        Choose const& choose)
-    {
-        parameters_.assign(checked.sizes.D, packer(checked, constants, options, choose));
+        checked_type const checked = check(constants, options, storage_);
+        parameters_.assign(checked.sizes.D, packer(checked, constants, options, storage_));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
         checked_ = checked;
     }
 
-    /// Returns what packs one direction.
-    template <class Constants, class Options, class Choose>
-    auto packer(typename Family::checked const& checked, Constants const& constants, Options const& options,
-        Choose const& choose) const
+    xloom::direction direction() const noexcept { return direction_; }
+    std::int64_t layout() const noexcept { return layout_; }
+    recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
+    /// Returns the sizes of the attention, which AttnLSTM has.
+    auto const& attention() const noexcept
+        requires requires(checked_type const& checked) { checked.attention; }
     {
-        return [&, this](std::size_t d, kernel::arena<T>& memory) {
-            return choose([&]<class Packing>(Packing packing) {
-                return level_.functions<pack_functions<Family, Item, Constants, Options, Packing>>().pack(
-                    constants, checked, options, d, packing, memory);
-            });
-        };
+        return checked_.attention;
+    }
+    vector_level level() const noexcept { return level_; }
+    weight_storage storage() const noexcept { return storage_; }
+    /// Returns the number of bytes of the packed weights, which all copies share.
+    std::size_t bytes() const noexcept { return parameters_.bytes(); }
+
+private:
+    template <class F, class U>
+    friend typename F::template parameters<compute_t<U>> const& parameters_of(
+        recurrent_weights<F, U> const& weights, std::size_t d) noexcept;
+
+    template <class F, class U>
+    friend recurrent_weights<F, U> weights_for(std::string_view op,
+        typename F::template constants<U> const& constants, typename F::options const& options);
+
+    recurrent_weights(checked_type const& checked, constants_type const& constants,
+        options_type const& options, weight_storage storage)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          storage_(storage),
+          checked_(checked),
+          parameters_(checked.sizes.D, packer(checked, constants, options, storage))
+    {}
+
+    static checked_type check(
+        std::string_view op, constants_type const& constants, options_type const& options)
+    {
+        return Family::check_constants(op, constants, options);
+    }
+    static checked_type check(
+        constants_type const& constants, options_type const& options, weight_storage storage)
+    {
+        checked_type const checked = check(Family::weights_name, constants, options);
+        if constexpr (kernel::has_narrow_storage<T>)
+            check_storage(Family::weights_name, storage, constants);
+        return checked;
     }
 
-    template <class Constants, class Options>
-    static typename Family::checked check_stored(
-        std::string_view op, weight_storage storage, Constants const& constants, Options const& options)
+    /// Returns what packs one direction.
+    auto packer(checked_type const& checked, constants_type const& constants, options_type const& options,
+        weight_storage storage) const
     {
-        typename Family::checked const checked = Family::check_constants(op, constants, options);
-        check_storage(op, storage, constants);
-        return checked;
+        return [&, storage, this](std::size_t d, kernel::arena<T>& memory) {
+            if constexpr (kernel::has_narrow_storage<T> && Family::has_narrow_storage)
+                if (storage != weight_storage::full)
+                    return pack(checked, constants, options, d, narrow_packing{storage}, memory);
+            static_cast<void>(storage);
+            return pack(checked, constants, options, d, full_packing(), memory);
+        };
+    }
+    template <class Packing>
+    auto pack(checked_type const& checked, constants_type const& constants, options_type const& options,
+        std::size_t d, Packing packing, kernel::arena<T>& memory) const
+    {
+        return level_.template functions<pack_functions<Family, Item, Packing>>().pack(
+            constants, checked, options, d, packing, memory);
     }
 
     [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
     weight_storage storage_;
-    typename Family::checked checked_;
+    checked_type checked_;
     shared_parameters<typename Family::template parameters<T>> parameters_;
 };
+
+/// Returns the weights of a call of the operator `op`, which errors name.
+template <class Family, class Item>
+recurrent_weights<Family, Item> weights_for(std::string_view op,
+    typename Family::template constants<Item> const& constants, typename Family::options const& options)
+{
+    using weights = recurrent_weights<Family, Item>;
+    return weights(weights::check(op, constants, options), constants, options, weight_storage::full);
+}
 
 /// Returns the kernel's parameters of direction d.
 template <class Family, class Item>
 typename Family::template parameters<compute_t<Item>> const& parameters_of(
-    packed_weights<Family, Item> const& weights, std::size_t d) noexcept
+    recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
 }

@@ -1,9 +1,142 @@
 #pragma once
-// The packing of weights, in the type that computes or in a narrow one.
+// Weights that are packed once, in the type that computes or in a narrow one, and the memory that they share.
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/small_float.hpp>
+#include <xloom/detail/core/weight_storage.hpp>
+#include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/narrow_panels.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The parameters of each direction, with the numbers that they point to, which all copies share. A move is a
+/// copy, because a copy is cheap: a moved-from object can be used as before.
+template <class Parameters>
+class shared_parameters {
+    using T = typename Parameters::number;
+
+public:
+    /// Calls pack(d, memory), which returns the parameters of direction d, twice for each direction, first
+    /// with an arena that only counts.
+    template <class Pack>
+    shared_parameters(std::size_t D, Pack const& pack)
+    {
+        assign(D, pack);
+    }
+
+    shared_parameters(shared_parameters const&) = default;
+    shared_parameters& operator=(shared_parameters const&) = default;
+
+    /// Packs anew, as the constructor does. Allocates nothing if as much memory is needed as before and no
+    /// copy shares it.
+    template <class Pack>
+    void assign(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> memory;
+        std::shared_ptr<aligned_vector<T>> numbers;
+        std::array<Parameters, 2> all{};
+        for (bool const only_counts : {true, false}) { // one call of pack in the program's code
+            if (!only_counts) {
+                check_fits_in_memory<T>(memory.used());
+                numbers = zeros(memory.used() + 1);
+                memory = kernel::arena<T>(numbers->data());
+            }
+            for (std::size_t d = 0; d < D; ++d)
+                all[d] = pack(d, memory);
+        }
+        all_ = all;
+        numbers_ = numbers;
+    }
+
+    Parameters const& operator[](std::size_t d) const { return all_[d]; }
+    std::size_t bytes() const noexcept { return numbers_->size() * sizeof(T); }
+
+private:
+    std::shared_ptr<aligned_vector<T>> zeros(std::size_t count) const
+    {
+        if (numbers_.use_count() != 1 || numbers_->size() != count)
+            return std::make_shared<aligned_vector<T>>(count, T(0));
+        // What another thread has read through a copy, it read before it destroyed the copy.
+        std::atomic_thread_fence(std::memory_order_acquire);
+        std::fill(numbers_->begin(), numbers_->end(), T(0));
+        return numbers_;
+    }
+
+    std::array<Parameters, 2> all_{};
+    std::shared_ptr<aligned_vector<T>> numbers_{};
+};
+
+/// Calls f with each item of a tensor, whose axes from `axis` on begin at `first`.
+template <class Item, class F>
+void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item const* first, F const& f)
+{
+    if (axis == from.shape().size())
+        return f(*first);
+    for (std::size_t i = 0; i < from.shape()[axis]; ++i)
+        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.step(axis), f);
+}
+
+/// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
+inline bool is_stored_as(weight_storage storage, float weight) noexcept
+{
+    if (storage == weight_storage::int8 || storage == weight_storage::dynamic_int8)
+        return std::isfinite(weight);
+    return !std::isfinite(weight) ||
+           std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
+                                                            : static_cast<float>(bfloat16(weight)));
+}
+
+/// Requires that a storage is one of the enumerators.
+inline void check_is_storage(std::string_view op, weight_storage storage)
+{
+    if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
+        fail<option_error>(op, ": storage must be full, float16, bfloat16, int8 or dynamic_int8, but it is ",
+            static_cast<int>(storage), ". Choose one of them.");
+}
+
+/// Requires that a type can store a matrix.
+template <class Item, class Name>
+void check_stored(
+    std::string_view op, weight_storage storage, named_ref<tensor_ref<Item const>, Name> const& matrix)
+{
+    if (storage == weight_storage::full || !matrix.is_given())
+        return;
+    for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
+        if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
+            fail<option_error>(op, ": storage ", name_of(storage), " requires ",
+                storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
+                : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
+                                                      : "finite weights",
+                ", but one of ", matrix.name, " is ", std::to_string(weight), ". Use weight_storage::full",
+                storage == weight_storage::float16 ? " or bfloat16." : ".");
+    });
+}
+
+/// Requires that a type can store the matrices among the constants of a recurrent operator.
+template <class Constants>
+void check_storage(std::string_view op, weight_storage storage, Constants const& in)
+{
+    check_is_storage(op, storage);
+    check_stored(op, storage, in.W);
+    check_stored(op, storage, in.R);
+    if constexpr (requires { in.QW; }) {
+        check_stored(op, storage, in.QW);
+        check_stored(op, storage, in.MW);
+        check_stored(op, storage, in.AW);
+    }
+}
 
 /// Packs weights in the type that computes.
 struct full_packing {};

@@ -6,8 +6,11 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The weights of an RNN's backward pass, as packed_weights needs them: checked as those of the forward pass.
+/// The weights of an RNN's backward pass, checked as those of the forward pass.
 struct rnn_backward_family : rnn_family {
+    static constexpr std::string_view weights_name = "xloom::rnn_backward_weights";
+    static constexpr bool has_narrow_storage = false;
+
     template <class T>
     using parameters = kernel::rnn_backward_parameters<T>;
 

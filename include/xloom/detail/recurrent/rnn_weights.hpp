@@ -6,6 +6,20 @@
 #include <xloom/detail/kernel/rnn.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
 
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct rnn_constants;
+template <class Item>
+struct rnn_start;
+template <class Item>
+struct rnn_outputs;
+template <class Item>
+struct rnn_result;
+struct rnn_options;
+
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
@@ -41,11 +55,26 @@ Options without_schema_default(Options options)
     return options;
 }
 
-/// The weights of an RNN, as packed_weights needs them.
+/// The parts of an RNN that are its own, for the engine of the recurrent operators.
 struct rnn_family {
+    static constexpr std::string_view weights_name = "xloom::rnn_weights";
+    static constexpr std::string_view cell_name = "xloom::rnn_cell";
+    static constexpr bool has_c = false, has_narrow_storage = true;
+
+    template <class Item>
+    using constants = rnn_constants<Item>;
+    template <class Item>
+    using start = rnn_start<Item>;
+    template <class Item>
+    using outputs = rnn_outputs<Item>;
+    template <class Item>
+    using result = rnn_result<Item>;
+    using options = rnn_options;
     using checked = checked_weights;
     template <class T>
     using parameters = kernel::rnn_parameters<T>;
+    template <class T>
+    using rows = kernel::rnn_rows<T>;
 
     template <class Constants, class Options>
     static checked check_constants(std::string_view op, Constants const& in, Options const& options)

@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 
 #include "support/attn_lstm_vjp_calls.hpp"
 #include "support/jthread_policy.hpp"
 #include "support/lstm_vjp_calls.hpp"
 
-namespace attn_lstm_backward_calls_test {
+namespace attn_lstm_vjp_calls_test {
 
 using namespace xloom;
 using family = attn_lstm_vjp_family;
@@ -68,7 +68,7 @@ struct damaged_call {
         attn_lstm_gradients<float> const& gradients)
     {
         try {
-            attn_lstm_backward_into(given.X, M, backward, residuals, ct, gradients, workspace);
+            attn_lstm_vjp_into(given.X, M, backward, residuals, ct, gradients, workspace);
         } catch (std::exception const& e) {
             return e.what();
         }
@@ -96,7 +96,7 @@ TEST_CASE("attn_lstm_forward_into has the bits of attn_lstm_into")
     }
 }
 
-TEST_CASE("attn_lstm_backward_into: the bits of one thread on any number of threads")
+TEST_CASE("attn_lstm_vjp_into: the bits of one thread on any number of threads")
 {
     for (std::string const& direction : direction_names) {
         problem<float> const each(
@@ -108,7 +108,7 @@ TEST_CASE("attn_lstm_backward_into: the bits of one thread on any number of thre
     }
 }
 
-TEST_CASE("attn_lstm_backward_into: the same bits with the memory of calls of other sizes")
+TEST_CASE("attn_lstm_vjp_into: the same bits with the memory of calls of other sizes")
 {
     attn_lstm_residuals<float> residuals;
     attention_workspace<float> workspace;
@@ -124,7 +124,7 @@ TEST_CASE("attn_lstm_backward_into: the same bits with the memory of calls of ot
     }
 }
 
-TEST_CASE("attn_lstm_backward_into: floats and storage floats are close to doubles")
+TEST_CASE("attn_lstm_vjp_into: floats and storage floats are close to doubles")
 {
     problem<double> const each(2, {12, 7, 16, 16, 2}, {11, 16, 16, 16}, "bidirectional");
     auto const expected = each.gradients();
@@ -149,7 +149,7 @@ TEST_CASE("attn_lstm_backward_into: floats and storage floats are close to doubl
             family::vjp<float>(converted_operands<family, float, float16>(halves), each.options, ct))));
 }
 
-TEST_CASE("attn_lstm_backward_into: any gradient may be omitted, and any cotangent, which is zeros then")
+TEST_CASE("attn_lstm_vjp_into: any gradient may be omitted, and any cotangent, which is zeros then")
 {
     problem<float> const each(3, {6, 5, 3, 17, 2}, {4, 3, 5, 7}, "bidirectional");
     auto const all = each.gradients();
@@ -172,7 +172,7 @@ TEST_CASE("attn_lstm_backward_into: any gradient may be omitted, and any cotange
     }
 }
 
-TEST_CASE("attn_lstm_backward_into without attention has the bits of lstm_backward_into")
+TEST_CASE("attn_lstm_vjp_into without attention has the bits of lstm_vjp_into")
 {
     problem<float> const each(4, {5, 3, 2, 9, 1}, {1, 1, 1, 1}, "reverse", with_all - with_attention);
     auto const found = each.gradients();
@@ -185,7 +185,7 @@ TEST_CASE("attn_lstm_backward_into without attention has the bits of lstm_backwa
         CHECK(have_same_bits(*family::parts(found)[i], *lstm_vjp_family::parts(expected)[i]));
 }
 
-TEST_CASE("attn_lstm_backward_into: linear in the cotangents")
+TEST_CASE("attn_lstm_vjp_into: linear in the cotangents")
 {
     problem<double> each(5, {7, 4, 3, 5, 1}, {6, 3, 4, 2});
     auto const one = each.gradients();
@@ -198,8 +198,7 @@ TEST_CASE("attn_lstm_backward_into: linear in the cotangents")
             CHECK(family::parts(two)[i]->items[k] == 2 * family::parts(one)[i]->items[k]);
 }
 
-TEST_CASE(
-    "attn_lstm_backward_into: a batch gives the bits of its rows, and the sums of their weights' gradients")
+TEST_CASE("attn_lstm_vjp_into: a batch gives the bits of its rows, and the sums of their weights' gradients")
 {
     problem<double> const all(6, {7, 4, 3, 5, 2}, {6, 3, 4, 2}, "bidirectional");
     auto const expected = all.gradients();
@@ -233,7 +232,7 @@ TEST_CASE(
             CHECK(difference(*family::parts(expected)[i], *family::parts(sums)[i]) < 1e-14);
 }
 
-TEST_CASE("attn_lstm_backward_into in place: the cotangents of the states of a stream")
+TEST_CASE("attn_lstm_vjp_into in place: the cotangents of the states of a stream")
 {
     damaged_call call;
     auto const expected = call.from.gradients();
@@ -241,7 +240,7 @@ TEST_CASE("attn_lstm_backward_into in place: the cotangents of the states of a s
     for (std::size_t i = 0; i < 6; ++i)
         ct.tensors[i] = place<float>(*call.from.ct.each()[i], placement::row_major);
     auto& [Y, Y_h, Y_c, alignments, attention, alignment] = ct.tensors;
-    attn_lstm_backward_into(call.given.X, ref_of(std::as_const(call.given.M)), call.backward, call.residuals,
+    attn_lstm_vjp_into(call.given.X, ref_of(std::as_const(call.given.M)), call.backward, call.residuals,
         {ref_of(std::as_const(Y)), ref_of(std::as_const(Y_h)), ref_of(std::as_const(Y_c)),
             ref_of(std::as_const(alignments)), ref_of(std::as_const(attention)),
             ref_of(std::as_const(alignment))},
@@ -256,7 +255,7 @@ TEST_CASE("attn_lstm_backward_into in place: the cotangents of the states of a s
     CHECK(have_same_bits(to_array(alignment), expected.initial_alignment));
 }
 
-TEST_CASE("attn_lstm_backward_into: errors")
+TEST_CASE("attn_lstm_vjp_into: errors")
 {
     damaged_call call;
     auto const M = ref_of(std::as_const(call.given.M));
@@ -266,26 +265,25 @@ TEST_CASE("attn_lstm_backward_into: errors")
 
     CHECK(
         call.error({.alignments = ct_alignments}, {}) ==
-        "xloom::attn_lstm_backward_into: the operands must have the shapes that T = 3, N = 2, D = 1, H = 4, "
+        "xloom::attn_lstm_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1, H = 4, "
         "S = 5, A = 4, E = 3 and C = 2 give them, but ct_alignments is [3, 1, 2, 4] instead of [T, D, N, S] "
         "= [3, 1, 2, 5]. Give it that shape.");
-    CHECK(
-        call.error({}, {.MW = ct_M}) ==
-        "xloom::attn_lstm_backward_into: the operands must have the shapes that T = 3, N = 2, D = 1, H = 4, "
-        "S = 5, A = 4, E = 3 and C = 2 give them, but ct_MW is [2, 5, 3] instead of [D, E, A] = [1, 3, 4]. "
-        "Give it that shape.");
+    CHECK(call.error({}, {.MW = ct_M}) ==
+          "xloom::attn_lstm_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1, H = 4, "
+          "S = 5, A = 4, E = 3 and C = 2 give them, but ct_MW is [2, 5, 3] instead of [D, E, A] = [1, 3, 4]. "
+          "Give it that shape.");
     CHECK(call.error(wrong, {}, {}) ==
-          "xloom::attn_lstm_backward_into: the operands must have the shapes that D = 1, N = 2, S = 5, E = 3 "
+          "xloom::attn_lstm_vjp_into: the operands must have the shapes that D = 1, N = 2, S = 5, E = 3 "
           "and C = 2 give them, but M is [2, 5, 4] instead of [N, S, E] = [2, 5, 3]. Give it that shape.");
     CHECK(call.error(tensor_ref<float const>(), {}, {}) ==
-          "xloom::attn_lstm_backward_into: M must be given, but it is omitted. Give it 3 axes.");
+          "xloom::attn_lstm_vjp_into: M must be given, but it is omitted. Give it 3 axes.");
     CHECK(call.error(M, {}, {.M = ref_of(call.given.M)}) ==
-          "xloom::attn_lstm_backward_into: outputs are written while inputs are read, but ct_M overlaps M. "
+          "xloom::attn_lstm_vjp_into: outputs are written while inputs are read, but ct_M overlaps M. "
           "Copy one of the two.");
 
     call.residuals = {};
     CHECK(call.error({}, {.M = ct_M}) ==
-          "xloom::attn_lstm_backward_into: residuals must be those of a forward pass, but they are empty. "
+          "xloom::attn_lstm_vjp_into: residuals must be those of a forward pass, but they are empty. "
           "Run the forward pass first.");
     CHECK(ct_M(0, 0, 0) == 0);
 
@@ -294,9 +292,9 @@ TEST_CASE("attn_lstm_backward_into: errors")
     attn_lstm_forward_into(others.X, attn_lstm_weights<float>(others.constants()), others.start(), {},
         call.residuals, call.workspace);
     CHECK(call.error({}, {.M = ct_M}) ==
-          "xloom::attn_lstm_backward_into: residuals must be those of a forward pass of the same sizes, but "
+          "xloom::attn_lstm_vjp_into: residuals must be those of a forward pass of the same sizes, but "
           "they have A = 7, E = 3, C = 2, and the weights A = 4, E = 3, C = 2. Run the forward pass with "
           "these weights.");
 }
 
-} // namespace attn_lstm_backward_calls_test
+} // namespace attn_lstm_vjp_calls_test

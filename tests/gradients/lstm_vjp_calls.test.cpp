@@ -7,7 +7,7 @@
 #include "support/jthread_policy.hpp"
 #include "support/lstm_vjp_calls.hpp"
 
-namespace lstm_backward_calls_test {
+namespace lstm_vjp_calls_test {
 
 using namespace xloom;
 using family = lstm_vjp_family;
@@ -61,7 +61,7 @@ TEST_CASE("lstm_forward_into has the bits of lstm_into")
     }
 }
 
-TEST_CASE("lstm_backward_into: the bits of one thread on any number of threads")
+TEST_CASE("lstm_vjp_into: the bits of one thread on any number of threads")
 {
     for (std::string const& direction : direction_names) {
         textbook::lstm_options options;
@@ -75,7 +75,7 @@ TEST_CASE("lstm_backward_into: the bits of one thread on any number of threads")
     }
 }
 
-TEST_CASE("lstm_backward_into: floats and storage floats are close to doubles")
+TEST_CASE("lstm_vjp_into: floats and storage floats are close to doubles")
 {
     textbook::lstm_options options;
     options.direction = "bidirectional";
@@ -98,7 +98,7 @@ TEST_CASE("lstm_backward_into: floats and storage floats are close to doubles")
     CHECK(have_same_gradients<family, float16>(rounded, converted_operands<family, float16, float>(exact)));
 }
 
-TEST_CASE("lstm_backward_into: any gradient may be omitted, and any cotangent, which is zeros then")
+TEST_CASE("lstm_vjp_into: any gradient may be omitted, and any cotangent, which is zeros then")
 {
     textbook::lstm_options options;
     options.direction = "bidirectional";
@@ -125,7 +125,7 @@ TEST_CASE("lstm_backward_into: any gradient may be omitted, and any cotangent, w
     }
 }
 
-TEST_CASE("lstm_backward_into: the gradients of B and P where the forward pass has none")
+TEST_CASE("lstm_vjp_into: the gradients of B and P where the forward pass has none")
 {
     problem<double> without(4, {5, 3, 2, 4, 1}, {}, with_sequence_lens | with_initial_h | with_initial_c);
     auto with = without;
@@ -137,7 +137,7 @@ TEST_CASE("lstm_backward_into: the gradients of B and P where the forward pass h
     CHECK(found.P.items[0] != 0);
 }
 
-TEST_CASE("lstm_backward_into: linear in the cotangents")
+TEST_CASE("lstm_vjp_into: linear in the cotangents")
 {
     problem<double> each(5, {7, 4, 3, 5, 1}, {});
     std::mt19937 random(1);
@@ -156,7 +156,7 @@ TEST_CASE("lstm_backward_into: linear in the cotangents")
     CHECK(gradient_difference<family, double>(family::vjp<double>(each.in, {}, mixed), expected) < 1e-13);
 }
 
-TEST_CASE("lstm_backward_into: a sequence in two pieces, the second one's states handed on")
+TEST_CASE("lstm_vjp_into: a sequence in two pieces, the second one's states handed on")
 {
     problem<double> whole(6, {8, 3, 2, 5, 1}, {}, with_B | with_P | with_initial_h | with_initial_c);
     auto const expected = whole.gradients();
@@ -196,7 +196,7 @@ TEST_CASE("lstm_backward_into: a sequence in two pieces, the second one's states
     CHECK(difference(sums.P, expected.P) < 1e-13);
 }
 
-TEST_CASE("lstm_backward_into: a row of a batch has the bits that it has alone")
+TEST_CASE("lstm_vjp_into: a row of a batch has the bits that it has alone")
 {
     problem<float> const batch(7, {6, 7, 5, 19, 1}, {}, with_B | with_sequence_lens);
     auto const all = batch.gradients({.wanted = 1 | 16 | 32});
@@ -225,7 +225,7 @@ TEST_CASE("lstm_backward_into: a row of a batch has the bits that it has alone")
     }
 }
 
-TEST_CASE("lstm_backward_into: steps beyond a row's length are not read, and have cotangents of 0")
+TEST_CASE("lstm_vjp_into: steps beyond a row's length are not read, and have cotangents of 0")
 {
     for (std::string const& direction : direction_names) {
         textbook::lstm_options options;
@@ -252,7 +252,7 @@ TEST_CASE("lstm_backward_into: steps beyond a row's length are not read, and hav
     }
 }
 
-TEST_CASE("lstm_backward_into: nothing to do gives zeros")
+TEST_CASE("lstm_vjp_into: nothing to do gives zeros")
 {
     for (recurrent_sizes const& sizes : {recurrent_sizes{0, 3, 2, 4, 1}, {3, 0, 2, 4, 1}, {3, 2, 0, 4, 1}}) {
         problem<float> const each(9, sizes, {}, with_B);
@@ -267,7 +267,7 @@ TEST_CASE("lstm_backward_into: nothing to do gives zeros")
     }
 }
 
-TEST_CASE("lstm_backward_into: in place, and memory that is used again")
+TEST_CASE("lstm_vjp_into: in place, and memory that is used again")
 {
     problem<float> const each(10, {4, 3, 2, 5, 1}, {});
     auto const expected = each.gradients();
@@ -279,7 +279,7 @@ TEST_CASE("lstm_backward_into: in place, and memory that is used again")
     lstm_forward_into(given.X, weights, given.start(), {}, residuals, workspace);
     auto ct_h = place<float>(each.ct.Y_h), ct_c = place<float>(each.ct.Y_c);
     auto const Y = place<float>(each.ct.Y);
-    lstm_backward_into(
+    lstm_vjp_into(
         given.X, backward, residuals, {Y, ct_h, ct_c}, {.initial_h = ct_h, .initial_c = ct_c}, workspace);
     CHECK(have_same_bits(to_array(ct_h), expected.initial_h));
     CHECK(have_same_bits(to_array(ct_c), expected.initial_c));
@@ -291,14 +291,14 @@ TEST_CASE("lstm_backward_into: in place, and memory that is used again")
     std::size_t const bytes = residuals.bytes();
     for (int i = 0; i < 2; ++i) {
         auto const ct = place<float>(each.ct.Y_h), of_c = place<float>(each.ct.Y_c);
-        lstm_backward_into(given.X, backward, residuals, {Y, ct, of_c}, {.R = R}, workspace);
+        lstm_vjp_into(given.X, backward, residuals, {Y, ct, of_c}, {.R = R}, workspace);
         CHECK(have_same_bits(to_array(R), expected.R));
         lstm_forward_into(given.X, weights, given.start(), {}, residuals, workspace);
     }
     CHECK(residuals.bytes() == bytes);
 }
 
-TEST_CASE("lstm_backward_into: errors, before anything is written")
+TEST_CASE("lstm_vjp_into: errors, before anything is written")
 {
     std::mt19937 random(1);
     auto const in = family::draw<float>(random, {3, 2, 4, 5, 1}, with_B);
@@ -309,20 +309,20 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
     recurrent_workspace<float> workspace;
     xt::xtensor<float, 3> X = xt::ones<float>({3, 2, 4}), ct_X = 7 * X, ct_h = xt::ones<float>({1, 2, 5});
     auto const backward_with = [&](auto const& from, auto const& cotangents, auto const& gradients) {
-        lstm_backward_into(X, from, residuals, cotangents, gradients, workspace);
+        lstm_vjp_into(X, from, residuals, cotangents, gradients, workspace);
     };
     using cotangents = lstm_cotangents<float>;
     using gradients = lstm_gradients<float>;
 
     CHECK_THROWS_WITH_AS(backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),
-        "xloom::lstm_backward_into: residuals must be those of a forward pass, but they are empty. Run the "
+        "xloom::lstm_vjp_into: residuals must be those of a forward pass, but they are empty. Run the "
         "forward pass first.",
         shape_error);
     lstm_forward_into(X, weights, {}, {}, residuals, workspace);
 
     xt::xtensor<float, 3> const wrong = xt::ones<float>({1, 5, 2});
     CHECK_THROWS_WITH_AS(backward_with(backward, cotangents{.Y_h = wrong}, gradients{.X = ct_X}),
-        "xloom::lstm_backward_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 "
+        "xloom::lstm_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 "
         "give "
         "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.",
         shape_error);
@@ -331,7 +331,7 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
     CHECK_THROWS_AS(backward_with(backward, cotangents{.Y_c = wrong}, gradients{.X = ct_X}), shape_error);
     xt::xtensor<float, 2> short_B = xt::ones<float>({1, 20});
     CHECK_THROWS_WITH_AS(backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.X = ct_X, .B = short_B}),
-        "xloom::lstm_backward_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 "
+        "xloom::lstm_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 "
         "give "
         "them, but ct_B is [1, 20] instead of [D, 8H] = [1, 40]. Give it that shape.",
         shape_error);
@@ -341,7 +341,7 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
     for (auto const& [t, n, i] : {std::array<std::size_t, 3>{0, 0, 0}, {2, 1, 3}, {1, 1, 0}}) {
         X(t, n, i) += 1;
         CHECK_THROWS_WITH_AS(backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),
-            "xloom::lstm_backward_into: residuals must be those of the forward pass of X, but items of X "
+            "xloom::lstm_vjp_into: residuals must be those of the forward pass of X, but items of X "
             "differ from those of that pass. Run the forward pass with this X.",
             option_error);
         X(t, n, i) -= 1;
@@ -349,7 +349,7 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
 
     CHECK_THROWS_WITH_AS(backward_with(lstm_backward_weights<float>(given.constants(), {.clip = 1}),
                              cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),
-        "xloom::lstm_backward_into: residuals must be those of a forward pass with the same attributes, but "
+        "xloom::lstm_vjp_into: residuals must be those of a forward pass with the same attributes, but "
         "its "
         "direction, activations, clip or another attribute differs. Give both weights the same options.",
         option_error);
@@ -359,14 +359,14 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
         option_error);
     xt::xtensor<float, 3> longer = xt::ones<float>({4, 2, 4}), ct_longer = longer;
     CHECK_THROWS_WITH_AS(
-        lstm_backward_into(longer, backward, residuals, {.Y_h = ct_h}, {.X = ct_longer}, workspace),
-        "xloom::lstm_backward_into: residuals must be those of a forward pass of the same sizes, but they "
+        lstm_vjp_into(longer, backward, residuals, {.Y_h = ct_h}, {.X = ct_longer}, workspace),
+        "xloom::lstm_vjp_into: residuals must be those of a forward pass of the same sizes, but they "
         "have T "
         "= 3, N = 2, D = 1, I = 4 and H = 5, and the operands T = 4, N = 2, D = 1, I = 4 and H = 5. Run the "
         "forward pass with these operands.",
         shape_error);
     xt::xtensor<float, 3> const narrow = xt::ones<float>({3, 2, 3});
-    CHECK_THROWS_AS(lstm_backward_into(narrow, backward, residuals, {}, {.X = ct_X}, workspace), shape_error);
+    CHECK_THROWS_AS(lstm_vjp_into(narrow, backward, residuals, {}, {.X = ct_X}, workspace), shape_error);
     CHECK(ct_X == 7 * X);
     CHECK(ct_h == xt::xtensor<float, 3>(xt::ones<float>({1, 2, 5})));
 
@@ -376,4 +376,4 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
     CHECK(ct_X != 7 * X);
 }
 
-} // namespace lstm_backward_calls_test
+} // namespace lstm_vjp_calls_test

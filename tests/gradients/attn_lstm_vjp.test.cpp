@@ -4,7 +4,7 @@
 
 #include "support/attn_lstm_vjp_calls.hpp"
 
-namespace attn_lstm_backward_test {
+namespace attn_lstm_vjp_test {
 
 using namespace xloom;
 using family = attn_lstm_vjp_family;
@@ -43,7 +43,7 @@ void check_any_attn_lstm_gradient(unsigned seed, Set const& set)
 
 } // namespace
 
-TEST_CASE("attn_lstm_backward_into: the derivatives of scalars that carry them")
+TEST_CASE("attn_lstm_vjp_into: the derivatives of scalars that carry them")
 {
     for (unsigned seed = 0; seed < 30; ++seed)
         check_any_attn_lstm_gradient(seed, [](auto& options, recurrent_sizes const&, std::mt19937& random) {
@@ -53,7 +53,7 @@ TEST_CASE("attn_lstm_backward_into: the derivatives of scalars that carry them")
         });
 }
 
-TEST_CASE("attn_lstm_backward_into: any activations, clipped and not")
+TEST_CASE("attn_lstm_vjp_into: any activations, clipped and not")
 {
     for (unsigned seed = 100; seed < 115; ++seed)
         check_any_attn_lstm_gradient(
@@ -65,7 +65,7 @@ TEST_CASE("attn_lstm_backward_into: any activations, clipped and not")
             });
 }
 
-TEST_CASE("attn_lstm_backward_into: scores with and without exponentials, of small and of large operands")
+TEST_CASE("attn_lstm_vjp_into: scores with and without exponentials, of small and of large operands")
 {
     // V above 64 in sum and keys above 150 rule out exponentials; queries of 400 overflow theirs.
     struct scales {
@@ -92,7 +92,7 @@ TEST_CASE("attn_lstm_backward_into: scores with and without exponentials, of sma
     }
 }
 
-TEST_CASE("attn_lstm_backward_into: blocks of steps and of memories, with rows of any length")
+TEST_CASE("attn_lstm_vjp_into: blocks of steps and of memories, with rows of any length")
 {
     std::mt19937 random(6);
     for (recurrent_sizes const sizes : {recurrent_sizes{60, 23, 2, 3, 1}, {2, 300, 1, 2, 2}}) {
@@ -104,7 +104,7 @@ TEST_CASE("attn_lstm_backward_into: blocks of steps and of memories, with rows o
     }
 }
 
-TEST_CASE("attn_lstm_backward_into: central differences of the textbook")
+TEST_CASE("attn_lstm_vjp_into: central differences of the textbook")
 {
     std::mt19937 random(7);
     family::options options;
@@ -132,4 +132,4 @@ TEST_CASE("attn_lstm_backward_into: central differences of the textbook")
         }
 }
 
-} // namespace attn_lstm_backward_test
+} // namespace attn_lstm_vjp_test

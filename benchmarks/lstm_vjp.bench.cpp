@@ -1,6 +1,6 @@
-// Compares lstm_forward_into and lstm_backward_into with lstm_into and with oneDNN.
+// Compares lstm_forward_into and lstm_vjp_into with lstm_into and with oneDNN.
 
-#include <xloom/gradients/lstm_backward.hpp>
+#include <xloom/gradients/lstm_vjp.hpp>
 
 #include <algorithm>
 #include <array>
@@ -276,7 +276,7 @@ void keeping(backward_operands& o)
 void backward(backward_operands& o)
 {
     gradients& g = o.found;
-    xloom::lstm_backward_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
+    xloom::lstm_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
         {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h, .initial_c = g.initial_c},
         o.workspace);
 }

@@ -1,20 +1,21 @@
-// The backward pass of RNN: gradients against derivatives of the forward pass, in every option; threads,
+// The backward pass of GRU: gradients against derivatives of the forward pass, in every option; threads,
 // errors.
 
 #include <doctest/doctest.h>
 
+#include "support/gru_vjp_calls.hpp"
 #include "support/jthread_policy.hpp"
-#include "support/rnn_vjp_calls.hpp"
 
-namespace rnn_backward_test {
+namespace gru_vjp_test {
 
 using namespace xloom;
-using family = rnn_vjp_family;
+using family = gru_vjp_family;
 
-TEST_CASE("rnn_backward_into: the derivatives of scalars that carry them")
+TEST_CASE("gru_vjp_into: the derivatives of scalars that carry them")
 {
     for (unsigned seed = 0; seed < 60; ++seed)
         check_any_gradient<family>(seed, [&](auto& options, recurrent_sizes& sizes, std::mt19937& random) {
+            options.linear_before_reset = random() % 2 == 0;
             if (seed % 2 == 0)
                 draw_activations<family>(options, sizes, random);
             else if (random() % 3 == 0)
@@ -22,13 +23,14 @@ TEST_CASE("rnn_backward_into: the derivatives of scalars that carry them")
         });
 }
 
-TEST_CASE("rnn_backward_into: each activation in each place")
+TEST_CASE("gru_vjp_into: each activation in each place")
 {
     std::mt19937 random(5);
-    for (std::size_t place = 0; place < 1; ++place)
+    for (std::size_t place = 0; place < 2; ++place)
         for (std::size_t kind = 0; kind < activation_count; ++kind) {
             family::options options;
-            options.activations = {{activation::tanh}};
+            options.linear_before_reset = kind % 2 == 0;
+            options.activations = {{activation::sigmoid}, {activation::tanh}};
             options.activations[place] = {static_cast<activation>(kind), 0.3, 0.2};
             auto const in = family::draw<double>(random, {3, 2, 2, 5, 1});
             CAPTURE(place);
@@ -38,12 +40,13 @@ TEST_CASE("rnn_backward_into: each activation in each place")
         }
 }
 
-TEST_CASE("rnn_backward_into: blocks of steps, with rows of any length; any number of threads")
+TEST_CASE("gru_vjp_into: blocks of steps, with rows of any length; any number of threads")
 {
     std::mt19937 random(6);
-    {
+    for (bool const is_linear : {false, true}) {
         family::options options;
         options.direction = "bidirectional";
+        options.linear_before_reset = is_linear;
         auto const in = family::draw<double>(random, {60, 23, 9, 21, 2}, with_all, {.weights = 0.2});
         auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
         auto const expected = family::vjp<double>(in, options, ct);
@@ -57,20 +60,21 @@ TEST_CASE("rnn_backward_into: blocks of steps, with rows of any length; any numb
     }
 }
 
-TEST_CASE("rnn_forward_into has the bits of rnn_into; a gradient does not depend on the others")
+TEST_CASE("gru_forward_into has the bits of gru_into; a gradient does not depend on the others")
 {
-    {
+    for (bool const is_linear : {false, true}) {
         std::mt19937 random(7);
         family::options options;
+        options.linear_before_reset = is_linear;
         auto const in = family::draw<float>(random, {7, 5, 3, 17, 1});
         auto const expected = family::call<float>(in, options);
-        rnn_tensors<float> const given(in);
+        gru_tensors<float> const given(in);
         output_tensors<float> out(
             arrays_of(family::textbook<float>(in, options)), placement::row_major, {true, true, false});
-        rnn_residuals<float> residuals;
+        gru_residuals<float> residuals;
         recurrent_workspace<float> workspace;
-        rnn_weights<float> const weights(given.constants(), family::options_of(options));
-        rnn_forward_into(given.X, weights, given.start(), {out.Y, out.Y_h}, residuals, workspace);
+        gru_weights<float> const weights(given.constants(), family::options_of(options));
+        gru_forward_into(given.X, weights, given.start(), {out.Y, out.Y_h}, residuals, workspace);
         CHECK(have_same_bits(to_array(out.Y), expected.Y));
         CHECK(have_same_bits(to_array(out.Y_h), expected.Y_h));
 
@@ -85,28 +89,28 @@ TEST_CASE("rnn_forward_into has the bits of rnn_into; a gradient does not depend
     }
 }
 
-TEST_CASE("rnn_backward_into: errors, before anything is written")
+TEST_CASE("gru_vjp_into: errors, before anything is written")
 {
     std::mt19937 random(1);
     auto const in = family::draw<float>(random, {3, 2, 4, 5, 1}, with_B);
-    rnn_tensors<float> const given(in);
-    rnn_weights<float> const weights(given.constants());
-    rnn_backward_weights<float> const backward(given.constants());
-    rnn_residuals<float> residuals;
+    gru_tensors<float> const given(in);
+    gru_weights<float> const weights(given.constants());
+    gru_backward_weights<float> const backward(given.constants());
+    gru_residuals<float> residuals;
     recurrent_workspace<float> workspace;
     xt::xtensor<float, 3> X = xt::ones<float>({3, 2, 4}), ct_X = 7 * X, wrong = xt::ones<float>({1, 5, 2});
-    CHECK_THROWS_AS(rnn_backward_into(X, backward, residuals, {}, {.X = ct_X}, workspace), shape_error);
-    rnn_forward_into(X, weights, {}, {}, residuals, workspace);
-    CHECK_THROWS_WITH_AS(rnn_backward_into(X, backward, residuals, {.Y_h = wrong}, {.X = ct_X}, workspace),
-        "xloom::rnn_backward_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
+    CHECK_THROWS_AS(gru_vjp_into(X, backward, residuals, {}, {.X = ct_X}, workspace), shape_error);
+    gru_forward_into(X, weights, {}, {}, residuals, workspace);
+    CHECK_THROWS_WITH_AS(gru_vjp_into(X, backward, residuals, {.Y_h = wrong}, {.X = ct_X}, workspace),
+        "xloom::gru_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
         "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.",
         shape_error);
-    CHECK_THROWS_AS(rnn_backward_into(X, backward, residuals, {}, {.X = X}, workspace), overlap_error);
-    rnn_backward_weights<float> const other(given.constants(), {.clip = 1});
-    CHECK_THROWS_AS(rnn_backward_into(X, other, residuals, {}, {.X = ct_X}, workspace), option_error);
+    CHECK_THROWS_AS(gru_vjp_into(X, backward, residuals, {}, {.X = X}, workspace), overlap_error);
+    gru_backward_weights<float> const other(given.constants(), {.linear_before_reset = true});
+    CHECK_THROWS_AS(gru_vjp_into(X, other, residuals, {}, {.X = ct_X}, workspace), option_error);
     CHECK(ct_X == 7 * X);
-    rnn_backward_into(X, backward, residuals, {}, {.X = ct_X}, workspace); // without cotangents, zeros
+    gru_vjp_into(X, backward, residuals, {}, {.X = ct_X}, workspace); // without cotangents, zeros
     CHECK(ct_X == 0 * X);
 }
 
-} // namespace rnn_backward_test
+} // namespace gru_vjp_test

@@ -4,12 +4,12 @@
 
 #include "support/lstm_vjp_calls.hpp"
 
-namespace lstm_backward_test {
+namespace lstm_vjp_test {
 
 using namespace xloom;
 using family = lstm_vjp_family;
 
-TEST_CASE("lstm_backward_into: the derivatives of scalars that carry them, with the default activations")
+TEST_CASE("lstm_vjp_into: the derivatives of scalars that carry them, with the default activations")
 {
     for (unsigned seed = 0; seed < 40; ++seed)
         check_any_gradient<family>(seed, [](auto& options, recurrent_sizes&, std::mt19937& random) {
@@ -19,7 +19,7 @@ TEST_CASE("lstm_backward_into: the derivatives of scalars that carry them, with 
         });
 }
 
-TEST_CASE("lstm_backward_into: any activations, clipped and not")
+TEST_CASE("lstm_vjp_into: any activations, clipped and not")
 {
     for (unsigned seed = 100; seed < 140; ++seed)
         check_any_gradient<family>(seed, [](auto& options, recurrent_sizes& sizes, std::mt19937& random) {
@@ -28,7 +28,7 @@ TEST_CASE("lstm_backward_into: any activations, clipped and not")
         });
 }
 
-TEST_CASE("lstm_backward_into: each activation in each place")
+TEST_CASE("lstm_vjp_into: each activation in each place")
 {
     std::mt19937 random(5);
     for (std::size_t place = 0; place < 3; ++place)
@@ -44,7 +44,7 @@ TEST_CASE("lstm_backward_into: each activation in each place")
         }
 }
 
-TEST_CASE("lstm_backward_into: blocks of steps, with rows of any length")
+TEST_CASE("lstm_vjp_into: blocks of steps, with rows of any length")
 {
     std::mt19937 random(6);
     for (std::string const direction : {"forward", "bidirectional"})
@@ -58,7 +58,7 @@ TEST_CASE("lstm_backward_into: blocks of steps, with rows of any length")
         }
 }
 
-TEST_CASE("lstm_backward_into: central differences of the textbook")
+TEST_CASE("lstm_vjp_into: central differences of the textbook")
 {
     std::mt19937 random(7);
     family::options options;
@@ -88,7 +88,7 @@ TEST_CASE("lstm_backward_into: central differences of the textbook")
         }
 }
 
-TEST_CASE("lstm_backward_into: a sum that is clipped has no cotangent, one at the limit has")
+TEST_CASE("lstm_vjp_into: a sum that is clipped has no cotangent, one at the limit has")
 {
     // H = 1, one step: the sums are W, whose gate g is 0.75 beyond, at and within the limit.
     for (auto const& [limit, expected] : {std::pair(0.5, 0.0), std::pair(0.75, 1.0), std::pair(1.0, 1.0)}) {
@@ -105,4 +105,4 @@ TEST_CASE("lstm_backward_into: a sum that is clipped has no cotangent, one at th
     }
 }
 
-} // namespace lstm_backward_test
+} // namespace lstm_vjp_test

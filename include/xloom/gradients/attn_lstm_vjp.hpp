@@ -11,7 +11,7 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that attn_lstm_forward_into keeps for attn_lstm_backward_into: the sums of the gates, c, the
+/// The residuals that attn_lstm_forward_into keeps for attn_lstm_vjp_into: the sums of the gates, c, the
 /// attention, the context, the query and the alignment of each step that a row has; the keys of each memory;
 /// the initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
 /// allocates nothing. A backward pass only reads it.
@@ -29,7 +29,7 @@ struct attn_lstm_cotangents {
     detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_alignment> Y_alignment{};
 };
 
-/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_backward_into; {} omits one.
+/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_vjp_into; {} omits one.
 template <class Item>
 struct attn_lstm_gradients {
     detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
@@ -55,26 +55,7 @@ struct attn_lstm_gradients {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_backward_weights : public detail::packed_weights<detail::attn_lstm_backward_family, Item> {
-public:
-    attn_lstm_backward_weights(
-        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_backward_weights::packed_weights(
-              {"xloom::attn_lstm_backward_weights"}, constants, options)
-    {}
-
-    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
-
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
-    ///
-    /// Errors    as the constructor's; the weights are then as before.
-    void assign(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-    {
-        attn_lstm_backward_weights::packed_weights::assign(
-            {"xloom::attn_lstm_backward_weights"}, constants, options);
-    }
-};
+using attn_lstm_backward_weights = detail::recurrent_weights<detail::attn_lstm_backward_family, Item>;
 
 namespace detail {
 
@@ -159,39 +140,33 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
 /// Errors    as attn_lstm_into; option_error: weights of a narrow storage.
 /// Cost      that of attn_lstm_into with Y_attention, and writing residuals of T N D (5H + C + A + S)
 ///           numbers, with AW E more, fewer for shorter rows, and of N D S A keys.
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
     std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_residuals<Item>& residuals,
-    attention_workspace<Item>& workspace, Policy const& policy = {})
+    Env&&... env)
 {
-    static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
-    detail::input_ref<Item> const input = X;
-    detail::check_recorded_weights(op, weights);
-    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
-    detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
-    bahdanau const score;
-    detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
-        [&](auto& runner, auto const& states) {
-            residuals.start(
-                weights, {sizes.T, sizes.N}, [&](std::size_t n) { return runner.operands.length(n); },
-                states.memory);
-            runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
-                       runner.groups},
-                policy);
-        });
-    residuals.finish({input, 0});
-}
-
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
-    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
-    attn_lstm_residuals<Item>&, Policy const&, attention_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
-        "weights, start, outputs, residuals, workspace[, policy])");
+    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+        static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
+        detail::input_ref<Item> const input = X;
+        detail::check_recorded_weights(op, weights);
+        attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
+        detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
+        bahdanau const score;
+        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        attention_workspace<Item>& workspace = given == nullptr ? own : *given;
+        auto const& policy = detail::policy_of(env...);
+        detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
+            [&](auto& runner, auto const& states) {
+                residuals.start(
+                    weights, {sizes.T, sizes.N}, [&](std::size_t n) { return runner.operands.length(n); },
+                    states.memory);
+                runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
+                           runner.groups},
+                    policy);
+            });
+        residuals.finish({input, 0});
+    }
 }
 
 /// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
@@ -206,14 +181,14 @@ void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
 ///           X and M.
-/// Policy    as lstm_backward_into.
-/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
+/// Policy    as lstm_vjp_into.
+/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
 ///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
 ///           ct_Y_h, and so on.
-/// Order     as lstm_backward_into: the bits do not depend on the threads. The gradient of MW is a sum over
+/// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
 ///           scores T N D S A times a division and seven multiplications. Allocates nothing if the workspace
@@ -234,60 +209,48 @@ void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
 /// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
 /// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
-/// xloom::attn_lstm_backward_into(
+/// xloom::attn_lstm_vjp_into(
 ///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
 /// ct_M; // = [[[0.00361237], [0.00462913]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void attn_lstm_backward_into(Input const& X,
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void attn_lstm_vjp_into(Input const& X,
     std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const& M,
     attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
-    std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, attention_workspace<Item>& workspace,
-    Policy const& policy = {})
+    std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, Env&&... env)
 {
-    detail::input_ref<Item> const input = X;
-    detail::check_attn_lstm_backward(
-        "xloom::attn_lstm_backward_into", input, M, weights, residuals, cotangents, gradients);
-    auto const& [D, I, H] = weights.sizes();
-    auto const& [A, E, C, attends, has_layer] = weights.attention();
-    detail::batch_sizes const batch = residuals.batch();
-    detail::run_backward<detail::attn_lstm_backward_states<Item>>(
-        {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
-            gradients.B, gradients.P,
-            {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},
-                {gradients.AW, 0, has_layer ? C : 0}}}},
-        {{{cotangents.Y_h, 0}, {cotangents.Y_c, 0}, {gradients.initial_h, 0}, {gradients.initial_c, 0}},
-            batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
-            {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW, gradients.V,
-            {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
-        weights, residuals, workspace, policy);
+    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+        detail::input_ref<Item> const input = X;
+        detail::check_attn_lstm_backward(
+            "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
+        auto const& [D, I, H] = weights.sizes();
+        auto const& [A, E, C, attends, has_layer] = weights.attention();
+        detail::batch_sizes const batch = residuals.batch();
+        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        detail::run_backward<detail::attn_lstm_backward_states<Item>>(
+            {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
+                gradients.B, gradients.P,
+                {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},
+                    {gradients.AW, 0, has_layer ? C : 0}}}},
+            {{{cotangents.Y_h, 0}, {cotangents.Y_c, 0}, {gradients.initial_h, 0}, {gradients.initial_c, 0}},
+                batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
+                {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW,
+                gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
+            weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+    }
 }
 
-/// Rejects a policy that is not last.
-template <class Input, class Item, execution_policy Policy>
-void attn_lstm_backward_into(Input const&,
-    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
-    attn_lstm_backward_weights<Item> const&, attn_lstm_residuals<Item> const&,
-    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
-    std::type_identity_t<attn_lstm_gradients<Item>> const&, Policy const&, attention_workspace<Item>&)
-{
-    static_assert(detail::never<Policy>,
-        "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
-        "M, weights, residuals, cotangents, gradients, workspace[, policy])");
-}
-
-/// Rejects the weights of the forward pass.
-template <class Input, class Item, class... Policy>
-void attn_lstm_backward_into(Input const&,
+/// Refuses the weights of the forward pass.
+template <class Input, class Item, class... Env>
+void attn_lstm_vjp_into(Input const&,
     std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
     attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
     std::type_identity_t<attn_lstm_cotangents<Item>> const&,
-    std::type_identity_t<attn_lstm_gradients<Item>> const&, attention_workspace<Item>&, Policy const&...)
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, Env&&...)
 {
-    static_assert(detail::never<Item>,
-        "xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from "
-        "the constants and options of attn_lstm_weights");
+    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
+                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,6 +1,6 @@
-// Compares gru_forward_into and gru_backward_into with gru_into and with oneDNN.
+// Compares gru_forward_into and gru_vjp_into with gru_into and with oneDNN.
 
-#include <xloom/gradients/gru_backward.hpp>
+#include <xloom/gradients/gru_vjp.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -265,7 +265,7 @@ void keeping(backward_operands& o)
 void backward(backward_operands& o)
 {
     gradients& g = o.found;
-    xloom::gru_backward_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h},
+    xloom::gru_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h},
         {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h}, o.workspace);
 }
 

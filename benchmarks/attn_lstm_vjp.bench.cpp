@@ -1,6 +1,6 @@
-// Compares attn_lstm_forward_into and attn_lstm_backward_into with attn_lstm_into. No peer has this gradient.
+// Compares attn_lstm_forward_into and attn_lstm_vjp_into with attn_lstm_into. No peer has this gradient.
 
-#include <xloom/gradients/attn_lstm_backward.hpp>
+#include <xloom/gradients/attn_lstm_vjp.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -71,7 +71,7 @@ void backward(backward_operands& o)
         .X = g[0], .W = g[1], .R = g[2], .B = o.ct_B, .QW = g[3], .MW = g[4], .V = o.ct_V, .M = g[5]};
     if (o.size.L != 0)
         gradients.AW = g[6];
-    xloom::attn_lstm_backward_into(
+    xloom::attn_lstm_vjp_into(
         o.X, o.M, o.backward_weights, o.residuals, {.Y = o.ct.Y}, gradients, o.workspace);
     o.is_forward = false;
 }

@@ -1,0 +1,149 @@
+#pragma once
+// The forward engine of the recurrent operators. A Family is the operator, such as gru_family.
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/recurrent/batch_call.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The initial and final states of the rows: h, and c of a family that has it.
+template <class Family, class Item>
+struct recurrent_states {
+    using T = compute_t<Item>;
+
+    recurrent_weights<Family, Item> const& weights;
+    state_rows<Item const> initial_h, initial_c;
+    state_rows<Item> Y_h, Y_c;
+
+    recurrent_states(recurrent_weights<Family, Item> const& w,
+        typename Family::template start<Item> const& from, typename Family::template outputs<Item> const& to)
+        : weights(w), initial_h(from.initial_h, w.layout()), Y_h(to.Y_h, w.layout())
+    {
+        if constexpr (Family::has_c) {
+            initial_c = {from.initial_c, w.layout()};
+            Y_c = {to.Y_c, w.layout()};
+        }
+    }
+
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& memory) const
+    {
+        return typename Family::template rows<T>(detail::parameters_of(weights, part.d), part.count, memory);
+    }
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+            if constexpr (Family::has_c)
+                load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
+        }
+    }
+    template <class Part, class Rows>
+    void finish(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+            if constexpr (Family::has_c)
+                store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
+        }
+    }
+};
+
+/// Checks the inputs of a call, and returns the sizes of its batch.
+template <class Family, class Item>
+batch_sizes check_call(std::string_view op, input_ref<Item> const& X,
+    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start)
+{
+    check_ranks(op, X, start.sequence_lens, start.initial_h);
+    if constexpr (Family::has_c)
+        check_ranks(op, start.initial_c);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
+    named_shape const h{"initial_h", shape_if_given(start.initial_h)};
+    if constexpr (Family::has_c)
+        check_states(
+            op, weights, batch, std::array{h, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+    else
+        check_states(op, weights, batch, std::array{h});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    return batch;
+}
+
+/// Checks the outputs of a call.
+template <class Family, class Item>
+void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
+    batch_sizes const& batch, input_ref<Item> const& X, typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs)
+{
+    using requirement = output_requirement<Item>;
+    std::int64_t const layout = weights.layout();
+    shape const output = output_shape(weights.sizes(), batch, layout),
+                state = state_shape(weights.sizes(), batch, layout);
+    requirement const Y{"Y", output_letters(layout), output, outputs.Y},
+        Y_h{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"};
+    auto const describe_sizes = [&] { return describe(weights.sizes(), batch); };
+    if constexpr (Family::has_c)
+        check_outputs<Item>(op, describe_sizes,
+            std::array{Y, Y_h, requirement{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"}},
+            blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
+    else
+        check_outputs<Item>(
+            op, describe_sizes, std::array{Y, Y_h}, blocks_of(X, start.sequence_lens, start.initial_h));
+}
+
+template <class Family, class Item, class Policy>
+void run_call(input_ref<Item> const& X, recurrent_weights<Family, Item> const& weights,
+    batch_sizes const& batch, typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, recurrent_workspace<Item>* workspace,
+    Policy const& policy)
+{
+    recurrent_workspace<Item> own;
+    run_recurrent<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), X,
+        start.sequence_lens, outputs.Y, batch, workspace == nullptr ? own : *workspace, policy);
+}
+
+/// The environment of a recurrent operator.
+template <class Item, class... Env>
+using recurrent_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
+
+/// Runs an operator, and returns its outputs.
+template <class Family, class Item, class... Env>
+typename Family::template result<Item> run_recurrent_call(std::string_view op, input_ref<Item> const& X,
+    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
+    Env&&... env)
+{
+    typename Family::template result<Item> result{};
+    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
+        result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
+        result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
+        typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
+        if constexpr (Family::has_c) {
+            result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
+            outputs.Y_c = result.Y_c;
+        }
+        run_call<Family, Item>(X, weights, batch, start, outputs,
+            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+    }
+    return result;
+}
+
+/// Runs an operator into the caller's outputs.
+template <class Family, class Item, class... Env>
+void run_recurrent_into(std::string_view op, input_ref<Item> const& X,
+    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, Env&&... env)
+{
+    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
+        check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
+        run_call<Family, Item>(X, weights, batch, start, outputs,
+            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

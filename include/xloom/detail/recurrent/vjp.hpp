@@ -1,0 +1,143 @@
+#pragma once
+// The passes of the recurrent operators that keep residuals, and the backward passes that read them. A Family
+// is the operator, such as gru_family.
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <xloom/detail/recurrent/backward_run.hpp>
+#include <xloom/detail/recurrent/forward.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The kernels of a family's derivative, of which its header specialises this: the types attributes<T>,
+/// recorded_rows<T> and backward_rows<T>, and the shapes of the gradients of W, R and B in errors.
+template <class Family>
+struct derivative_of;
+
+/// The residuals of a Family's forward pass.
+template <class Family, class Item>
+using residuals_for =
+    residuals_of<Item, typename derivative_of<Family>::template attributes<compute_t<Item>>>;
+
+/// The states of rows whose steps keep residuals.
+template <class Family, class Item>
+struct recorded_states : recurrent_states<Family, Item> {
+    using T = compute_t<Item>;
+
+    residuals_for<Family, Item>& residuals;
+    std::size_t groups;
+
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& memory) const
+    {
+        using rows = typename derivative_of<Family>::template recorded_rows<T>;
+        return rows(detail::parameters_of(this->weights, part.d), part.count,
+            residuals.steps_to_write(part.d, part.group, groups), memory);
+    }
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        recurrent_states<Family, Item>::start(part, rows);
+        std::size_t const width = kernel::whole_batches<T>(rows.H());
+        for (std::size_t r = 0; r < part.count; ++r) {
+            T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
+            std::copy_n(rows.h(r), width, kept);
+            if constexpr (Family::has_c)
+                std::copy_n(rows.c(r), width, kept + width);
+        }
+    }
+};
+
+/// Runs the forward pass, and keeps residuals.
+template <class Family, class Item, class... Env>
+void run_forward_into(std::string_view op, input_ref<Item> const& X,
+    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, residuals_for<Family, Item>& residuals,
+    Env&&... env)
+{
+    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+        check_recorded_weights(op, weights);
+        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
+        check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
+        std::int64_t const layout = weights.layout();
+        batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
+            {outputs.Y, layout}, &start.sequence_lens};
+        residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
+        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        auto const& policy = detail::policy_of(env...);
+        auto runner = make_runner(weights, operands, given == nullptr ? own : *given, policy);
+        runner(recorded_states<Family, Item>{{weights, start, outputs}, residuals, runner.groups}, policy);
+        residuals.finish(operands.X);
+    }
+}
+
+/// Checks the operands of a backward pass.
+template <class Family, class Item, class Weights, class Cotangents, class Gradients>
+void check_vjp(std::string_view op, input_ref<Item> const& X, Weights const& weights,
+    residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients)
+{
+    using requirement = output_requirement<Item>;
+    check_ranks(op, X, cotangents.Y, cotangents.Y_h);
+    if constexpr (Family::has_c)
+        check_ranks(op, cotangents.Y_c);
+    std::int64_t const layout = weights.layout();
+    recurrent_widths const& sizes = weights.sizes();
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H,
+                      rows = derivative_of<Family>::template backward_rows<compute_t<Item>>::gates * H;
+    batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
+    check_residuals(op, residuals, weights, batch, X);
+    shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
+                W{D, rows, I}, R{D, rows, H}, B{D, 2 * rows}, P{D, 3 * H};
+    auto const describe_sizes = [&] { return describe(sizes, batch); };
+    shape_requirement const ct_Y{"ct_Y", output_letters(layout), output, shape_if_given(cotangents.Y)},
+        ct_Y_h{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)};
+    auto const& [W_letters, R_letters, B_letters] = derivative_of<Family>::letters;
+    requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
+        ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
+        ct_B{"ct_B", B_letters, B, gradients.B},
+        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"};
+    if constexpr (Family::has_c) {
+        check_shapes(op,
+            std::array{ct_Y, ct_Y_h,
+                shape_requirement{"ct_Y_c", state_letters(layout), state, shape_if_given(cotangents.Y_c)}},
+            describe_sizes);
+        check_outputs<Item>(op, describe_sizes,
+            std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
+                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c, "ct_Y_c"}},
+            blocks_of(X, cotangents.Y, cotangents.Y_h, cotangents.Y_c));
+    } else {
+        check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
+        check_outputs<Item>(op, describe_sizes, std::array{ct_X, ct_W, ct_R, ct_B, ct_initial_h},
+            blocks_of(X, cotangents.Y, cotangents.Y_h));
+    }
+}
+
+/// Checks and runs a backward pass.
+template <class Family, class Item, class Weights, class Cotangents, class Gradients, class... Env>
+void run_vjp_into(std::string_view op, input_ref<Item> const& X, Weights const& weights,
+    residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients,
+    Env&&... env)
+{
+    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+        using rows = typename derivative_of<Family>::template backward_rows<compute_t<Item>>;
+        check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
+        std::int64_t const layout = weights.layout();
+        auto const& [D, I, H] = weights.sizes();
+        backward_operands<Item> operands{residuals.batch(), weights.sizes(), weights.direction(), {X, layout},
+            {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
+            {{{gradients.W, 0, I}, {gradients.R, 0, H}}}};
+        state_cotangents<Item> states{{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}};
+        if constexpr (Family::has_c) {
+            operands.ct_P = gradients.P;
+            states.ct_Y_c = {cotangents.Y_c, layout};
+            states.ct_initial_c = {gradients.initial_c, layout};
+        }
+        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        run_backward<backward_states<Item, rows>>(
+            operands, states, weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,139 @@
+#pragma once
+// The backward pass of ONNX's LSTM, and the forward pass that keeps what it needs.
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <xloom/detail/recurrent/lstm_backward_weights.hpp>
+#include <xloom/detail/recurrent/vjp.hpp>
+#include <xloom/recurrent/lstm.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <>
+struct derivative_of<lstm_family> {
+    template <class T>
+    using attributes = kernel::lstm_attributes<T>;
+    template <class T>
+    using recorded_rows = kernel::recorded_lstm_rows<T>;
+    template <class T>
+    using backward_rows = kernel::lstm_backward_rows<T>;
+    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+};
+
+} // namespace detail
+
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
+/// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
+/// than an earlier one allocates nothing. A backward pass only reads it.
+template <class Item>
+using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
+
+/// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
+template <class Item>
+struct lstm_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+};
+
+/// The cotangents of an LSTM's inputs, the outputs of lstm_vjp_into; {} omits one.
+template <class Item>
+struct lstm_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+};
+
+/// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options
+/// of lstm_weights in another order. B is not read. Copies share the memory, moves copy; const members are
+/// thread-safe.
+///
+/// Errors    shape_error, option_error: as lstm.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+template <class Item>
+using lstm_backward_weights = detail::recurrent_weights<detail::lstm_backward_family, Item>;
+
+/// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
+///
+/// Errors    as lstm_into; option_error: weights of a narrow storage.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, lstm_residuals<Item>& residuals, Env&&... env)
+{
+    detail::run_forward_into<detail::lstm_family, Item>(
+        "xloom::lstm_forward_into", X, weights, start, outputs, residuals, std::forward<Env>(env)...);
+}
+
+/// Computes the vector-Jacobian product of ONNX's LSTM: the cotangents of its inputs from those of its
+/// outputs.
+///
+///     Y, Y_h, Y_c = lstm(X, W, R, B, initial_h, initial_c, P)
+///     for each operand v:
+///         ct_v = sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
+///
+/// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
+///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
+///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
+///           require that the forward pass has them.
+/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to lstm_backward_weights, which are those of the forward pass; X is its X.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
+/// Special   Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
+///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
+///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
+/// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
+///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
+///           its items tells; overlap_error: an output shares memory with an input or another output.
+///           ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h and ct_Y_c.
+/// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
+///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
+///           steps of rows, from the last time step to the first, in a block from the first to the last and
+///           by descending length, in dependency chains of 128.
+/// Cost      T N D 8H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
+///           workspace is large enough.
+/// Source    ONNX LSTM-22; Werbos (1990), backpropagation through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<double, 3> const W = {{{0.5}, {0.5}, {0.5}, {0.5}}}; // H = 1
+/// xt::xtensor<double, 3> const R = xt::zeros<double>({1, 4, 1});
+/// xt::xtensor<double, 3> Y_h = xt::zeros<double>({1, 1, 1}), ct_X = xt::zeros<double>({2, 1, 1});
+/// xloom::lstm_residuals<double> residuals;
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::lstm_weights<double> const weights({.W = W, .R = R});
+/// xloom::lstm_forward_into(X, weights, {}, {.Y_h = Y_h}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::lstm_backward_weights<double> const backward_weights({.W = W, .R = R});
+/// xloom::lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// ct_X; // = [[[0.0871636]], [[0.114046]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void lstm_vjp_into(Input const& X, lstm_backward_weights<Item> const& weights,
+    lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
+    std::type_identity_t<lstm_gradients<Item>> const& gradients, Env&&... env)
+{
+    detail::run_vjp_into<detail::lstm_family, Item>(
+        "xloom::lstm_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
+}
+
+/// Refuses the weights of the forward pass.
+template <class Input, class Item, class... Env>
+void lstm_vjp_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
+    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
+    Env&&...)
+{
+    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
+                                       "backward_weights, of the same constants and options");
+}
+
+} // namespace xloom::inline XLOOM_ABI
