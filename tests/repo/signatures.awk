@@ -9,7 +9,7 @@ BEGIN {
     for (i in names)
         is_callable[names[i]] = 1
     # Written, but operands: what a function updates in place.
-    split("states data x residuals", names)
+    split("states data x", names)
     for (i in names)
         is_in_place[names[i]] = 1
 }
@@ -61,7 +61,7 @@ function check(name, parameters,    list, count, i, before, kind, type, paramete
         type = parameter = list[i]
         sub(/.* /, "", parameter)
         sub(/ [a-z_A-Z0-9]+$/, "", type)
-        kind = kind_of(type, parameter, name)
+        kind = parameter == "residuals" ? before : kind_of(type, parameter, name) # written forward, read backward
         if (kind < before) {
             print FILENAME ": " name ": " parameter ", " kinds[kind] ", comes after " kinds[before]
             ++faults
