@@ -10,7 +10,7 @@
 
 #include <xloom/detail/check/lengths.hpp>
 
-#include "../infer/is_constant.hpp"
+#include "infer/is_constant.hpp"
 
 namespace check_lengths_test {
 

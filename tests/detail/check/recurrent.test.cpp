@@ -9,7 +9,7 @@
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 
-#include "../infer/is_constant.hpp"
+#include "infer/is_constant.hpp"
 
 namespace check_recurrent_test {
 

@@ -7,7 +7,7 @@
 
 #include <xloom/detail/core/direction.hpp>
 
-#include "../infer/is_constant.hpp"
+#include "infer/is_constant.hpp"
 
 namespace core_direction_test {
 
