@@ -4,7 +4,7 @@
 
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 
-#include "../support/reduced_options.hpp"
+#include "support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 #include "support/xtensor_extras.hpp"
 

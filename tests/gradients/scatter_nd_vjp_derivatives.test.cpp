@@ -10,7 +10,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
-#include "../support/reduced_options.hpp"
+#include "support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_derivatives_test {

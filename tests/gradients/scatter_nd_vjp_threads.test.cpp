@@ -8,7 +8,7 @@
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
 
-#include "../support/reduced_options.hpp"
+#include "support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_threads_test {

@@ -10,7 +10,7 @@
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "../support/reduced_options.hpp"
+#include "support/reduced_options.hpp"
 #include "support/grid.hpp"
 #include "support/vjp_cases.hpp"
 
