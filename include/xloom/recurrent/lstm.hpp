@@ -68,8 +68,8 @@ struct lstm_options {
 };
 
 /// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
-/// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights: constructors
-/// from constants, options and maybe a weight_storage, and assign, which packs other constants.
+/// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
+/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
 /// Errors    shape_error, option_error: as lstm. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
