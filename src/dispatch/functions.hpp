@@ -30,8 +30,8 @@ template <class T>
 using basic_functions = std::tuple<activate_functions<T>, activate_vjp_functions<T>,
     pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
-/// The functions of an operator, a Family such as gru_family, and of its derivative, whose weights are those of
-/// Backward.
+/// The functions of an operator, a Family such as gru_family, and of its derivative, whose weights are those
+/// of Backward.
 template <class Family, class Backward, class T>
 using family_functions = std::tuple<pack_functions<Family, T>, part_functions<T, recurrent_states<Family, T>>,
     small_step_functions<typename Family::template parameters<T>>,

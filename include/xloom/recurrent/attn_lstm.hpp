@@ -90,7 +90,8 @@ struct attn_lstm_options {
 /// memory, moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
 /// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
-/// Errors    shape_error, option_error: as attn_lstm. option_error: the storage cannot hold one of the weights.
+/// Errors    shape_error, option_error: as attn_lstm. option_error: the storage cannot hold one of the
+///           weights.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
 using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, Item>;

@@ -60,9 +60,9 @@ struct gru_options {
     std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory, moves
-/// copy; const members are thread-safe. Its members are those of detail::recurrent_weights: constructors from
-/// constants, options and maybe a weight_storage, and assign, which packs other constants.
+/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
+/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
 ///
 /// Errors    shape_error, option_error: as gru. option_error: the storage cannot hold one of the weights.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.

@@ -13,8 +13,8 @@ namespace xloom::inline XLOOM_ABI {
 ///     h = (1 - z) * g + z * h
 ///     y_t = h
 ///
-/// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be counted
-///           in bytes, an option_error if the weights have no direction d.
+/// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be
+///           counted in bytes, an option_error if the weights have no direction d.
 /// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A

@@ -41,8 +41,8 @@ struct pack_functions {
 /// the memory, moves copy; const members are thread-safe.
 ///
 /// Family is the operator: its name for these weights, the types constants<Item> and options of the caller's
-/// structs, parameters<T> of its kernel, check_constants(op, constants, options), which returns `checked`, and
-/// pack(constants, checked, options, d, packing, memory), which returns the parameters of direction d.
+/// structs, parameters<T> of its kernel, check_constants(op, constants, options), which returns `checked`,
+/// and pack(constants, checked, options, d, packing, memory), which returns the parameters of direction d.
 ///
 /// Errors    shape_error, option_error: as the operator.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
