@@ -1,7 +1,7 @@
 #pragma once
 // The requirements on the types of a call of loop_vjp, with their compile-time errors.
 
-#include <xloom/detail/scan/loop_types.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_types.hpp>
 

@@ -2,7 +2,7 @@
 // The requirements on the types of a call of a scan's derivative, with their compile-time errors.
 
 #include <xloom/detail/scan/recorded_vjp.hpp>
-#include <xloom/detail/scan/scan_types.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/vjp_types.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
