@@ -16,7 +16,7 @@
 // 14: a state is a tensor or a scalar; carry sequences and optionals with loop or loop_into
 // 15: a scan input is a tensor with at least one axis; capture other values in the body
 // 16: a scan input is a tensor with at least one axis; capture other values in the body
-// 17: all scan inputs must have the same sequence length
+// 17: all scan inputs and outputs must have the same sequence length
 // 18: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 19: the body must return xloom::scan_step{state, scan_outputs}
 // 20: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead

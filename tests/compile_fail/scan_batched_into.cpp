@@ -16,10 +16,14 @@
 // 14: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 15: a scan input or output must be a tensor of xtensor
 // 16: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 17: with a policy several threads call the body at once, so it must be callable while it is const; it is not if it is a mutable lambda
+// 18: behind the operands and outputs come the options, then at most one policy
 // clang-format on
 #include <xloom/control_flow/scan_batched.hpp>
 
 #include "../support/xtensor_extras.hpp"
+
+struct tbb_like : xloom::serial_policy {};
 
 int main()
 {
@@ -68,6 +72,11 @@ int main()
     xt::xtensor<float, 1> sums{1, 2};
     xt::xtensor<float, 2> const rows{{1, 2}, {3, 4}};
     xloom::scan_batched_into([](float sum, float x_t) { sum += x_t; }, sums, rows);
+#elif CASE == 17
+    int calls = 0;
+    xloom::scan_batched_into([calls](auto&...) mutable { ++calls; }, h, x, lens, y, tbb_like());
+#elif CASE == 18
+    xloom::scan_batched_into(body, h, x, lens, y, {}, xloom::serial, xloom::serial);
 #endif
     static_cast<void>(body);
 }

@@ -60,19 +60,19 @@ struct updated {
 /// Requires that scan inputs, a tuple of references, are tensors with so many axes as come before those of an
 /// element: of time, or of batch and time.
 template <class Inputs, std::size_t Axes = 1>
-struct scanned {
+struct scanned_inputs {
     static consteval bool holds()
     {
         if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-            static_assert(never<scanned>, "a scan input or output must be a tensor of xtensor; wrap a "
-                                          "std::vector or an Eigen matrix by xt::adapt, or specialise "
-                                          "xloom::enable_tensor for its type");
+            static_assert(never<scanned_inputs>, "a scan input or output must be a tensor of xtensor; wrap a "
+                                                 "std::vector or an Eigen matrix by xt::adapt, or specialise "
+                                                 "xloom::enable_tensor for its type");
         else if constexpr (Axes == 1 && !every_leaf<is_scan_input, Inputs>)
-            static_assert(never<scanned>,
+            static_assert(never<scanned_inputs>,
                 "a scan input is a tensor with at least one axis; capture other values in the body");
         else if constexpr (Axes == 2 && !every_leaf<is_batch_input, Inputs>)
-            static_assert(never<scanned>, "a scan input is a tensor whose axes 0 and 1 are batch and "
-                                          "sequence; capture other values in the body");
+            static_assert(never<scanned_inputs>, "a scan input is a tensor whose axes 0 and 1 are batch and "
+                                                 "sequence; capture other values in the body");
         else
             return true;
         return false;
@@ -135,12 +135,12 @@ template <class X>
 using has_static_rank = std::bool_constant<enable_tensor<bare<X>>::rank != dynamic_rank>;
 
 /// Requires operands whose elements have a known rank for a body that takes strided elements.
-template <class Body, class Leaves>
+template <class Body, class... Leaves>
 struct stridable {
     static consteval bool holds()
     {
         constexpr bool is_valid =
-            !takes_strided_elements<std::remove_cv_t<Body>> || every_leaf<has_static_rank, Leaves>;
+            !takes_strided_elements<std::remove_cv_t<Body>> || (every_leaf<has_static_rank, Leaves> && ...);
         static_assert(is_valid, "strided_elements needs scan inputs and outputs whose rank is known at "
                                 "compile time, such as xt::xtensor");
         return is_valid;
@@ -397,40 +397,54 @@ template <class Body, class States, class Outputs>
 using loop_into_call = call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>,
                                          typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
 
-/// True if the types of a call of scan are valid, otherwise a compile-time error.
+/// True if the types of a call of scan are valid, otherwise a compile-time error. The type of the body's call
+/// is only made of operands that are valid.
 template <class Body, class State, class Inputs, bool LeadingAxis>
 consteval bool is_valid_scan()
 {
-    using call = scan_call<Body, State, Inputs, LeadingAxis>;
-    return satisfied<flat_arguments<State, Inputs>, carried<State>, scanned<Inputs>,
-        equally_long<Inputs, LeadingAxis>, returns_scan_step<call>, step_replaces<State, call>>();
+    if constexpr (satisfied<flat_arguments<State, Inputs>, carried<State>, scanned_inputs<Inputs>,
+                      equally_long<Inputs, LeadingAxis>>()) {
+        using call = scan_call<Body, State, Inputs, LeadingAxis>;
+        return satisfied<returns_scan_step<call>, step_replaces<State, call>>();
+    } else {
+        return false;
+    }
 }
 
 /// True if the types of a call of scan_into are valid, otherwise a compile-time error.
 template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
 consteval bool is_valid_scan_into()
 {
-    using operands = joined_t<Inputs, leaves_t<Outputs>>;
-    return satisfied<flat_arguments<States, Inputs, Outputs>, carried<States>, updated<States>,
-        scanned<Inputs>, written_by_body<Outputs>, equally_long<operands, LeadingAxis>,
-        stridable<Body, operands>,
-        scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>();
+    using outputs = leaves_t<Outputs>;
+    if constexpr (satisfied<flat_arguments<States, Inputs, Outputs>, carried<States>, updated<States>,
+                      scanned_inputs<Inputs>, written_by_body<Outputs>,
+                      equally_long<joined_t<Inputs, outputs>, LeadingAxis>,
+                      stridable<Body, Inputs, outputs>>())
+        return satisfied<scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>();
+    else
+        return false;
 }
 
 /// True if the types of a call of loop are valid, otherwise a compile-time error.
 template <class Body, class State>
 consteval bool is_valid_loop()
 {
-    using call = loop_call<Body, State>;
-    return satisfied<flat_arguments<State>, returns_loop_step<call>, step_replaces<State, call>>();
+    if constexpr (satisfied<flat_arguments<State>>()) {
+        using call = loop_call<Body, State>;
+        return satisfied<returns_loop_step<call>, step_replaces<State, call>>();
+    } else {
+        return false;
+    }
 }
 
 /// True if the types of a call of loop_into are valid, otherwise a compile-time error.
 template <class Body, class States, class Outputs>
 consteval bool is_valid_loop_into()
 {
-    return satisfied<flat_arguments<States, Outputs>, updated<States>, written_by_body<Outputs>,
-        loop_body_in_place<loop_into_call<Body, States, Outputs>>>();
+    if constexpr (satisfied<flat_arguments<States, Outputs>, updated<States>, written_by_body<Outputs>>())
+        return satisfied<loop_body_in_place<loop_into_call<Body, States, Outputs>>>();
+    else
+        return false;
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

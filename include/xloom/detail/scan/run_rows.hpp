@@ -33,7 +33,7 @@ struct returns_step_by_rows {
     {
         using call = row_scan_call<Rows, Body, State, Inputs>;
         return satisfied<returns_scan_step<call>, step_replaces<rows_t<State>, call>,
-            shareable<row_scan_call<Rows, Body const, State, Inputs>, Env...>>();
+            shareable<row_scan_call<Rows, std::remove_reference_t<Body> const, State, Inputs>, Env...>>();
     }
 };
 
@@ -43,7 +43,8 @@ struct updates_rows {
     static consteval bool holds()
     {
         return satisfied<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
-            shareable<row_scan_into_call<Rows, Body const, States, Inputs, Outputs>, Env...>>();
+            shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
+                Env...>>();
     }
 };
 
