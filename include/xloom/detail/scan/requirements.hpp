@@ -57,8 +57,8 @@ struct updated {
     }
 };
 
-/// Requires that scan inputs, a tuple of references, are tensors with so many axes as come before those of an
-/// element: of time, or of batch and time.
+/// Requires that scan inputs, a tuple of references, are tensors with the axes that come before those of an
+/// element: 1 of time, or 2 of batch and time.
 template <class Inputs, std::size_t Axes = 1>
 struct scanned_inputs {
     static consteval bool holds()
