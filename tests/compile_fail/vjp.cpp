@@ -3,7 +3,7 @@
 // 1: xloom::scan_forward_into: params is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 2: xloom::scan_forward_into: residuals must be scan_residuals<State> of the states' own type, without references and const; for views, of the container that owns such items
 // 3: xloom::scan_forward_into: the body must be callable as body(state&..., element const&..., param const&..., output&...); the arguments are scan_forward_into(body, states, scan_inputs, params, scan_outputs, residuals), with std::tuple() where there are none
-// 4: xloom::scan_into: a state is updated in place, so it must not be const
+// 4: a state is updated in place, so it must not be const
 // 5: xloom::scan_backward_into: scan_inputs, ct_outputs and ct_inputs are tensors with at least one axis; the arguments are scan_backward_into(body, body_vjp, scan_inputs, params, ct_outputs, ct_states, ct_inputs, ct_params, residuals), with std::tuple() where there are none
 // 6: xloom::scan_backward_into: ct_states, ct_inputs and ct_params are written in place, so each must be a variable that is not const, or a view of one; pass several as std::tie(a, b)
 // 7: xloom::scan_backward_into: there must be a cotangent for each state, with items of the state's type
@@ -14,14 +14,14 @@
 // 12: xloom::scan_vjp: params is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 13: xloom::scan_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into, with a cotangent of your own
 // 14: xloom::scan_vjp: the body must be callable as body(state const&..., element const&..., param const&...); the arguments are scan_vjp(body, body_vjp, init, scan_inputs[, params][, checkpoints][, options])
-// 15: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
+// 15: the body must return xloom::scan_step{state, scan_outputs}
 // 16: xloom::scan_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_states of the types of the states
 // 17: xloom::scan_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for each scan output, with items of its type; std::tuple() where there are none
 // 18: xloom::scan_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...)
 // 19: xloom::loop_vjp: params is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 20: xloom::loop_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0
 // 21: xloom::loop_vjp: the body must be callable as body(std::int64_t iteration, bool cond, carried value const&..., param const&...); the arguments are loop_vjp(body, body_vjp, init[, params][, checkpoints][, options])
-// 22: xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}
+// 22: the body must return xloom::loop_step{cond, state, scan_outputs}
 // 23: xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_states of the types of the carried values
 // 24: xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for each scan output, with items of its type; std::tuple() where there are none
 // 25: xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param cotangent&...)

@@ -63,7 +63,7 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
 /// Types     as scan_batched; row_splits of any integers.
 /// Policy    segments run on its threads, divided into parts of about the same number of iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first segment passes on; segments of other threads run to their end.
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
 /// Errors    before the first iteration: shape_error; index_error: row_splits do not begin with 0, end with N
 ///           and ascend. body_error as in scan, with the segment as the row.
 /// Order     segments in order, each from its first to its last row; with a policy segments in any order.
@@ -108,12 +108,13 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
 ///           decreasing. A segment without rows keeps its states.
 /// Policy    segments run on its threads, divided into parts of about the same number of iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first segment passes on; segments of other threads run to their end.
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
 /// Errors    before the first write: shape_error, overlap_error; index_error: row_splits do not begin with 0,
 ///           end with N and ascend. body_error as in scan_batched_into.
 /// Order     segments in order, each from its first to its last row; with a policy segments in any order.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands, in each thread for strided elements, and for row_splits that are not of std::size_t's size.
+///           lazy operands, in each thread for strided elements, and for row_splits that are not of
+///           std::size_t's size.
 /// Aliasing  as scan_into.
 /// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
 /// Example

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a batch: axis 0 of every operand is the rows, axis 1 of inputs and outputs the elements of each.
+// The rows of a batch: axis 0 of every operand is the rows, axis 1 of inputs and outputs their elements.
 
 #include <array>
 #include <optional>
