@@ -67,7 +67,7 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
 /// Options   directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
 ///           start at 0.
-/// Policy    rows run on its threads, divided into parts of about the same number of iterations; any number of
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first row passes on; rows of other threads run to their end.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
@@ -128,7 +128,7 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens cons
 /// Shapes    states [N, ...], scan inputs [N, T, ...], scan outputs [N, T, ...], sequence_lens [N], each in
 ///           [0, T]; std::nullopt: T for every row.
 /// Options   as scan_batched.
-/// Policy    rows run on its threads, divided into parts of about the same number of iterations; any number of
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first row passes on; rows of other threads run to their end.
 /// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length

@@ -61,7 +61,7 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
 /// Shapes    init [S, ...], scan inputs [N, ...], at least one, row_splits [S + 1], from 0 to N, not
 ///           decreasing. Outputs [N, ...]. A segment without rows keeps its states.
 /// Types     as scan_batched; row_splits of any integers.
-/// Policy    segments run on its threads, divided into parts of about the same number of iterations; any number of
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first segment passes on; those of other threads run to their end.
 /// Errors    before the first iteration: shape_error; index_error: row_splits do not begin with 0, end with N
@@ -106,7 +106,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
 ///
 /// Shapes    states [S, ...], scan inputs and outputs [N, ...], row_splits [S + 1], from 0 to N, not
 ///           decreasing. A segment without rows keeps its states.
-/// Policy    segments run on its threads, divided into parts of about the same number of iterations; any number of
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first segment passes on; those of other threads run to their end.
 /// Errors    before the first write: shape_error, overlap_error; index_error: row_splits do not begin with 0,
