@@ -2,7 +2,6 @@
 // scan_into per row, and with ONNX Runtime's Scan-8.
 
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_batched_into.hpp>
 #include <xloom/control_flow/scan_into.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
@@ -62,7 +61,7 @@ void xloom_into(batch& o)
     o.h.fill(0.0f);
     xloom::scan_batched_into(
         [](auto& h, auto const& x_t, auto& y_t) { add_step(&h(0), x_t.data(), y_t.data(), x_t.size()); }, o.h,
-        o.x, o.y, o.lengths);
+        o.x, o.lengths, o.y);
 }
 
 void xloom_rows(batch& o)

@@ -219,7 +219,7 @@ TEST_CASE("a caller's functions do not replace the library's")
     xt::xtensor<number, 1> row_sums = zeros;
     xt::xtensor<number, 2> sums_so_far = rows;
     xt::xtensor<int, 1> const row_lengths = {2, 1};
-    xloom::scan_batched_into(hostile::add_in_place(), row_sums, rows, sums_so_far, row_lengths);
+    xloom::scan_batched_into(hostile::add_in_place(), row_sums, rows, row_lengths, sums_so_far);
     CHECK(sums_so_far(0, 1) == number{3});
     CHECK(sums_so_far(1, 1) == number{0});
 

@@ -7,8 +7,6 @@
 #include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_batched_into.hpp>
 #include <xloom/control_flow/scan_into.hpp>
 #include <xloom/control_flow/scan_list.hpp>
 #include <xloom/control_flow/scan_ragged.hpp>
-#include <xloom/control_flow/scan_ragged_into.hpp>

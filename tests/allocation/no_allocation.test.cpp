@@ -5,6 +5,7 @@
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_list.hpp>
 #include <xloom/gradients/loop_vjp_into.hpp>
 #include <xloom/gradients/scan_vjp_into.hpp>
@@ -151,7 +152,7 @@ TEST_CASE("scan_batched_into allocates nothing after set-up, for rows of any lay
                 meter.mark();
                 running_sum(state, x_t, y_t);
             },
-            h, x, y, xt::xtensor<int, 1>{3, 5, 0, 1});
+            h, x, xt::xtensor<int, 1>{3, 5, 0, 1}, y);
         CHECK(meter.calls() == 9);
         CHECK(meter.between() == 0);
     };
@@ -170,7 +171,7 @@ TEST_CASE("scan_batched_into of row-major tensors allocates nothing at all")
     xt::xtensor<float, 2> h = xt::zeros<float>({4, 3});
     xt::xtensor<int, 1> const lens = {3, 5, 0, 1};
     std::size_t const before = allocations();
-    xloom::scan_batched_into(running_sum, h, x, y, lens);
+    xloom::scan_batched_into(running_sum, h, x, lens, y);
     CHECK(allocations() == before);
     CHECK(y(1, 4, 2) == 5);
 }

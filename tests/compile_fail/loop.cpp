@@ -1,27 +1,27 @@
 // Mistakes in a call of loop.
 // clang-format off
-// 1: xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)
-// 2: xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}
-// 3: xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::loop_step{...} without template arguments, or a container
-// 4: xloom::loop: the body must return as many carried values as init has
-// 5: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
-// 6: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
-// 7: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
-// 8: xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank
-// 9: xloom::loop: a carried value of a fixed shape must keep it; carry an xt::xtensor to change the shape
-// 10: xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead
-// 11: xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::loop_step{...} without template arguments, or a container
-// 12: xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}
-// 13: xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead
-// 14: xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 15: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
-// 60: xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without template arguments
-// 61: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
-// 62: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
-// 63: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
-// 64: xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank
-// 65: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
-// 66: xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 1: the body must be callable as body(iteration, cond, state const&...)
+// 2: the body must return xloom::loop_step{cond, state, scan_outputs}
+// 3: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return the step without template arguments, or a container
+// 4: the body must return as many states as init has
+// 5: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 6: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 7: a state must keep its element type; convert what the body returns
+// 8: a state, or the row of it that the body receives, must keep its rank; in a loop an xt::xarray may change it
+// 9: a state, or the row of it that the body receives, must keep its fixed shape; in a loop an xt::xtensor may change it
+// 10: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
+// 11: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return the step without template arguments, or a container
+// 12: the body must return xloom::loop_step{cond, state, scan_outputs}
+// 13: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
+// 14: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 15: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 60: the body returned references, which could outlive the body's variables; return the step without template arguments
+// 61: a state must keep its element type; convert what the body returns
+// 62: a state must keep its element type; convert what the body returns
+// 63: a state must keep its element type; convert what the body returns
+// 64: a state, or the row of it that the body receives, must keep its rank; in a loop an xt::xarray may change it
+// 65: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 66: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
 #include <memory>
 

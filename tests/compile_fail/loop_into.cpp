@@ -1,20 +1,20 @@
 // Mistakes in a call of loop_into.
 // clang-format off
-// 1: xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)
-// 2: xloom::loop_into: the body must return bool: whether to go on
-// 3: xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed
-// 4: xloom::loop_into: a carried value is updated in place, so it must not be const
-// 5: xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)
-// 6: xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)
-// 7: xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along
-// 8: xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along
-// 9: xloom::loop_into: a scan output is written, so it must not be const
-// 10: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 11: xloom::loop_into: the body must return bool: whether to go on
-// 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 60: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 13: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
-// 14: xloom::loop_into: the body takes a carried value or an output by value, so that what it writes is lost; take it by reference, as in double& v or auto& y_t
+// 1: the body must be callable as body(iteration, state&..., output&...)
+// 2: the body must return bool: whether to go on
+// 3: a state is updated in place, so it must be a variable, but it is a lazy xtensor expression
+// 4: a state is updated in place, so it must not be const
+// 5: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 6: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 7: a scan output is a tensor in memory with at least one axis
+// 8: a scan output is a tensor in memory with at least one axis
+// 9: a scan output is written, so it must not be const
+// 10: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 11: the body must return bool: whether to go on
+// 12: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 60: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 13: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 14: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <xloom/control_flow/loop_into.hpp>
 

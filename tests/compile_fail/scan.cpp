@@ -1,30 +1,30 @@
 // Mistakes in a call of scan.
 // clang-format off
-// 1: xloom::scan: the body must be callable as body(state const&..., element const&...)
-// 2: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
-// 3: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
-// 4: xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
-// 5: xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
-// 6: xloom::scan: the body must return as many states as init has
-// 7: xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar
-// 8: xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar
-// 9: xloom::scan: a state must keep its element type; convert what the body returns
-// 10: xloom::scan: a state must keep its element type; convert what the body returns
-// 11: xloom::scan: a state must keep its rank
-// 12: xloom::scan: a state must keep its shape
-// 13: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
-// 14: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
-// 15: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
-// 16: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
-// 17: xloom::scan: all scan inputs must have the same sequence length
-// 18: xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 19: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
-// 20: xloom::scan: a scan output must be a tensor or a scalar
-// 21: xloom::scan: a scan output must be a tensor or a scalar
-// 60: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
-// 61: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
-// 62: xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
-// 63: xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 1: the body must be callable as body(state const&..., element const&...)
+// 2: the body must return xloom::scan_step{state, scan_outputs}
+// 3: the body must return xloom::scan_step{state, scan_outputs}
+// 4: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return the step without template arguments, or a container
+// 5: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return the step without template arguments, or a container
+// 6: the body must return as many states as init has
+// 7: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 8: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 9: a state must keep its element type; convert what the body returns
+// 10: a state must keep its element type; convert what the body returns
+// 11: a state, or the row of it that the body receives, must keep its rank; in a loop an xt::xarray may change it
+// 12: a state, or the row of it that the body receives, must keep its fixed shape; in a loop an xt::xtensor may change it
+// 13: a state is a tensor or a scalar; carry sequences and optionals with loop or loop_into
+// 14: a state is a tensor or a scalar; carry sequences and optionals with loop or loop_into
+// 15: a scan input is a tensor with at least one axis; capture other values in the body
+// 16: a scan input is a tensor with at least one axis; capture other values in the body
+// 17: all scan inputs and outputs must have the same sequence length
+// 18: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 19: the body must return xloom::scan_step{state, scan_outputs}
+// 20: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
+// 21: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
+// 60: the body returned references, which could outlive the body's variables; return the step without template arguments
+// 61: the body returned references, which could outlive the body's variables; return the step without template arguments
+// 62: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 63: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
 #include <memory>
 

@@ -1,24 +1,24 @@
 // Mistakes in a call of scan_batched.
 // clang-format off
-// 1: xloom::scan_batched: the body must be callable as body(state const&..., element const&...)
-// 2: xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}
-// 3: xloom::scan_batched: a state is a tensor whose axis 0 is the batch
-// 4: xloom::scan_batched: a state is a tensor whose axis 0 is the batch
-// 5: xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence
-// 6: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 7: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 8: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 9: xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
-// 10: xloom::scan_batched: the body must return as many states as init has
-// 11: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
-// 12: xloom::scan_batched: a state must keep its element type; convert what the body returns
-// 13: xloom::scan_batched: a row of a state must keep its rank
-// 14: xloom::scan_batched: a row of a state must keep its shape
-// 15: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
-// 16: xloom::scan_batched: a scan output must be a tensor or a scalar
-// 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 60: xloom::scan_batched: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
-// 61: xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 1: the body must be callable as body(state const&..., element const&...)
+// 2: the body must return xloom::scan_step{state, scan_outputs}
+// 3: a state is a tensor whose axis 0 is the batch, or the segments
+// 4: a state is a tensor whose axis 0 is the batch, or the segments
+// 5: a scan input is a tensor whose axes 0 and 1 are batch and sequence
+// 6: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 7: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 8: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 9: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return the step without template arguments, or a container
+// 10: the body must return as many states as init has
+// 11: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 12: a state must keep its element type; convert what the body returns
+// 13: a state, or the row of it that the body receives, must keep its rank; in a loop an xt::xarray may change it
+// 14: a state, or the row of it that the body receives, must keep its fixed shape; in a loop an xt::xtensor may change it
+// 15: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
+// 16: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
+// 17: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 60: the body returned references, which could outlive the body's variables; return the step without template arguments
+// 61: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
 #include <memory>
 

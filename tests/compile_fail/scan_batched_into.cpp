@@ -1,25 +1,29 @@
 // Mistakes in a call of scan_batched_into.
 // clang-format off
-// 1: xloom::scan_batched_into: the body must be callable as body(state&..., element const&..., output&...)
-// 2: xloom::scan_batched_into: the body writes through its references and must return void
-// 3: xloom::scan_batched_into: a state is a tensor whose axis 0 is the batch
-// 4: xloom::scan_batched_into: a state is a tensor whose axis 0 is the batch
-// 5: xloom::scan_batched_into: a state is updated in place, so it must not be const
-// 6: xloom::scan_batched_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 7: xloom::scan_batched_into: a scan input is a tensor whose axes 0 and 1 are batch and sequence
-// 8: xloom::scan_batched_into: a scan output is a tensor in memory whose axes 0 and 1 are batch and sequence
-// 9: xloom::scan_batched_into: a scan output is a tensor in memory whose axes 0 and 1 are batch and sequence
-// 10: xloom::scan_batched_into: a scan output is written, so it must not be const
-// 11: xloom::scan_batched_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 12: xloom::scan_batched_into: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 13: xloom::scan_batched_into: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 14: xloom::scan_batched_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 15: xloom::scan_batched_into: a scan input or output must be a tensor of xtensor
-// 16: xloom::scan_batched_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 1: the body must be callable as body(state&..., element const&..., output&...)
+// 2: the body writes through its references and must return void
+// 3: a state is a tensor whose axis 0 is the batch, or the segments
+// 4: a state is a tensor whose axis 0 is the batch, or the segments
+// 5: a state is updated in place, so it must not be const
+// 6: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 7: a scan input is a tensor whose axes 0 and 1 are batch and sequence
+// 8: a scan output is a tensor in memory whose axes 0 and 1 are batch and sequence
+// 9: a scan output is a tensor in memory whose axes 0 and 1 are batch and sequence
+// 10: a scan output is written, so it must not be const
+// 11: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 12: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 13: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 14: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 15: a scan input or output must be a tensor of xtensor
+// 16: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 17: with a policy several threads call the body at once, so it must be callable while it is const; it is not if it is a mutable lambda
+// 18: behind the operands and outputs come the options, then at most one policy
 // clang-format on
-#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 #include "../support/xtensor_extras.hpp"
+
+struct tbb_like : xloom::serial_policy {};
 
 int main()
 {
@@ -30,44 +34,49 @@ int main()
     xt::xtensor<int, 1> const lens{3, 1};
     auto const body = [](auto&...) {};
 #if CASE == 0
-    xloom::scan_batched_into(body, h, x, y, lens);
-    xloom::scan_batched_into(body, std::tie(h), x + x, xt::view(y, xt::all()));
+    xloom::scan_batched_into(body, h, x, lens, y);
+    xloom::scan_batched_into(body, std::tie(h), x + x, std::nullopt, xt::view(y, xt::all()));
 #elif CASE == 1
-    xloom::scan_batched_into([](auto&, auto const&) {}, h, x, y, lens);
+    xloom::scan_batched_into([](auto&, auto const&) {}, h, x, lens, y);
 #elif CASE == 2
-    xloom::scan_batched_into([](auto& state, auto const& x_t, auto&) { return state + x_t; }, h, x, y, lens);
+    xloom::scan_batched_into([](auto& state, auto const& x_t, auto&) { return state + x_t; }, h, x, lens, y);
 #elif CASE == 3
     float scalar = 0;
-    xloom::scan_batched_into(body, scalar, x, y, lens);
+    xloom::scan_batched_into(body, scalar, x, lens, y);
 #elif CASE == 4
-    xloom::scan_batched_into(body, h + h, x, y, lens);
+    xloom::scan_batched_into(body, h + h, x, lens, y);
 #elif CASE == 5
-    xloom::scan_batched_into(body, constant_h, x, y, lens);
+    xloom::scan_batched_into(body, constant_h, x, lens, y);
 #elif CASE == 6
-    xloom::scan_batched_into(body, std::tuple{h, h}, x, y, lens);
+    xloom::scan_batched_into(body, std::tuple{h, h}, x, lens, y);
 #elif CASE == 7
-    xloom::scan_batched_into(body, h, xt::xtensor<float, 1>{1, 2}, y, lens);
+    xloom::scan_batched_into(body, h, xt::xtensor<float, 1>{1, 2}, lens, y);
 #elif CASE == 8
     xt::xtensor<float, 1> flat{1, 2};
-    xloom::scan_batched_into(body, h, x, flat, lens);
+    xloom::scan_batched_into(body, h, x, lens, flat);
 #elif CASE == 9
-    xloom::scan_batched_into(body, h, x, y + y, lens);
+    xloom::scan_batched_into(body, h, x, lens, y + y);
 #elif CASE == 10
-    xloom::scan_batched_into(body, h, x, x, lens);
+    xloom::scan_batched_into(body, h, x, lens, x);
 #elif CASE == 11
-    xloom::scan_batched_into(body, h, x, xt::xtensor<float, 3>(y), lens);
+    xloom::scan_batched_into(body, h, x, lens, xt::xtensor<float, 3>(y));
 #elif CASE == 12
-    xloom::scan_batched_into(body, h, x, y, std::vector<int>{3, 1});
+    xloom::scan_batched_into(body, h, x, std::vector<int>{3, 1}, y);
 #elif CASE == 13
-    xloom::scan_batched_into(body, h, x, y, xt::xtensor<float, 1>{3, 1});
+    xloom::scan_batched_into(body, h, x, xt::xtensor<float, 1>{3, 1}, y);
 #elif CASE == 14
-    xloom::scan_batched_into(body, h, std::tuple{std::tuple{x, x}, x}, y, lens);
+    xloom::scan_batched_into(body, h, std::tuple{std::tuple{x, x}, x}, lens, y);
 #elif CASE == 15
-    xloom::scan_batched_into(body, h, std::vector<float>{1, 2}, y, lens);
+    xloom::scan_batched_into(body, h, std::vector<float>{1, 2}, lens, y);
 #elif CASE == 16
     xt::xtensor<float, 1> sums{1, 2};
     xt::xtensor<float, 2> const rows{{1, 2}, {3, 4}};
     xloom::scan_batched_into([](float sum, float x_t) { sum += x_t; }, sums, rows);
+#elif CASE == 17
+    int calls = 0;
+    xloom::scan_batched_into([calls](auto&...) mutable { ++calls; }, h, x, lens, y, tbb_like());
+#elif CASE == 18
+    xloom::scan_batched_into(body, h, x, lens, y, {}, xloom::serial, xloom::serial);
 #endif
     static_cast<void>(body);
 }

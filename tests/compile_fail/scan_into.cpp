@@ -1,28 +1,28 @@
 // Mistakes in a call of scan_into.
 // clang-format off
-// 1: xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)
-// 2: xloom::scan_into: the body writes through its references and must return void
-// 3: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
-// 4: xloom::scan_into: a state is updated in place, so it must not be const
-// 5: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 6: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 7: xloom::scan_into: a scan input is a tensor with at least one axis; capture other values in the body
-// 8: xloom::scan_into: a scan output is a tensor in memory with at least one axis
-// 9: xloom::scan_into: a scan output is a tensor in memory with at least one axis
-// 10: xloom::scan_into: a scan output is written, so it must not be const
-// 11: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 12: xloom::scan_into: all scan inputs and outputs must have the same sequence length
-// 13: xloom::scan_into: all scan inputs and outputs must have the same sequence length
-// 14: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
-// 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
-// 16: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 17: xloom::scan_into: strided_elements needs scan inputs and outputs whose rank is known at compile time, such as xt::xtensor
-// 60: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 61: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 18: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 19: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 20: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 21: xloom::scan_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 1: the body must be callable as body(state&..., element const&..., output&...)
+// 2: the body writes through its references and must return void
+// 3: a state is a tensor or a scalar; carry sequences and optionals with loop or loop_into
+// 4: a state is updated in place, so it must not be const
+// 5: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 6: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 7: a scan input is a tensor with at least one axis; capture other values in the body
+// 8: a scan output is a tensor in memory with at least one axis
+// 9: a scan output is a tensor in memory with at least one axis
+// 10: a scan output is written, so it must not be const
+// 11: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 12: all scan inputs and outputs must have the same sequence length
+// 13: all scan inputs and outputs must have the same sequence length
+// 14: a state is a tensor or a scalar; carry sequences and optionals with loop or loop_into
+// 15: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 16: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 17: strided_elements needs scan inputs and outputs whose rank is known at compile time, such as xt::xtensor
+// 60: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 61: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 18: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 19: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 20: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 21: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <xloom/control_flow/scan_into.hpp>
 

@@ -1,25 +1,24 @@
 // Mistakes in a call of scan_ragged or scan_ragged_into.
 // clang-format off
-// 1: xloom::scan_ragged: a pack is one value or a flat std::tuple of values
-// 2: xloom::scan_ragged: a state is a tensor whose axis 0 is the segments
-// 3: xloom::scan_ragged: there must be a scan input, and each is a tensor of xtensor with at least one axis
-// 4: xloom::scan_ragged: row_splits must be a tensor of integers, [S + 1]
-// 5: xloom::scan_ragged: the body must be callable as body(state const&..., element const&...)
-// 6: xloom::scan_ragged: the body must return xloom::scan_step{state, scan_outputs}
-// 7: xloom::scan_ragged_into: a pack is one value or a flat std::tuple of values
-// 8: xloom::scan_ragged_into: a state is a tensor whose axis 0 is the segments
-// 9: xloom::scan_ragged_into: a state is updated in place, so it must be a variable that is not const
-// 10: xloom::scan_ragged_into: there must be a scan input, and each is a tensor of xtensor with at least one axis
-// 11: xloom::scan_ragged_into: a scan output is written in place, so it must be a tensor with at least one axis
-// 12: xloom::scan_ragged_into: row_splits must be a tensor of integers, [S + 1]
-// 13: xloom::scan_ragged_into: the body must be callable as body(state&..., element const&..., output&...)
-// 14: xloom::scan_ragged_into: the body writes through its references and must return void
-// 15: xloom::scan_ragged_into: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 1: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 2: a state is a tensor whose axis 0 is the batch, or the segments
+// 3: a scan input or output must be a tensor of xtensor
+// 4: row_splits must be a tensor of integers, [S + 1]
+// 5: the body must be callable as body(state const&..., element const&...)
+// 6: the body must return xloom::scan_step{state, scan_outputs}
+// 7: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 8: a state is a tensor whose axis 0 is the batch, or the segments
+// 9: a state is updated in place, so it must not be const
+// 10: a scan input or output must be a tensor of xtensor
+// 11: a scan output is written, so it must not be const
+// 12: row_splits must be a tensor of integers, [S + 1]
+// 13: the body must be callable as body(state&..., element const&..., output&...)
+// 14: the body writes through its references and must return void
+// 15: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <vector>
 
 #include <xloom/control_flow/scan_ragged.hpp>
-#include <xloom/control_flow/scan_ragged_into.hpp>
 
 #include "../support/xtensor_extras.hpp"
 
@@ -32,7 +31,7 @@ int main()
     auto const update = [](float& a, float b, float& c) { c = a += b; };
 #if CASE == 0
     xloom::scan_ragged(add, init, x, splits);
-    xloom::scan_ragged_into(update, h, x, y, splits);
+    xloom::scan_ragged_into(update, h, x, splits, y);
 #elif CASE == 1
     xloom::scan_ragged(add, std::make_tuple(std::make_tuple(h)), x, splits);
 #elif CASE == 2
@@ -46,24 +45,24 @@ int main()
 #elif CASE == 6
     xloom::scan_ragged([](float a, float) { return a; }, init, x, splits);
 #elif CASE == 7
-    xloom::scan_ragged_into(update, std::make_tuple(std::make_tuple(h)), x, y, splits);
+    xloom::scan_ragged_into(update, std::make_tuple(std::make_tuple(h)), x, splits, y);
 #elif CASE == 8
     float scalar = 0;
-    xloom::scan_ragged_into(update, scalar, x, y, splits);
+    xloom::scan_ragged_into(update, scalar, x, splits, y);
 #elif CASE == 9
-    xloom::scan_ragged_into(update, init, x, y, splits);
+    xloom::scan_ragged_into(update, init, x, splits, y);
 #elif CASE == 10
-    xloom::scan_ragged_into(update, h, std::vector<float>{1, 2}, y, splits);
+    xloom::scan_ragged_into(update, h, std::vector<float>{1, 2}, splits, y);
 #elif CASE == 11
-    xloom::scan_ragged_into(update, h, x, x, splits);
+    xloom::scan_ragged_into(update, h, x, splits, x);
 #elif CASE == 12
-    xloom::scan_ragged_into(update, h, x, y, x);
+    xloom::scan_ragged_into(update, h, x, x, y);
 #elif CASE == 13
-    xloom::scan_ragged_into([](float& a, float b) { a += b; }, h, x, y, splits);
+    xloom::scan_ragged_into([](float& a, float b) { a += b; }, h, x, splits, y);
 #elif CASE == 14
-    xloom::scan_ragged_into([](float& a, float b, float& c) { return c = a += b; }, h, x, y, splits);
+    xloom::scan_ragged_into([](float& a, float b, float& c) { return c = a += b; }, h, x, splits, y);
 #elif CASE == 15
-    xloom::scan_ragged_into([](float& a, float b, float c) { c = a += b; }, h, x, y, splits);
+    xloom::scan_ragged_into([](float& a, float b, float c) { c = a += b; }, h, x, splits, y);
 #endif
     static_cast<void>(add), static_cast<void>(update), static_cast<void>(y), static_cast<void>(h);
 }

@@ -1,26 +1,27 @@
 // Mistakes in steps and in the operands around them: what the sentence, or the note beside it, says of them.
 // clang-format off
-// 1: xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
-// 2: xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple of values; return loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}
-// 3: xloom::loop: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}
-// 4: xloom::loop: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}
-// 5: xloom::scan: a state must keep its element type; convert what the body returns, or give init that type (0.0, not 0, for a double)
+// 1: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
+// 2: a step holds a condition, one state and one scan output, each a value or a std::tuple of values; return loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}
+// 3: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}
+// 4: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}
+// 5: a state must keep its element type; convert what the body returns, or give init that type (0.0, not 0, for a double)
 // 6: carried_state<1, float, double
 // 7: carried_state<0, int, double
 // 8: carried_state<0, int, double
-// 9: xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 10: xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 11: xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 12: xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 13: the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state
-// 14: the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state
-// 15: xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
+// 9: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 10: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 11: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 12: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 13: states come first behind the body, std::tuple() where there are none
+// 14: states come first behind the body, std::tuple() where there are none
+// 15: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
 // clang-format on
 #include <tuple>
 #include <vector>
 
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 int main()
 {

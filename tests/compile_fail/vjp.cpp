@@ -3,7 +3,7 @@
 // 1: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 2: residuals must be scan_residuals<State> of a scan or loop_residuals<State> of a loop, of the states' own type, without references and const; for views, of the container that owns such items
 // 3: the body must be callable as body(state&..., element const&..., param const&..., output&...); the arguments stand in the order body, states, scan_inputs, params, scan_outputs, with std::tuple() where there are none
-// 4: xloom::scan_into: a state is updated in place, so it must not be const
+// 4: a state is updated in place, so it must not be const
 // 5: scan inputs, their gradients and the cotangents of scan outputs are tensors with at least one axis
 // 6: a gradient is added to in place, so it must be a variable that is not const, or a view of one
 // 7: there must be a cotangent for each state, with items of the state's type; states that are tensors or scalars may be left out all together
@@ -14,14 +14,14 @@
 // 12: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 13: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
 // 14: the body must be callable as body(state const&..., element const&..., param const&...)
-// 15: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
+// 15: the body must return xloom::scan_step{state, scan_outputs}
 // 16: the pullback's arguments are pullback(ct_states, ct_outputs), ct_states of the types of the states
 // 17: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for each scan output, with items of its type; std::tuple() where there are none
 // 18: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., state cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...), where the first state cotangents are those after the iteration
 // 19: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 20: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
 // 21: the body must be callable as body(std::int64_t iteration, bool cond, carried value const&..., param const&...)
-// 22: xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}
+// 22: the body must return xloom::loop_step{cond, state, scan_outputs}
 // 23: the pullback's arguments are pullback(ct_states, ct_outputs), ct_states of the types of the states
 // 24: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for each scan output, with items of its type; std::tuple() where there are none
 // 25: the VJP must be callable as body_vjp(std::int64_t iteration, carried value const&..., param const&..., carried value's cotangent const&..., output cotangent const&..., carried value's cotangent&..., param cotangent&...), where the first cotangents are those after the iteration

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 #include "support/placed_tensor.hpp"
 #include "support/tensors.hpp"
@@ -66,7 +66,7 @@ TEST_CASE("rows of every length agree with the textbook, whatever the layout of 
                         auto y = place(textbook::tensor({lens.size(), T, width}, -1), of_y);
                         INFO("T = ", T, ", reverse: ", is_reverse, ", placements ", static_cast<int>(of_h),
                             ", ", static_cast<int>(of_x), ", ", static_cast<int>(of_y));
-                        scan_batched_into(decaying_sum, state, place(x, of_x), y, lengths_of(lens),
+                        scan_batched_into(decaying_sum, state, place(x, of_x), lengths_of(lens), y,
                             {.directions = {is_reverse ? reverse : forward}});
                         CHECK(equals(state, expected.final_state));
                         CHECK(equals(y, expected.scan_outputs));
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("ragged rows of static ranks and of fixed shapes agree with t
     auto const expected = textbook::scan_batched(textbook::decaying_sum, h, x, {2, 0, 3, 1}, false);
     xt::xtensor<double, 2> state = make_tensor<xt::xtensor<double, 2>>(h);
     auto y = make_tensor<Kind>(textbook::tensor({4, 3, 2}, -1));
-    scan_batched_into(decaying_sum, state, make_tensor<Kind>(x), y, xt::xtensor<short, 1>{2, 0, 3, 1});
+    scan_batched_into(decaying_sum, state, make_tensor<Kind>(x), xt::xtensor<short, 1>{2, 0, 3, 1}, y);
     CHECK(equals(state, expected.final_state));
     CHECK(equals(y, expected.scan_outputs));
 }
@@ -103,7 +103,7 @@ TEST_CASE("rows of scalars; several states, inputs and outputs of several types,
             y_t = x_t;
             z_t = double{w_t};
         },
-        std::tie(count, sum), std::tuple(x, 2 * x), std::tie(y, z), xt::xtensor<unsigned char, 1>{2, 3},
+        std::tie(count, sum), std::tuple(x, 2 * x), xt::xtensor<unsigned char, 1>{2, 3}, std::tie(y, z),
         {.directions = {reverse, forward}});
     CHECK(count == xt::xtensor<int, 1>{2, 13});
     CHECK(sum == xt::xtensor<float, 2>{{3.5f}, {15}});
@@ -115,12 +115,12 @@ TEST_CASE("without sequence_lens every row has T iterations; without inputs opti
 {
     xt::xtensor<int, 1> n = {1, 10};
     auto y = xt::xtensor<int, 2>::from_shape({2, 3});
-    scan_batched_into([](int& k, int& y_t) { y_t = k++; }, n, std::tuple(), y, std::nullopt, {.length = 3});
+    scan_batched_into([](int& k, int& y_t) { y_t = k++; }, n, std::tuple(), std::nullopt, y, {.length = 3});
     CHECK(n == xt::xtensor<int, 1>{4, 13});
     CHECK(y == xt::xtensor<int, 2>{{1, 2, 3}, {10, 11, 12}});
     scan_batched_into([](int& k, int x_t) { k += x_t; }, n, y);
     CHECK(n == xt::xtensor<int, 1>{10, 46});
-    scan_batched_into([](int x_t, int& y_t) { y_t = 2 * x_t; }, std::tuple(), y, y);
+    scan_batched_into([](int x_t, int& y_t) { y_t = 2 * x_t; }, std::tuple(), y, std::nullopt, y);
     CHECK(y == xt::xtensor<int, 2>{{2, 4, 6}, {20, 22, 24}});
 }
 
@@ -129,14 +129,14 @@ TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
     auto const never = [](auto&...) { FAIL_CHECK("the body ran"); };
     auto no_states = xt::xtensor<float, 2>::from_shape({0, 2});
     auto no_rows = xt::xtensor<float, 3>::from_shape({0, 3, 2});
-    scan_batched_into(never, no_states, no_rows, no_rows, xt::xtensor<int, 1>::from_shape({0}));
+    scan_batched_into(never, no_states, no_rows, xt::xtensor<int, 1>::from_shape({0}), no_rows);
 
     float const nan = std::numeric_limits<float>::quiet_NaN();
     xt::xtensor<float, 2, xt::layout_type::column_major> h = {{-0.0f, nan}, {3, 4}};
     auto no_steps = xt::xtensor<float, 3>::from_shape({2, 0, 2});
-    scan_batched_into(never, h, no_steps, no_steps);
+    scan_batched_into(never, h, no_steps, std::nullopt, no_steps);
     xt::xtensor<float, 3> y = xt::ones<float>({2, 3, 1});
-    scan_batched_into(never, h, xt::xtensor<float, 2>(xt::ones<float>({2, 3})), y, xt::xtensor<int, 1>{0, 0});
+    scan_batched_into(never, h, xt::xtensor<float, 2>(xt::ones<float>({2, 3})), xt::xtensor<int, 1>{0, 0}, y);
     CHECK(y == xt::zeros<float>({2, 3, 1}));
     CHECK(std::signbit(h(0, 0)));
     CHECK(std::isnan(h(0, 1)));
@@ -144,7 +144,7 @@ TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
 
     xt::xtensor<float, 3, xt::layout_type::column_major> none({2, 3, 0});
     int calls = 0;
-    scan_batched_into([&](auto&, auto const&, auto&) { ++calls; }, h, none, none);
+    scan_batched_into([&](auto&, auto const&, auto&) { ++calls; }, h, none, std::nullopt, none);
     CHECK(calls == 6);
 }
 
@@ -159,13 +159,13 @@ TEST_CASE("an output may be the tensor of a forward input, in every layout; its 
         CAPTURE(static_cast<int>(how));
         auto state = place(h, how);
         auto x_and_y = place(x, how);
-        scan_batched_into(decaying_sum, state, x_and_y, x_and_y, lengths_of(lens));
+        scan_batched_into(decaying_sum, state, x_and_y, lengths_of(lens), x_and_y);
         CHECK(equals(state, expected.final_state));
         CHECK(equals(x_and_y, expected.scan_outputs));
 
         state = place(h, how);
         x_and_y = place(x, how);
-        scan_batched_into(captured, state, x_and_y, x_and_y, lengths_of(lens));
+        scan_batched_into(captured, state, x_and_y, lengths_of(lens), x_and_y);
         CHECK(equals(state, expected.final_state));
         CHECK(equals(x_and_y, expected.scan_outputs));
     }
@@ -185,7 +185,7 @@ TEST_CASE("a body that captures an output reads the elements of earlier iteratio
             y_t(1) = sum;
             ++k;
         },
-        n, std::tuple(), y, std::nullopt, {.length = 3});
+        n, std::tuple(), std::nullopt, y, {.length = 3});
     CHECK(xt::view(y, xt::all(), xt::all(), 1) == xt::xtensor<int, 2>{{1, 2, 4}, {8, 16, 32}});
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("what a body throws passes through; states and outputs hold what was w
 {
     xt::xtensor<double, 3> const x = xt::ones<double>({3, 2, 2});
     auto const check = [&](auto h, auto y) {
-        CHECK_THROWS_WITH_AS(scan_batched_into(sum_until{.last = 3}, h, x, y, xt::xtensor<int, 1>{1, 2, 2}),
+        CHECK_THROWS_WITH_AS(scan_batched_into(sum_until{.last = 3}, h, x, xt::xtensor<int, 1>{1, 2, 2}, y),
             "enough", std::runtime_error);
         CHECK(xt::view(h, 0) == xt::xtensor<double, 1>{1, 1});
         CHECK(xt::view(h, 2) == xt::xtensor<double, 1>{0, 0});
@@ -214,7 +214,7 @@ TEST_CASE("what a body throws passes through; states and outputs hold what was w
             throw std::runtime_error("two");
     };
     CHECK_THROWS_WITH_AS(
-        scan_batched_into(throws, n, std::tuple(), std::tuple(), xt::xtensor<int, 1>{1, 3}, {.length = 3}),
+        scan_batched_into(throws, n, std::tuple(), xt::xtensor<int, 1>{1, 3}, std::tuple(), {.length = 3}),
         "two", std::runtime_error);
     CHECK(n == xt::xtensor<int, 1>{1, 2});
 }
@@ -224,7 +224,7 @@ TEST_CASE("in debug builds an output that the body does not write is NaN")
 {
     xt::xtensor<double, 2> const x = {{1, 2}};
     xt::xtensor<double, 2> y = {{5, 5}};
-    scan_batched_into([](double, double&) {}, std::tuple(), x, y, xt::xtensor<int, 1>{1});
+    scan_batched_into([](double, double&) {}, std::tuple(), x, xt::xtensor<int, 1>{1}, y);
     CHECK(std::isnan(y(0, 0)));
     CHECK(y(0, 1) == 0);
 }

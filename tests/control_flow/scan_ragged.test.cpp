@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <xloom/control_flow/scan_ragged.hpp>
-#include <xloom/control_flow/scan_ragged_into.hpp>
 
 #include "support/xtensor_extras.hpp"
 
@@ -47,7 +46,7 @@ TEST_CASE("scan_ragged: scalar states and elements")
     auto h = init;
     auto z = xt::xtensor<double, 1>::from_shape({11});
     xloom::scan_ragged_into(
-        [](double& h_s, double x_i, double& z_i) { z_i = h_s = next(h_s, x_i); }, h, x, z, splits);
+        [](double& h_s, double x_i, double& z_i) { z_i = h_s = next(h_s, x_i); }, h, x, splits, z);
     CHECK(h == final_state);
     CHECK(z == running);
 }
@@ -83,7 +82,7 @@ TEST_CASE("scan_ragged: rows of states and elements, several operands, every lay
                 for (std::size_t c = 0; c < 2; ++c)
                     z_i(c) = h_s(c) = next(h_s(c), k * x_i(c));
             },
-            h, std::tie(x, scale), z, splits);
+            h, std::tie(x, scale), splits, z);
         CHECK(h == expected_state);
         CHECK(z == expected);
     }
@@ -92,7 +91,7 @@ TEST_CASE("scan_ragged: rows of states and elements, several operands, every lay
 TEST_CASE("scan_ragged: in place, without states, without rows")
 {
     auto x = numbers();
-    xloom::scan_ragged_into([](double x_i, double& y_i) { y_i = 2 * x_i; }, std::tuple(), x, x, splits);
+    xloom::scan_ragged_into([](double x_i, double& y_i) { y_i = 2 * x_i; }, std::tuple(), x, splits, x);
     CHECK(x == 2 * numbers());
 
     auto const none = xt::xtensor<double, 1>::from_shape({0});
@@ -117,7 +116,7 @@ TEST_CASE("scan_ragged: a body's exception propagates, and results are written s
             throw std::runtime_error("nine");
         y_i = h_s += x_i;
     };
-    CHECK_THROWS_WITH_AS(xloom::scan_ragged_into(faulty, h, x, y, splits), "nine", std::runtime_error);
+    CHECK_THROWS_WITH_AS(xloom::scan_ragged_into(faulty, h, x, splits, y), "nine", std::runtime_error);
     CHECK(y(4) == 5);
     CHECK(y(10) == -1);
 }
@@ -141,12 +140,12 @@ TEST_CASE("scan_ragged: errors")
         xloom::shape_error);
     auto y = xt::xtensor<double, 1>::from_shape({10});
     auto const body = [](double& a, double b, double& c) { c = a += b; };
-    CHECK_THROWS_AS(xloom::scan_ragged_into(body, h, x, y, splits), xloom::shape_error);
-    CHECK_THROWS_AS(xloom::scan_ragged_into(body, h, x, h, splits), xloom::error);
+    CHECK_THROWS_AS(xloom::scan_ragged_into(body, h, x, splits, y), xloom::shape_error);
+    CHECK_THROWS_AS(xloom::scan_ragged_into(body, h, x, splits, h), xloom::error);
     splits_tensor counts = {0, 1, 3};
     auto first = xt::view(counts, xt::range(0, 2));
     CHECK_THROWS_WITH_AS(xloom::scan_ragged_into([](std::int64_t& a, std::int64_t b) { a += b; }, first,
-                             xt::xtensor<std::int64_t, 1>{1, 2, 3}, std::tuple(), counts),
+                             xt::xtensor<std::int64_t, 1>{1, 2, 3}, counts),
         "xloom::scan_ragged_into: a state or output must have exclusive memory, but states[0] overlaps "
         "row_splits. Copy one of the two.",
         xloom::overlap_error);

@@ -11,6 +11,7 @@
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_list.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>

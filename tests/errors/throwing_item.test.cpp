@@ -6,7 +6,7 @@
 #include <new>
 
 #include <xloom/control_flow/loop_into.hpp>
-#include <xloom/control_flow/scan_batched_into.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_throwing_item_test {
@@ -67,7 +67,7 @@ TEST_CASE("scan_batched_into hands on what copying a strided element throws, of 
 {
     auto y = xt::xtensor<heavy, 3, xt::layout_type::column_major>::from_shape({2, 4, 2});
     xt::xtensor<int, 1> n = {0, 2};
-    CHECK_THROWS_AS(scan_batched_into(count, n, std::tuple{}, y, xt::xtensor<int, 1>{2, 3}, {.length = 4}),
+    CHECK_THROWS_AS(scan_batched_into(count, n, std::tuple{}, xt::xtensor<int, 1>{2, 3}, y, {.length = 4}),
         std::bad_alloc);
     CHECK(n == xt::xtensor<int, 1>{2, 4});
     for (std::size_t t = 0; t < 4; ++t)
@@ -77,7 +77,7 @@ TEST_CASE("scan_batched_into hands on what copying a strided element throws, of 
     auto h = xt::xtensor<heavy, 2, xt::layout_type::column_major>::from_shape({3, 2});
     auto const add = [](auto& state) { state(1).value += 1; };
     CHECK_THROWS_AS(
-        scan_batched_into(add, h, std::tuple{}, std::tuple{}, xt::xtensor<int, 1>{2, 3, 1}, {.length = 3}),
+        scan_batched_into(add, h, std::tuple{}, xt::xtensor<int, 1>{2, 3, 1}, std::tuple{}, {.length = 3}),
         std::bad_alloc);
     CHECK(h(0, 1) == 2);
     CHECK(h(1, 1) == 0);

@@ -21,11 +21,9 @@ set(elsewhere
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
   "benchmark rnn | benchmarks/scan_cell.bench.cpp | xloom::rnn"
   "benchmark rnn_cell | benchmarks/small_cells.bench.cpp | rnn_cell"
-  "benchmark scan_batched_into | benchmarks/scan_batched.bench.cpp | scan_batched_into"
   "benchmark scan_into | benchmarks/scan.bench.cpp | scan_into"
   "benchmark selective_scan_vjp | benchmarks/selective_scan.bench.cpp | selective_scan_vjp_into"
   "benchmark segment_scan | benchmarks/segment_reduce.bench.cpp | segment_scan"
-  "test scan_ragged_into | tests/control_flow/scan_ragged.test.cpp | scan_ragged_into"
   "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_vjp_into"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
   "example scan_into | examples/voice_activity/detector.cpp | scan_into")
@@ -52,7 +50,6 @@ set(exceptions
   "benchmark sacado | an adapter, whose time is that of Sacado"
   "benchmark row_splits | one pass over the ids"
   "benchmark scan_ragged | the iterations of scan, without padding"
-  "benchmark scan_ragged_into | the iterations of scan_into, without padding"
   "benchmark segment_softmax | the softmax of attn_lstm, segment by segment"
   "benchmark storage_types | traits only, nothing runs"
   "example linear_recurrence | docs/parallel_scans.md has calls of a few lines"
@@ -74,11 +71,9 @@ set(exceptions
   "example rnn_vjp | as examples/delayed_echo, with other names"
   "example row_splits | docs/parallel_scans.md has calls of a few lines"
   "example scan_ragged | as scan_batched in examples/smoothed_sensors, without padding"
-  "example scan_ragged_into | as scan_ragged, on states and outputs of its own"
   "example segment_reduce | docs/parallel_scans.md has calls of a few lines"
   "example segment_scan | as segment_reduce"
   "example segment_softmax | as segment_reduce"
-  "example scan_batched_into | as examples/smoothed_sensors, on states and outputs of its own"
   "example sacado | the examples do without Sacado")
 
 set(faults 0)

@@ -8,7 +8,7 @@
 #include <xloom/detail/scan/body_call.hpp>
 #include <xloom/detail/scan/growable_outputs.hpp>
 #include <xloom/detail/scan/loop_control.hpp>
-#include <xloom/detail/scan/loop_types.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -91,17 +91,24 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 /// result.scan_outputs; // = [6, 3, 1.5]
 /// result.trip_count; // = 3
 /// ```
-template <class Body, class Init>
-auto loop(Body&& body, Init&& init, loop_options const& options = {})
+template <class Body, class Init, class... Env>
+auto loop(Body&& body, Init&& init, loop_options const& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (is_valid_loop<Body, state>()) {
+    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
         return detail::run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
+}
+
+/// Runs loop without options. It takes nothing behind them, which one sentence says of what is there.
+template <class Body, class Init, detail::beside_options<loop_options> First, class... Env>
+auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
+{
+    return loop(body, static_cast<Init&&>(init), {}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,7 +3,7 @@
 
 #include <xloom/detail/scan/body_call.hpp>
 #include <xloom/detail/scan/loop_control.hpp>
-#include <xloom/detail/scan/loop_types.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -80,16 +80,24 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
 /// v; // = 0.75
 /// status.trip_count; // = 3
 /// ```
-template <class Body, class States, class Outputs = std::tuple<>>
+template <class Body, class States, class Outputs = std::tuple<>, class... Env>
 loop_status loop_into(
-    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
+    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (is_valid_loop_into<Body, States, Outputs>())
+    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop_into<Body, States, Outputs>())
         return detail::run_loop_into(
             "xloom::loop_into", body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
         return {}; // a value, so that one mistake gives one error
+}
+
+/// Runs loop_into without options. It takes nothing behind them, which one sentence says of what is there.
+template <class Body, class States, class Outputs, detail::beside_options<loop_options> First, class... Env>
+loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs, First&& first, Env&&... env)
+{
+    return loop_into(body, static_cast<States&&>(states), static_cast<Outputs&&>(scan_outputs), {},
+        static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

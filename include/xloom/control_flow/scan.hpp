@@ -1,15 +1,13 @@
 #pragma once
 // The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
-// Includes scan_into, scan_batched and scan_batched_into.
+// Includes scan_into.
 
 #include <utility>
 
-#include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_batched_into.hpp>
 #include <xloom/control_flow/scan_into.hpp>
 #include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/scan_body.hpp>
-#include <xloom/detail/scan/scan_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -49,12 +47,13 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
     return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
 }
 
-template <bool LeadingAxis, class Body, class Init, class Inputs>
+template <bool LeadingAxis, class... Env, class Body, class Init, class Inputs>
 auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+    if constexpr (satisfied<environment<takes<>, Env...>>() &&
+                  is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
@@ -104,17 +103,18 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// total; // = [9, 12]
 /// running; // = [[1, 2], [4, 6], [9, 12]]
 /// ```
-template <class Body, class Init, class Inputs>
-auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
+template <class Body, class Init, class Inputs, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, Env&&...)
 {
-    return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
+    return detail::scan<true, Env...>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
 /// Runs scan with axes, directions or a length. The types of the results do not depend on the options.
-template <class Body, class Init, class Inputs>
-auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
+template <class Body, class Init, class Inputs, class... Env>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options, Env&&...)
 {
-    return detail::scan<false>(body, static_cast<Init&&>(init), scan_inputs, options);
+    return detail::scan<false, Env...>(body, static_cast<Init&&>(init), scan_inputs, options);
 }
 
 } // namespace xloom::inline XLOOM_ABI

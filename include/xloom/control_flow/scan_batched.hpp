@@ -1,75 +1,53 @@
 #pragma once
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
-#include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <xloom/detail/check/scan_batched.hpp>
 #include <xloom/detail/scan/batch_rows.hpp>
-#include <xloom/detail/scan/row_lengths.hpp>
-#include <xloom/detail/scan/scan_batched_types.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/run_rows.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-template <class Outputs>
-struct as_tuple {
-    using type = std::tuple<Outputs>;
-};
-template <class... Ys>
-struct as_tuple<std::tuple<Ys...>> {
-    using type = std::tuple<Ys...>;
-};
-
-template <class Step, class Body, class State, class Inputs, class Lens>
+template <class Step, class Body, class State, class Inputs, class Lens, class Policy>
 auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
-    scan_batched_options const& options)
+    scan_batched_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
+    batch_rows const rows(op, sequence_lens,
+        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
+    auto places = detail::places_of(inputs);
+    detail::place_in_time(places, axes(places.size(), 1), options.directions);
+    return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, places, policy);
+}
+
+template <class Body, class... States, class Inputs, class Lens, class... Outputs, class Policy>
+void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    Lens const& sequence_lens, std::tuple<Outputs&...> outputs, scan_batched_options const& options,
+    Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_batched_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
     batch_extent const extent =
-        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options);
-    row_lengths const lengths(op, sequence_lens, extent);
-
-    rows_t<State> row{};
-    using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
-    stack outputs(op, extent);
-    batch_cursors<Inputs> elements(inputs, extent.length, options.directions);
-    step_memory_pool recycled;
-    for (std::size_t b = 0; b < extent.batch; ++b) {
-        std::size_t const length = lengths[b];
-        detail::for_each_leaf(
-            states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        elements.start_row(inputs, b, length);
-        // The first iteration of all gives the shapes of the outputs. The others write through writers of
-        // their own, which stay in registers.
-        std::size_t const opening = outputs.is_open() ? 0 : (std::min)(length, std::size_t{1});
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements.cursors(), 0, opening,
-            [&](auto const& values, std::size_t) {
-                outputs.open(values, b);
-                outputs.row(b).push(op, values, 0, b);
-            },
-            b);
-        auto writers = outputs.row(b, opening);
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements.cursors(), opening, length,
-            [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
-        outputs.end_row(b, length);
-        detail::for_each_leaf(
-            states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
-    }
-
-    auto stacked = std::move(outputs).finish();
-    if constexpr (is_tuple<decltype(Step::scan_outputs)>)
-        return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
-    else
-        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{
-            std::move(state), std::move(std::get<0>(stacked))};
+        check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
+    check_batch_outputs(op, detail::shapes_of(outputs), extent);
+    batch_rows const rows(op, sequence_lens, extent);
+    row_scan_places places{detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
+    detail::place_in_time(places.inputs, axes(places.inputs.size(), 1), options.directions);
+    detail::place_in_time(places.outputs, axes(places.outputs.size(), 1), {});
+    check_overlap(op, places.states, places.inputs, places.outputs);
+    check_lengths_overlap(op, rows.given(), "states", places.states);
+    check_lengths_overlap(op, rows.given(), "scan_outputs", places.outputs);
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
 }
 
 } // namespace detail
@@ -89,9 +67,12 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
 /// Options   directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
 ///           start at 0.
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first row passes on; rows of other threads run to their end.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
 ///           [0, T]. body_error as in scan.
-/// Order     rows in order, each from its first to its last iteration.
+/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
 /// Differs   from ONNX Runtime: a sequence length of 0 is valid. ONNX leaves the tail undefined; it is zero
 ///           here, as in ONNX Runtime.
 /// Source    ONNX Scan-8; infer_scan has the shape rule.
@@ -104,20 +85,99 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 /// total; // = [6, 4]
 /// running; // = [[1, 3, 6], [4, 0, 0]]
 /// ```
-template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t, class... Env>
 auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
+    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {}, Env&&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan_batched<Body, state, inputs, Lens>()) {
-        using step = bare<typename scan_batched_call<Body, state, inputs>::result>;
+    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
+                      carried_by_rows<state>, scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
+                      returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
+        using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens, options);
+            detail::evaluated_inputs(scan_inputs), sequence_lens, options, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
+}
+
+/// Runs scan_batched without options.
+template <class Body, class Init, class Inputs, class Lens,
+    detail::beside_options<scan_batched_options> First, class... Env>
+auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens,
+    First&& first, Env&&... env)
+{
+    return scan_batched(body, static_cast<Init&&>(init), scan_inputs, sequence_lens, scan_batched_options{},
+        static_cast<First&&>(first), static_cast<Env&&>(env)...);
+}
+
+/// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for b in range(N):
+///         for t in range(sequence_lens[b]):
+///             body(states[b], x[b, t], y[b, t])
+///         y[b, sequence_lens[b]:] = 0
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_into, but a state is a row of the
+/// caller's tensor: an element_view, or one item where the tensor's rank is statically 1. It cannot change
+/// its shape. A row of length 0 keeps its states.
+///
+/// Shapes    states [N, ...], scan inputs [N, T, ...], scan outputs [N, T, ...], sequence_lens [N], each in
+///           [0, T]; std::nullopt: T for every row.
+/// Options   as scan_batched.
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first row passes on; rows of other threads run to their end.
+/// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
+///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape,
+///           or as in scan an expression does not broadcast. After a body_error or an exception of the body,
+///           states and outputs hold the values written so far; the element of that iteration, and a row of a
+///           state whose items are not contiguous, may be unwritten.
+/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and, in each thread, for strided elements.
+/// Aliasing  as scan_into: an output may be the same tensor as a forward input, whose elements beyond the
+///           length of a row are then zeros, too.
+/// Source    ONNX Scan-8.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const lens = {3, 1};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 2>::from_shape({2, 3});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_batched_into(add, total, x, lens, running);
+/// total; // = [6, 14]
+/// running; // = [[1, 3, 6], [14, 0, 0]]
+/// ```
+template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
+    class... Env>
+void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
+    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {},
+    scan_batched_options const& options = {}, Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
+                      holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
+                      updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())
+        run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            sequence_lens, detail::leaves(scan_outputs), options, detail::policy_of(env...));
+}
+
+/// Runs scan_batched_into without options.
+template <class Body, class States, class Inputs, class Lens, class Outputs,
+    detail::beside_options<scan_batched_options> First, class... Env>
+void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs, Lens const& sequence_lens,
+    Outputs&& scan_outputs, First&& first, Env&&... env)
+{
+    scan_batched_into(body, static_cast<States&&>(states), scan_inputs, sequence_lens,
+        static_cast<Outputs&&>(scan_outputs), scan_batched_options{}, static_cast<First&&>(first),
+        static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

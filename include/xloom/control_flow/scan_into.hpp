@@ -1,59 +1,13 @@
 #pragma once
 // Scan in place: the body updates the caller's states and writes the caller's outputs.
 
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/requirements.hpp>
+#include <xloom/detail/scan/run_iteration.hpp>
 #include <xloom/detail/scan/scan_length.hpp>
-#include <xloom/detail/scan/scan_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
-
-/// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
-/// elements share it already.
-template <class Input, class Output>
-void share_element(Input&, Output&)
-{}
-template <class T, class InputShape, class OutputShape>
-void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<T, OutputShape>& output)
-{
-    input.share_buffer_of(output);
-}
-
-/// Finds the outputs that are the same tensor as an input, whose elements must not be written before the body
-/// runs, and makes the body's writes to them visible through the input. Requires check_overlap.
-template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
-std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
-    std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
-    std::tuple<Outputs...>& outputs)
-{
-    std::array<bool, K> holds_input{};
-    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
-        detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_same_traversal(output_places[k], input_places[m])) {
-                holds_input[k] = true;
-                detail::share_element(input, output);
-            }
-        });
-    });
-    return holds_input;
-}
-
-/// Runs one iteration of a scan in place.
-template <class Body, class States, class Inputs, class Outputs, std::size_t K>
-void run_iteration(
-    Body& body, States const& states, Inputs& x, Outputs& y, std::array<bool, K> const& holds_input)
-{
-    detail::enter_all(x);
-    detail::enter_all(y);
-    detail::for_each_leaf(y, [&](auto k, auto& cursor) {
-        if (!holds_input[k])
-            detail::poison(cursor.element());
-    });
-    detail::call_body(body, states, detail::input_elements(x), detail::output_elements(y));
-    detail::leave_all(x);
-    detail::leave_all(y);
-}
 
 /// Runs a scan in place. Op is the operator's name in errors.
 ///
@@ -80,7 +34,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         inputs, input_places, kernel::all_iterations(length), write_back::each_element, workspace);
     auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
         outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
-    std::array<bool, sizeof...(Outputs)> const holds_input =
+    std::array<bool, sizeof...(Outputs)> const is_in_place =
         detail::join_in_place(input_places, x, output_places, y);
     shape_guards const guards(states);
     std::tuple<local_state<States>...> held(states);
@@ -94,7 +48,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::run_bodies(fail, [&] {
         detail::name_states(op, current, [&] {
             for (; t < length; ++t) {
-                detail::run_iteration(body, current, x, y, holds_input);
+                detail::run_iteration(body, current, x, y, is_in_place);
                 guards.check_shapes(op, "states", current, t);
             }
         });
@@ -106,14 +60,16 @@ inline constexpr scan_options default_scan_options{};
 
 inline constexpr std::string_view scan_into_name = "xloom::scan_into";
 
-template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
+template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs, class... Env>
 void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options, scan_workspace* workspace = nullptr)
+    scan_options const& options, Env&&... env)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
+    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>>() &&
+                  is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
-            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options, workspace);
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
+            detail::workspace_of<scan_workspace>(env...));
 }
 
 } // namespace detail
@@ -153,26 +109,9 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// sum; // = 6
 /// y; // = [1, 3, 6]
 /// ```
-template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
-{
-    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
-        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options);
-}
-
-/// Runs scan_into with axes, directions or a length.
-template <class Body, class States, class Inputs, class Outputs>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options)
-{
-    detail::scan_into<false>(
-        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
-}
-
-/// Runs scan_into with the memory of earlier calls for the buffers of elements that are not contiguous. A
-/// call with the same operands as an earlier one allocates nothing, except for lazy operands.
 ///
-/// Example
+/// With a workspace a call with the same operands as an earlier one allocates nothing, except for lazy
+/// operands:
 /// ```cpp
 /// xt::xtensor<float, 2> const samples = {{1, 2, 3}, {4, 5, 6}}; // [channel, time]
 /// xt::xtensor<float, 1> peak = {0, 0};
@@ -181,12 +120,22 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
 /// xloom::scan_into(larger, peak, samples, std::tie(), {.scan_input_axes = {1}}, workspace);
 /// peak; // = [3, 6]
 /// ```
-template <class Body, class States, class Inputs, class Outputs>
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+void scan_into(
+    Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {}, Env&&... env)
+{
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options, static_cast<Env&&>(env)...);
+}
+
+/// Runs scan_into with axes, directions or a length.
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options, scan_workspace& workspace)
+    scan_options const& options, Env&&... env)
 {
     detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs,
-        static_cast<Outputs&&>(scan_outputs), options, &workspace);
+        static_cast<Outputs&&>(scan_outputs), options, static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

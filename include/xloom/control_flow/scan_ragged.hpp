@@ -1,50 +1,49 @@
 #pragma once
 // Scans over the segments of ragged rows.
 
+#include <string_view>
 #include <utility>
 
 #include <xloom/detail/check/scan_ragged.hpp>
-#include <xloom/detail/scan/scan_ragged_types.hpp>
+#include <xloom/detail/scan/ragged_rows.hpp>
+#include <xloom/detail/scan/run_rows.hpp>
+#include <xloom/detail/scan/scan_length.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-template <class Step, class Body, class State, class Inputs, class Splits>
-auto run_scan_ragged(Body& body, State state, Inputs const& inputs, Splits const& row_splits)
+template <class Step, class Body, class State, class Inputs, class Splits, class Policy>
+auto run_scan_ragged(
+    Body& body, State state, Inputs const& inputs, Splits const& row_splits, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_ragged";
-    using stack = stacked_outputs<decltype(Step::scan_outputs), dynamic_length>;
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
-    std::size_t const rows =
-        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {});
-    row_split_list const splits(op, row_splits, rows);
-    check_segment_states(op, "init", detail::shapes_of(states), splits.size());
+    ragged_rows const rows(op, row_splits,
+        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
+    check_segment_states(op, "init", detail::shapes_of(states), rows.size());
+    return detail::run_rows<Step>(
+        op, rows, body, std::move(state), inputs, detail::places_of(inputs), policy);
+}
 
-    rows_t<State> row{};
-    auto elements =
-        cursor_set<Inputs, true>::start(inputs, detail::places_of(inputs), kernel::all_iterations(rows));
-    stack outputs;
-    step_memory_pool recycled;
-    for (std::size_t s = 0; s < splits.size(); ++s) {
-        detail::for_each_leaf(
-            states, [&](auto i, auto const& each) { detail::load_row(each, s, std::get<i>(row)); });
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements, 0, splits.length(s),
-            [&](auto const& values, std::size_t t) {
-                if (t + splits.begin(s) == 0)
-                    outputs.open(op, values, rows, {});
-                outputs.push(op, values, t);
-            },
-            s);
-        detail::for_each_leaf(
-            states, [&](auto i, auto& each) { detail::store_row(each, s, std::get<i>(row)); });
-    }
-    if (rows == 0)
-        outputs.open_empty(op, {});
-    return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
+template <class Body, class... States, class Inputs, class Splits, class... Outputs, class Policy>
+void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    Splits const& row_splits, std::tuple<Outputs&...> outputs, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_ragged_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
+    check_segment_states(op, "states", detail::shapes_of(states), rows.size());
+    row_scan_places const places{
+        detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
+    check_overlap(op, places.states, places.inputs, places.outputs);
+    check_splits_overlap(op, detail::memory_of(row_splits), "states", places.states);
+    check_splits_overlap(op, detail::memory_of(row_splits), "scan_outputs", places.outputs);
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
 }
 
 } // namespace detail
@@ -62,9 +61,12 @@ auto run_scan_ragged(Body& body, State state, Inputs const& inputs, Splits const
 /// Shapes    init [S, ...], scan inputs [N, ...], at least one, row_splits [S + 1], from 0 to N, not
 ///           decreasing. Outputs [N, ...]. A segment without rows keeps its states.
 /// Types     as scan_batched; row_splits of any integers.
-/// Errors    before the first iteration: shape_error; index_error: row_splits that are none. body_error as in
-///           scan, with the segment as the row.
-/// Order     segments in order, each from its first to its last row.
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
+/// Errors    before the first iteration: shape_error; index_error: row_splits do not begin with 0, end with N
+///           and ascend. body_error as in scan, with the segment as the row.
+/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
 /// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
 /// Example
 /// ```cpp
@@ -74,19 +76,70 @@ auto run_scan_ragged(Body& body, State state, Inputs const& inputs, Splits const
 /// total; // = [6, 14]
 /// running; // = [1, 3, 6, 14]
 /// ```
-template <class Body, class Init, class Inputs, class Splits>
-auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits const& row_splits)
+template <class Body, class Init, class Inputs, class Splits, class... Env>
+auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits const& row_splits, Env&&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (is_valid_scan_ragged<Body, state, inputs, Splits>()) {
-        using step = bare<typename scan_ragged_call<Body, state, inputs>::result>;
+    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
+                      carried_by_rows<state>, scanned_inputs<inputs>, some_input<inputs>,
+                      holds_row_splits<Splits>,
+                      returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
+        using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        return run_scan_ragged<step>(
-            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), splits);
+        return run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Runs scan_ragged in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for s in range(S):
+///         for i in range(row_splits[s], row_splits[s + 1]):
+///             body(states[s], x[i], y[i])
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_batched_into.
+///
+/// Shapes    states [S, ...], scan inputs and outputs [N, ...], row_splits [S + 1], from 0 to N, not
+///           decreasing. A segment without rows keeps its states.
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
+/// Errors    before the first write: shape_error, overlap_error; index_error: row_splits do not begin with 0,
+///           end with N and ascend. body_error as in scan_batched_into.
+/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands, in each thread for strided elements, and for row_splits that are not of
+///           std::size_t's size.
+/// Aliasing  as scan_into.
+/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 1>::from_shape({4});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_ragged_into(add, total, x, row_splits, running);
+/// total; // = [6, 14]
+/// running; // = [1, 3, 6, 14]
+/// ```
+template <class Body, class States, class Inputs, class Splits, class Outputs = std::tuple<>, class... Env>
+void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, Splits const& row_splits,
+    Outputs&& scan_outputs = {}, Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
+                      holds_row_splits<Splits>, written_by_body<Outputs>,
+                      updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs), splits,
+            detail::leaves(scan_outputs), detail::policy_of(env...));
     }
 }
 

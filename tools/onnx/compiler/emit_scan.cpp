@@ -144,8 +144,7 @@ void emit_scan(emission& out, node& each)
     used_outputs used(each, of);
     scan_outputs& outputs = used.written;
 
-    out.include(
-        of.is_batched ? "xloom/control_flow/scan_batched_into.hpp" : "xloom/control_flow/scan_into.hpp");
+    out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan_into.hpp");
     states.start(out, each, of.first_state);
     if (outputs.needs_trips()) {
         if (of.M == 0)
@@ -176,10 +175,11 @@ void emit_scan(emission& out, node& each)
     out.end_block();
     out.outdent();
     out.line("}},");
-    std::vector<std::string> operands{states.storage(), tied(of.inputs), outputs.storage()};
-    std::string const options = options_of(of, used);
-    if (of.is_batched && (each.has(0) || !options.empty()))
+    std::vector<std::string> operands{states.storage(), tied(of.inputs)};
+    if (of.is_batched)
         operands.push_back(each.has(0) ? out.operand(each.input(0)) : "std::nullopt");
+    operands.push_back(outputs.storage());
+    std::string const options = options_of(of, used);
     if (!options.empty())
         operands.push_back(options);
     auto const is_inner = [](std::size_t axis) { return axis != 0; };

@@ -1,80 +1,128 @@
 #pragma once
-// The rows of a batch: their states, cursors over their inputs, and their stacked outputs.
+// The rows of a batch: axis 0 of every operand is the rows, axis 1 of inputs and outputs their elements.
 
 #include <array>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include <xloom/detail/check/lengths.hpp>
 #include <xloom/detail/check/scan_batched.hpp>
-#include <xloom/detail/scan/element_cursor.hpp>
-#include <xloom/detail/scan/stacked_outputs.hpp>
-#include <xloom/detail/tensor/operand_tuple.hpp>
+#include <xloom/detail/scan/rows.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The shape type of one row of a batch.
+/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
+template <class X>
+inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
-using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
+inline constexpr bool is_sequence_lens<X> =
+    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
-template <tensor X>
-consteval auto row_type()
-{
-    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
-        return std::type_identity<item_t<X>>{};
-    else
-        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
-}
-
-/// The std::tuple of one row of each state, as the body carries it.
-template <class Leaves>
-struct row_tuple;
-template <class... Xs>
-struct row_tuple<std::tuple<Xs...>> {
-    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
+/// Requires the lengths of the rows of a batch.
+template <class Lens>
+struct holds_sequence_lens {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_sequence_lens<Lens>;
+        static_assert(is_valid, "sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes "
+                                "behind the scan inputs, before outputs and options");
+        return is_valid;
+    }
 };
 
-/// Returns a pointer to row b of an operand, and the axis of its rows, which holds the layout of each row.
-template <class X>
-auto row_of(X& operand, std::size_t b)
-{
-    kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
-    return std::pair(
-        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
-}
+template <class Leaves>
+class batch_cursors;
 
-template <class State, class Row>
-void load_row(State const& state, std::size_t b, Row& row)
-{
-    auto const [first, rows] = detail::row_of(state, b);
-    if constexpr (tensor<Row>) {
-        detail::make_shape(row, rows.element.dims);
-        kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(row).strides)(
-            first, enable_tensor<Row>::data(row));
-    } else {
-        row = *first;
+/// The rows of a batch of N scans with T elements each, of which every row uses its own number. An output
+/// holds [N, T, element...], with zeros behind the end of a shorter row.
+class batch_rows {
+public:
+    template <class Leaves>
+    using cursors = batch_cursors<Leaves>;
+    template <class Y>
+    using stacked_t = detail::stacked_t<detail::stacked_t<Y, dynamic_length>, dynamic_length>;
+
+    static constexpr bool has_tails = true;
+
+    /// Errors    shape_error, index_error
+    template <class Lens>
+    batch_rows(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+        : given_(refer(sequence_lens)), extent_(extent)
+    {
+        check_rank(op, "sequence_lens", given_.rank());
+        check_lengths(op, "sequence_lens", given_, extent.batch, "T", extent.length);
     }
-}
 
-template <class State, class Row>
-void store_row(State& state, std::size_t b, Row const& row)
-{
-    auto const [first, rows] = detail::row_of(state, b);
-    output_writer<item_t<State>>(first, rows).push(row);
-}
+    /// The sequence_lens of the call.
+    lengths_ref const& given() const { return given_; }
+    /// Returns T.
+    std::size_t longest() const { return extent_.length; }
+    std::size_t size() const { return extent_.batch; }
+    std::size_t length(std::size_t b) const
+    {
+        return given_.is_given() ? static_cast<std::size_t>(given_[b]) : extent_.length;
+    }
 
-/// Sets the elements of row b of a row-major output from `length` on to zeros. Requires rows and iterations.
-template <class Y>
-void clear_row(Y& output, std::size_t b, std::size_t length, batch_extent extent)
-{
-    std::size_t const count = element_count(detail::shape_of(output)) / extent.batch / extent.length;
-    std::fill_n(enable_tensor<Y>::data(output) + (b * extent.length + length) * count,
-        (extent.length - length) * count, item_t<Y>{});
-}
+    /// Returns the first row of part `part` of `parts`, which have about the same number of iterations.
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        if (!given_.is_given())
+            return detail::begin_of_part(part, parts, size());
+        std::size_t all = size();
+        for (std::size_t b = 0; b < size(); ++b)
+            all += length(b);
+        std::size_t const begin = detail::begin_of_part(part, parts, all);
+        std::size_t row = 0;
+        for (std::size_t before = 0; before < begin; ++row)
+            before += 1 + length(row);
+        return row;
+    }
+
+    shape stacked_shape(std::string_view op, std::size_t k, shape const& element, std::size_t bytes) const
+    {
+        shape const row = detail::stacked_shape(op, k, element, extent_.length, bytes, {});
+        return detail::stacked_shape(op, k, row, extent_.batch, bytes, {});
+    }
+
+    /// Returns the elements of row b of an operand.
+    kernel::time_axis elements_of_row(strided_layout const& layout, std::size_t b) const
+    {
+        kernel::time_axis const rows(layout, 0, 1, false);
+        kernel::time_axis elements(rows.element, 0, extent_.length, false);
+        elements.first += static_cast<std::ptrdiff_t>(b) * rows.step;
+        return elements;
+    }
+
+    /// Sets the elements behind the end of row b of a row-major output to zeros.
+    template <class Y>
+    void clear_tail(Y& output, std::size_t b) const
+    {
+        std::size_t const tail = extent_.length - length(b);
+        if (tail == 0)
+            return;
+        std::size_t const count = element_count(detail::shape_of(output)) / extent_.batch / extent_.length;
+        std::fill_n(enable_tensor<Y>::data(output) + ((b + 1) * extent_.length - tail) * count, tail * count,
+            item_t<Y>{});
+    }
+
+private:
+    template <class Lens>
+    static lengths_ref refer([[maybe_unused]] Lens const& sequence_lens)
+    {
+        if constexpr (std::is_same_v<Lens, std::nullopt_t>)
+            return {};
+        else
+            return sequence_lens;
+    }
+
+    lengths_ref given_;
+    batch_extent extent_;
+};
 
 /// Cursors over the elements of one row of each operand [N, T, ...]; the elements have neither the batch axis
 /// nor the time axis. Their buffers serve all rows.
-template <class Leaves>
-class batch_cursors;
 template <class... Xs>
 class batch_cursors<std::tuple<Xs...>> {
     template <class X>
@@ -88,141 +136,53 @@ public:
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
     using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    /// Requires checked operands. start_row() must follow.
-    batch_cursors(std::tuple<Xs...> const& operands, std::size_t length, scan_directions const& directions,
-        write_back when = write_back::each_element)
-        : length_(length), cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
-              return std::tuple<cursor<Xs>...>{
-                  start<Xs>(std::get<I>(operands), length, is_reverse(directions, I), when)...};
+    /// Requires checked operands and their places in time. enter_row() must follow.
+    template <class Places>
+    batch_cursors(batch_rows const& rows, std::tuple<Xs...> const& operands, Places const& places,
+        std::size_t, std::size_t, write_back when = write_back::each_element)
+        : rows_(rows),
+          first_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<item<Xs>*...>{enable_tensor<bare<Xs>>::data(std::get<I>(operands))...};
+          }(std::index_sequence_for<Xs...>{})),
+          cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<cursor<Xs>...>{start<Xs>(std::get<I>(first_), places[I], when)...};
           }(std::index_sequence_for<Xs...>{}))
     {
-        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
-            rows_[i] = {detail::row_of(operand, 0).second.step, is_reverse(directions, i)};
-        });
+        for (std::size_t i = 0; i < sizeof...(Xs); ++i)
+            strides_[i] = {kernel::time_axis(places[i].memory.layout, 0, 1, false).step, places[i].reverse};
     }
 
-    /// Makes element 0 of row b, which has `length` elements, the next one.
-    void start_row(std::tuple<Xs...> const& operands, std::size_t b, std::size_t length)
+    /// Makes the element of iteration t of row b the next one.
+    void enter_row(std::size_t b, std::size_t t = 0)
     {
-        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
-            auto const [step, is_reverse] = rows_[i];
-            std::get<i>(cursors_).move_to(
-                enable_tensor<bare<decltype(operand)>>::data(operand) + static_cast<std::ptrdiff_t>(b) * step,
-                is_reverse ? length_ - length : 0);
+        std::size_t const unused = rows_.longest() - rows_.length(b);
+        detail::for_each_leaf(cursors_, [&](auto i, auto& each) {
+            auto const [stride, is_reverse] = strides_[i];
+            each.move_to(
+                std::get<i>(first_) + static_cast<std::ptrdiff_t>(b) * stride, (is_reverse ? unused : 0) + t);
         });
     }
 
-    auto& cursors() { return cursors_; }
+    auto& get() { return cursors_; }
 
 private:
     struct row_axis {
-        std::ptrdiff_t step;
+        std::ptrdiff_t stride;
         bool is_reverse;
     };
 
-    template <class X, class Operand>
-    static cursor<X> start(Operand& operand, std::size_t length, bool reverse, write_back when)
+    template <class X, class Place>
+    cursor<X> start(item<X>* first, Place const& place, write_back when) const
     {
-        auto const [first, rows] = detail::row_of(operand, 0);
-        return {first, kernel::time_axis(rows.element, 0, length, reverse), length, when};
+        kernel::time_axis const rows(place.memory.layout, 0, 1, false);
+        return {
+            first, kernel::time_axis(rows.element, 0, rows_.longest(), place.reverse), rows_.longest(), when};
     }
 
-    std::size_t length_;
-    std::array<row_axis, sizeof...(Xs)> rows_{};
+    batch_rows const& rows_;
+    std::tuple<item<Xs>*...> first_;
+    std::array<row_axis, sizeof...(Xs)> strides_{};
     std::tuple<cursor<Xs>...> cursors_;
-};
-
-/// The scan outputs of a batch: [N, T, element...], zeros after the end of a shorter row.
-template <class Outputs>
-class batch_outputs;
-template <class... Ys>
-class batch_outputs<std::tuple<Ys...>> {
-public:
-    using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
-
-    /// The writers of one row.
-    struct row_writers {
-        std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> each{};
-
-        template <class Values>
-        void push(std::string_view op, Values const& values, std::size_t t, std::size_t b)
-        {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) {
-                auto const& writer = std::get<k>(each);
-                if (!detail::is_shaped_like(value, writer.element_shape()))
-                    detail::fail_reshaped(
-                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, b);
-            });
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(each).push(value); });
-        }
-    };
-
-    batch_outputs(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
-
-    bool is_open() const { return is_open_; }
-
-    /// Allocates outputs of the shapes of `values`, a tuple of references. The first `rows` rows are empty.
-    template <class Values>
-    void open(Values const& values, std::size_t rows)
-    {
-        detail::for_each_leaf(
-            values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
-        is_open_ = true;
-        for (std::size_t b = 0; b < rows; ++b)
-            end_row(b, 0);
-    }
-
-    /// Returns writers of row b that continue after the first `begin` elements.
-    row_writers row(std::size_t b, std::size_t begin = 0)
-    {
-        row_writers writers;
-        if (is_open_)
-            detail::for_each_leaf(results_, [&](auto k, auto& result) {
-                auto const [first, rows] = detail::row_of(result, b);
-                std::get<k>(writers.each) = {
-                    first, kernel::time_axis(rows.element, 0, extent_.length, false)};
-                std::get<k>(writers.each).skip(begin);
-            });
-        return writers;
-    }
-
-    /// Sets the elements of row b from `length` on to zeros.
-    void end_row(std::size_t b, std::size_t length)
-    {
-        if (is_open_ && length < extent_.length)
-            detail::for_each_leaf(results_, [&](auto, auto& result) {
-                if (is_row_major(detail::layout_of(result))) // else zeros from the beginning
-                    detail::clear_row(result, b, length, extent_);
-            });
-    }
-
-    type&& finish() &&
-    {
-        if (!is_open_)
-            detail::for_each_leaf(results_, [&](auto k, auto&) {
-                open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>(), true);
-            });
-        return std::move(results_);
-    }
-
-private:
-    template <std::size_t K>
-    void open(std::integral_constant<std::size_t, K>, shape const& element, bool has_no_rows = false)
-    {
-        auto& result = std::get<K>(results_);
-        using stacked = bare<decltype(result)>;
-        using item = item_t<stacked>;
-        shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
-        result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
-        if (has_no_rows || !is_row_major(detail::layout_of(result)))
-            std::fill_n(
-                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
-    }
-
-    std::string_view op_;
-    batch_extent extent_;
-    bool is_open_ = false;
-    type results_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

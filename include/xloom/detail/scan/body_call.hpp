@@ -160,6 +160,17 @@ struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> 
 template <class X>
 using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
 
+/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
+/// lazy expression.
+template <class X>
+struct is_batch_input : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct is_batch_input<X> : std::bool_constant<(enable_tensor<bare<X>>::rank > 1)> {};
+
+/// True for any value but a lazy expression.
+template <class X>
+using is_in_memory = std::bool_constant<!lazy<X>>;
+
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
