@@ -1,8 +1,8 @@
 #pragma once
 // The requirements on the types of a call of loop_vjp, with their compile-time errors.
 
-#include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/vjp_types.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
