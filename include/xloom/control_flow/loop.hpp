@@ -108,7 +108,8 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {}, Env&&...)
 template <class Body, class Init, detail::beside_options<loop_options> First, class... Env>
 auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
 {
-    return loop(body, static_cast<Init&&>(init), {}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
+    return xloom::loop(
+        body, static_cast<Init&&>(init), {}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -96,7 +96,7 @@ loop_status loop_into(
 template <class Body, class States, class Outputs, detail::beside_options<loop_options> First, class... Env>
 loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs, First&& first, Env&&... env)
 {
-    return loop_into(body, static_cast<States&&>(states), static_cast<Outputs&&>(scan_outputs), {},
+    return xloom::loop_into(body, static_cast<States&&>(states), static_cast<Outputs&&>(scan_outputs), {},
         static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 

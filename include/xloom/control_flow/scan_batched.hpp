@@ -96,7 +96,7 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
                       carried_by_rows<state>, scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
-        return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), sequence_lens, options, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -109,8 +109,8 @@ template <class Body, class Init, class Inputs, class Lens,
 auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens,
     First&& first, Env&&... env)
 {
-    return scan_batched(body, static_cast<Init&&>(init), scan_inputs, sequence_lens, scan_batched_options{},
-        static_cast<First&&>(first), static_cast<Env&&>(env)...);
+    return xloom::scan_batched(body, static_cast<Init&&>(init), scan_inputs, sequence_lens,
+        scan_batched_options{}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 /// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
@@ -165,7 +165,7 @@ void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
                       holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
                       updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())
-        run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+        detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             sequence_lens, detail::leaves(scan_outputs), options, detail::policy_of(env...));
 }
 
@@ -175,7 +175,7 @@ template <class Body, class States, class Inputs, class Lens, class Outputs,
 void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs, Lens const& sequence_lens,
     Outputs&& scan_outputs, First&& first, Env&&... env)
 {
-    scan_batched_into(body, static_cast<States&&>(states), scan_inputs, sequence_lens,
+    xloom::scan_batched_into(body, static_cast<States&&>(states), scan_inputs, sequence_lens,
         static_cast<Outputs&&>(scan_outputs), scan_batched_options{}, static_cast<First&&>(first),
         static_cast<Env&&>(env)...);
 }

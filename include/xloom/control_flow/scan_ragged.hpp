@@ -88,7 +88,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        return run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -138,8 +138,8 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
                       holds_row_splits<Splits>, written_by_body<Outputs>,
                       updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs), splits,
-            detail::leaves(scan_outputs), detail::policy_of(env...));
+        detail::run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            splits, detail::leaves(scan_outputs), detail::policy_of(env...));
     }
 }
 

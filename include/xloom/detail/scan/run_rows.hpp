@@ -86,7 +86,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             opened);
         detail::store_rows(states, opened, row);
     }
-    for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
+    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         rows_t<State> row{};
         step_memory_pool recycled;
         cursors elements(rows, inputs, places, first, last);
@@ -165,7 +165,7 @@ void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
     using input_cursors = typename Rows::template cursors<Inputs>;
     using output_cursors = typename Rows::template cursors<std::tuple<Outputs&...>>;
     shared_body_t<Policy, Body>& body = caller_body;
-    for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
+    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         auto row = cursor_set<std::tuple<States&...>, true>::start(
             states, places.states, {first, last, rows.size()}, when);
         detail::for_each_leaf(row, [](auto, auto& cursor) { cursor.start_from_input(); });
