@@ -184,8 +184,8 @@ TEST_CASE("a step of attn_lstm_cell allocates nothing, nor does a memory that is
     auto const weights = constants().packed();
     call_memory large(1, 4, 9), small(1, 3, 6);
     std::vector<float> h(4 * H), c(4 * H), attention(4 * L), alignment(4 * 9), x(4 * I), y(4 * H);
-    attn_lstm_cell<float> cell(weights, large.M, large.memory_seq_lens, {}, 1);
-    attn_lstm_cell<float, decltype(first_step_alone)> scored(weights, large.M, {}, first_step_alone);
+    attn_lstm_cell<float> cell(weights, large.M, large.memory_seq_lens, 1);
+    attn_lstm_cell<float, decltype(first_step_alone)> scored(first_step_alone, weights, large.M);
     std::size_t const before = allocations();
     cell(h, c, attention, x);
     cell(h, c, attention, x, y);
@@ -235,7 +235,7 @@ TEST_CASE("attn_lstm_cell: an assignment that runs out of memory leaves the cell
     auto const weights = constants().packed();
     call_memory small(1, 3, 6), large(1, 9, 40);
     attn_lstm_cell<float> const from(weights, small.M, small.memory_seq_lens),
-        other(weights, large.M, large.memory_seq_lens, {}, 1);
+        other(weights, large.M, large.memory_seq_lens, 1);
     auto const step = [](attn_lstm_cell<float>& cell, std::size_t N) {
         std::vector<float> h(N * H), c(N * H), attention(N * L), x(N * I, 1.0f);
         cell(h, c, attention, x);

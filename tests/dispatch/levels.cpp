@@ -66,7 +66,7 @@ void print_attention(char const* name, std::size_t H, std::size_t N, Score const
         print(name, H, N, out.Y);
         print(name, H, N, out.Y_c);
     }
-    xloom::attn_lstm_cell<T, Score> cell(weights, M, {}, score);
+    xloom::attn_lstm_cell<T, Score> cell(score, weights, M);
     std::vector<T> h(N * H, T(0)), c = h, y = h, attention(N * L, T(0)), alignment(N * S, T(0));
     for (std::size_t t = 0; t < steps; ++t)
         cell(h, c, attention, alignment, std::span<T const>(X.data() + t * N * I, N * I), y);

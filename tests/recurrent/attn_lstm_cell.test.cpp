@@ -71,7 +71,7 @@ double largest_difference(recurrent_sizes const& rows, attention_sizes const& at
     in.sequence_lens.clear();
     attn_lstm_tensors<T> const tensors(in, every_placement[(rows.H + rows.N) % 4]);
     attn_lstm_cell<T> cell(attn_lstm_weights<T>(tensors.constants(), options_of(options)), ref_of(tensors.M),
-        tensors.memory_lengths(), {}, d);
+        tensors.memory_lengths(), d);
     CHECK(cell.batch_size() == rows.N);
     CHECK(cell.memory_steps() == attention.S);
 

@@ -117,7 +117,7 @@ TEST_CASE("attn_lstm_cell with a score that reads the last alignment")
         random_attn_lstm<float>(random, {1, 3, 3, 9}, {6, 4, 7, 5}, with_all & ~unsigned(with_sequence_lens));
     attn_lstm_tensors<float> const tensors(in);
     attn_lstm_cell<float, onward> cell(
-        attn_lstm_weights<float>(tensors.constants()), tensors.M, tensors.memory_lengths(), onward{3});
+        onward{3}, attn_lstm_weights<float>(tensors.constants()), tensors.M, tensors.memory_lengths());
     std::vector<float> y(in.initial_h.items.size());
     for (int step = 0; step < 4; ++step) {
         auto const expected = textbook_attn_lstm(in, onward_options(in, 3));
@@ -199,7 +199,7 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
 
     // A cell's states are as they were.
     left = 2;
-    attn_lstm_cell<float, decltype(broken)> cell(weights, tensors.M, {}, broken);
+    attn_lstm_cell<float, decltype(broken)> cell(broken, weights, tensors.M);
     std::vector<float> const half(12, 0.5f);
     std::vector<float> h = half, c = half, attention(9, 0.5f), alignment(18, 0.5f), y = half;
     CHECK_THROWS_WITH_AS(

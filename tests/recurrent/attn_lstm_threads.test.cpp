@@ -149,7 +149,7 @@ TEST_CASE("what a score throws on a thread comes out of the call, and the next c
     CHECK_THROWS_WITH_AS(
         attn_lstm_into(broken, tensors.X, weights, tensors.start(), places.outputs(), workspace, three),
         "no score", std::runtime_error);
-    attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, dot_product, three);
+    attn_lstm_into(dot_product, tensors.X, weights, tensors.start(), places.outputs(), workspace, three);
     CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like, dot_product)));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One step of AttnLSTM, for streams and as a scan's body.
 
+#include <concepts>
 #include <utility>
 
 #include <xloom/detail/recurrent/attn_lstm_step.hpp>
@@ -49,7 +50,16 @@ public:
     attn_lstm_cell(attn_lstm_weights<Item> weights,
         detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
-        Score score = {}, std::size_t d = 0)
+        std::size_t d = 0)
+        requires std::default_initializable<Score>
+        : attn_lstm_cell(Score{}, std::move(weights), M, memory_seq_lens, d)
+    {}
+
+    /// Constructs a cell with a score of one's own.
+    attn_lstm_cell(Score score, attn_lstm_weights<Item> weights,
+        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
+        std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
