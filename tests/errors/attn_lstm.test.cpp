@@ -560,7 +560,7 @@ TEST_CASE("attn_lstm_cell wants weights with attention, a direction that there i
     attn_lstm_weights<float> const weights(right.constants());
     refuse<option_error>("xloom::attn_lstm_cell: d must be less than D = 1, but d is 1. Choose one of the "
                          "weights' directions.",
-        [&] { cell(weights, right.M, {}, {}, 1); });
+        [&] { cell(weights, right.M, {}, 1); });
     refuse<option_error>("xloom::attn_lstm_cell: the weights must have attention, but QW, MW and V are "
                          "omitted. Use lstm_cell.",
         [&] { cell(attn_lstm_weights<float>(plain.constants()), right.M); });
