@@ -56,7 +56,7 @@ TEST_CASE_TEMPLATE("scan_batched: any number of threads gives the same bits", La
     auto const x = made_up<cube>({N, T, n});
     for (auto const direction : {scan_direction::forward, scan_direction::reverse}) {
         auto const expected = xloom::scan_batched(pure, h0, x, lens, {.directions = {direction}});
-        for (std::size_t const threads : {1, 2, 3, 7}) {
+        for (std::size_t const threads : {1U, 2U, 3U, 7U}) {
             CAPTURE(threads);
             auto const [last, all] =
                 xloom::scan_batched(pure, h0, x, lens, {.directions = {direction}}, jthread_policy{threads});
@@ -100,7 +100,7 @@ TEST_CASE_TEMPLATE("scan_ragged: any number of threads gives the same bits", Lay
     auto const h0 = made_up<rows>({N, n});
     auto const x = made_up<rows>({20, n});
     auto const expected = xloom::scan_ragged(pure, h0, x, splits);
-    for (std::size_t const threads : {1, 2, 3, 7, 40}) {
+    for (std::size_t const threads : {1U, 2U, 3U, 7U, 40U}) {
         CAPTURE(threads);
         auto const [last, all] = xloom::scan_ragged(pure, h0, x, splits, jthread_policy{threads});
         CHECK(last == expected.final_state);
@@ -127,7 +127,7 @@ TEST_CASE("scan_batched_into, scan_ragged_into: of several exceptions that of th
     };
     xt::xtensor<int, 1> const each = {0, 6, 12, 18, 24, 30, 36, 42, 48, 54};
     auto const flat = xt::eval(xt::flatten(x));
-    for (std::size_t const threads : {1, 2, 3, 7}) {
+    for (std::size_t const threads : {1U, 2U, 3U, 7U}) {
         CAPTURE(threads);
         xt::xtensor<int, 1> h = xt::zeros<int>({N});
         CHECK_THROWS_WITH_AS(

@@ -34,7 +34,7 @@ public:
 
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const
-        requires requires(Slots<int> const& slots) { slots.bytes(); }
+        requires requires(Slots<int> const& kept) { kept.bytes(); }
     {
         return std::apply([](auto const&... each) { return (std::size_t{0} + ... + each.bytes()); },
             this->states.state_slots());
