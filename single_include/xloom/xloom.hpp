@@ -14575,15 +14575,15 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(
-              check(Family::weights_name, constants, options), constants, options, weight_storage::full)
+        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
+              weight_storage::full)
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
         requires(kernel::has_narrow_storage<T> && Family::has_narrow_storage)
-        : recurrent_weights(check(constants, options, storage), constants, options, storage)
+        : recurrent_weights(check_constants(constants, options, storage), constants, options, storage)
     {}
 
     /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
@@ -14592,7 +14592,7 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_type const checked = check(constants, options, storage_);
+        checked_type const checked = check_constants(constants, options, storage_);
         parameters_.assign(checked.sizes.D, packer(checked, constants, options, storage_));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
@@ -14631,15 +14631,15 @@ private:
           parameters_(checked.sizes.D, packer(checked, constants, options, storage))
     {}
 
-    static checked_type check(
+    static checked_type check_constants(
         std::string_view op, constants_type const& constants, options_type const& options)
     {
         return Family::check_constants(op, constants, options);
     }
-    static checked_type check(
+    static checked_type check_constants(
         constants_type const& constants, options_type const& options, weight_storage storage)
     {
-        checked_type const checked = check(Family::weights_name, constants, options);
+        checked_type const checked = check_constants(Family::weights_name, constants, options);
         if constexpr (kernel::has_narrow_storage<T>)
             check_storage(Family::weights_name, storage, constants);
         return checked;
@@ -14679,7 +14679,8 @@ recurrent_weights<Family, Item> weights_for(std::string_view op,
     typename Family::template constants<Item> const& constants, typename Family::options const& options)
 {
     using weights = recurrent_weights<Family, Item>;
-    return weights(weights::check(op, constants, options), constants, options, weight_storage::full);
+    return weights(
+        weights::check_constants(op, constants, options), constants, options, weight_storage::full);
 }
 
 /// Returns the kernel's parameters of direction d.
@@ -27168,7 +27169,7 @@ public:
 
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const
-        requires requires(Slots<int> const& slots) { slots.bytes(); }
+        requires requires(Slots<int> const& kept) { kept.bytes(); }
     {
         return std::apply([](auto const&... each) { return (std::size_t{0} + ... + each.bytes()); },
             this->states.state_slots());

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 
