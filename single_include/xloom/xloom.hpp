@@ -17273,6 +17273,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
 {
     detail::run_attn_lstm_outputs<Item>(bahdanau(), X, weights, start, outputs, std::forward<Env>(env)...);
 }
+/// Runs attn_lstm_into with a score.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
     class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
@@ -17293,6 +17294,7 @@ attention_workspace<Item> attn_lstm_workspace(
 {
     return attn_lstm_workspace(bahdanau(), weights, sizes, policy);
 }
+/// Returns the workspace of calls with a score.
 template <detail::score_argument_like Score, class Item, execution_policy Policy = serial_policy>
     requires attention_score<Score, detail::compute_t<Item>>
 attention_workspace<Item> attn_lstm_workspace(Score const& score, attn_lstm_weights<Item> const& weights,
@@ -40509,6 +40511,8 @@ void distributed_scatter_nd_into(
     xloom::distributed_scatter_nd_into(reduce, std::forward<Data>(data), indices, updates,
         scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
+
+/// Runs distributed_scatter_nd_into without a reduction.
 template <class Data, class Indices, class Updates, class... Env>
     requires detail::is_operand<Data>
 void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,

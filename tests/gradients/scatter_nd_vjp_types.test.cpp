@@ -10,8 +10,8 @@
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/reduced_options.hpp"
 #include "support/grid.hpp"
+#include "support/reduced_options.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_types_test {

@@ -292,6 +292,8 @@ void distributed_scatter_nd_into(
     xloom::distributed_scatter_nd_into(reduce, std::forward<Data>(data), indices, updates,
         scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
+
+/// Runs distributed_scatter_nd_into without a reduction.
 template <class Data, class Indices, class Updates, class... Env>
     requires detail::is_operand<Data>
 void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,

@@ -289,6 +289,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
 {
     detail::run_attn_lstm_outputs<Item>(bahdanau(), X, weights, start, outputs, std::forward<Env>(env)...);
 }
+/// Runs attn_lstm_into with a score.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
     class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
@@ -309,6 +310,7 @@ attention_workspace<Item> attn_lstm_workspace(
 {
     return attn_lstm_workspace(bahdanau(), weights, sizes, policy);
 }
+/// Returns the workspace of calls with a score.
 template <detail::score_argument_like Score, class Item, execution_policy Policy = serial_policy>
     requires attention_score<Score, detail::compute_t<Item>>
 attention_workspace<Item> attn_lstm_workspace(Score const& score, attn_lstm_weights<Item> const& weights,
