@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t api_version = 1;
 
 struct runtime {
-    OrtApi const* api = nullptr; ///< none: the peer is left out
+    OrtApi const* api = nullptr; ///< none: the peer is omitted
     OrtEnv* environment = nullptr;
 };
 
@@ -33,7 +33,7 @@ runtime load()
     void* const library = dlopen(named != nullptr ? named : XLOOM_ORT_LIB, RTLD_NOW | RTLD_LOCAL);
     void* const entry = library == nullptr ? nullptr : dlsym(library, "OrtGetApiBase");
     if (entry == nullptr) {
-        std::cerr << "onnxruntime: left out: " << dlerror() << '\n';
+        std::cerr << "onnxruntime: omitted: " << dlerror() << '\n';
         return {};
     }
     OrtApiBase const* const base = reinterpret_cast<OrtApiBase const* (*)()>(entry)();

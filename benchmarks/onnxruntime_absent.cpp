@@ -12,7 +12,7 @@ bool has_onnxruntime()
 {
     static std::once_flag said;
     std::call_once(said, [] {
-        std::cerr << "onnxruntime: left out: the program was built without " XLOOM_ORT_MISSING
+        std::cerr << "onnxruntime: omitted: the program was built without " XLOOM_ORT_MISSING
                      " (scripts/setup all, scripts/fetch-onnxruntime)\n";
     });
     return false;

@@ -59,7 +59,7 @@ bool is_close(Tensor const& one, Tensor const& other)
 struct recurrent_work {
     double flops;        ///< additions and multiplications of the products; nothing else is counted
     double step_weights; ///< bytes of weights that a call reads, counting those that each step reads anew
-    double score_elements = 0; ///< of an attention: so many tanh
+    double score_elements = 0; ///< of an attention: the number of tanh
     std::size_t threads = 1;
 };
 

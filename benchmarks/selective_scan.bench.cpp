@@ -35,7 +35,7 @@ struct selective_operands {
     matrix y;        ///< [T, d]
     xloom::recurrent_workspace<float> workspace{};
 
-    /// As Mamba starts its training: A is -1, -2, ... in each channel, dt lies in [0.001, 0.1].
+    /// As Mamba starts its training: A is -1, -2, ... in each channel, dt is in [0.001, 0.1].
     selective_operands(bool turned, std::size_t T, std::size_t channels, std::size_t states)
         : is_turned(turned),
           iterations(T),

@@ -24,7 +24,7 @@ using matrices = xt::xtensor<float, 3>;
 
 matrices const X = 0.5f * xt::ones<float>({3, 2, 3});
 
-/// W and R for so many gates of two units, and what attention needs.
+/// W and R for this number of gates of two units, and what attention needs.
 struct constants {
     matrices W, R, QW = 0.5f * xt::ones<float>({1, 2, 2}), MW = 0.5f * xt::ones<float>({1, 2, 2}),
                    M = xt::ones<float>({2, 3, 2});

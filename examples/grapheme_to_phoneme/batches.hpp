@@ -1,5 +1,5 @@
 #pragma once
-// Words of similar lengths, side by side.
+// Batches of words of similar lengths.
 
 #include <cstdint>
 #include <string_view>

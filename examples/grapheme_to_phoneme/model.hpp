@@ -70,7 +70,7 @@ private:
             xloom::lstm_forward_into(spelling, weights, {.sequence_lens = words.letter_counts},
                 {.Y = Y, .Y_h = Y_h, .Y_c = Y_c}, encoder_residuals_, encoder_workspace_, policy_);
         }
-        // The two directions side by side are a row of the memory, and the decoder's first state.
+        // The two directions, concatenated, are a row of the memory, and the decoder's first state.
         auto memory = memory_.as(of.memory());
         auto h = h_.as(of.decoder_state()), c = c_.as(of.decoder_state());
         auto sounds = sounds_.as(of.sounds());

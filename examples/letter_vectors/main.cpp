@@ -19,7 +19,7 @@ using tuples = xt::xtensor<int, 2>;
 
 constexpr std::size_t letters = 26, width = 2; // an item of a vector for each language
 constexpr std::string_view words[] = {"kahvi", "talo", "yksi", "kuusi", "wine", "bread", "food", "queen"};
-constexpr std::size_t count = std::size(words), finnish = 4; // so many of them; the others are English
+constexpr std::size_t count = std::size(words), finnish = 4; // of these words; the others are English
 
 constexpr xloom::reduction max = xloom::reduction::max;
 

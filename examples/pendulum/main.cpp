@@ -20,7 +20,7 @@ struct swing {
 swing follow(double angle)
 {
     double rate = 0;
-    auto path = xt::xtensor<double, 1>::from_shape({10'000}); // room for so many steps
+    auto path = xt::xtensor<double, 1>::from_shape({10'000}); // room for 10,000 steps
     xloom::loop_status const end = xloom::loop_into(
         [](std::int64_t, double& angle_t, double& rate_t, double& path_t) {
             rate_t -= dt / 2 * g * std::sin(angle_t);

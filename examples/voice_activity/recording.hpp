@@ -13,7 +13,7 @@ inline constexpr double chunk_seconds = static_cast<double>(chunk_size) / sample
 struct recording {
     std::string name; ///< the file's name without its folder
     xt::xtensor<float, 2>
-        chunks; ///< [T, chunk_size], samples in [-1, 1); a last part shorter than a chunk is left out
+        chunks; ///< [T, chunk_size], samples in [-1, 1); a last part shorter than a chunk is omitted
 };
 
 /// Reads a mono 16 kHz file of any format that libsndfile knows; one that ends in .raw holds 16-bit

@@ -18323,7 +18323,7 @@ struct one_of_each_state {
                                       : have_same_items<leaves_t<State>, leaves_t<CtStates>>;
         static_assert(is_valid,
             "there must be a cotangent for each state, with items of the state's type; states that are "
-            "tensors or scalars may be left out all together");
+            "tensors or scalars may be omitted all together");
         return is_valid;
     }
 };

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/// How often this program has asked for memory so far: every form of operator new, and posix_memalign, which
+/// The number of allocations of this program so far: every form of operator new, and posix_memalign, which
 /// xtensor's aligned allocator calls.
 std::size_t allocations();
 
@@ -10,7 +10,7 @@ std::size_t allocations();
 std::size_t allocated_bytes();
 std::size_t held_bytes();
 
-/// While it lives, so many more requests are granted; then operator new throws std::bad_alloc, and
+/// While it lives, this many more requests are granted; then operator new throws std::bad_alloc, and
 /// posix_memalign fails.
 class refusal {
 public:

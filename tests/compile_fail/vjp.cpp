@@ -6,7 +6,7 @@
 // 4: a state is updated in place, so it must not be const
 // 5: scan inputs, their gradients and the cotangents of scan outputs are tensors with at least one axis
 // 6: a gradient is added to in place, so it must be a variable that is not const, or a view of one
-// 7: there must be a cotangent for each state, with items of the state's type; states that are tensors or scalars may be left out all together
+// 7: there must be a cotangent for each state, with items of the state's type; states that are tensors or scalars may be omitted all together
 // 8: there must be a gradient for each scan input, with items of the input's type
 // 9: there must be a gradient for each of the params
 // 10: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., state cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...), where the first state cotangents are those after the iteration

@@ -29,7 +29,7 @@ floats ones(textbook::dims const& shape)
 }
 
 /// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2, S = 4, E = 6, A = 7, C = L = 8. An operand
-/// without axes is left out.
+/// without axes is omitted.
 struct attn_case {
     floats X = ones({5, 2, 3}), W = ones({1, 8, 11}), R = ones({1, 8, 2}), B{};
     lengths sequence_lens = {5, 5};

@@ -73,7 +73,7 @@ TEST_CASE("gather_nd refuses batch_dims that an operand has not")
         data, tuples{{0}}, {.batch_dims = -1});
 }
 
-TEST_CASE("gather_nd names an index that lies outside its axis, which is counted behind the batch")
+TEST_CASE("gather_nd names an index that is outside its axis, which is counted behind the batch")
 {
     refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}});
     refuse<index_error>(outside("indices[0, 0] is -5 (axis 0 of length 4)"), data, tuples{{-5}});

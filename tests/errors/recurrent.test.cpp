@@ -32,7 +32,7 @@ floats ones(textbook::dims const& shape)
 
 double const not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2. An operand without axes is left out.
+/// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2. An operand without axes is omitted.
 struct lstm_case {
     floats X = ones({5, 2, 3}), W = ones({1, 8, 3}), R = ones({1, 8, 2}), B{}, initial_h{}, initial_c{}, P{};
     lengths sequence_lens = {5, 5};

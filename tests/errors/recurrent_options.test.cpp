@@ -20,7 +20,7 @@ using matrices = xt::xtensor<float, 3>;
 
 matrices const X = xt::ones<float>({5, 2, 3});
 
-/// W and R for so many gates of two units.
+/// W and R for this number of gates of two units.
 struct constants {
     matrices W, R;
     explicit constants(std::size_t gates)

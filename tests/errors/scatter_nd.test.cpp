@@ -82,7 +82,7 @@ TEST_CASE("scatter_nd refuses shapes that do not fit together")
         data, std::int64_t{0}, vector{1});
 }
 
-TEST_CASE("scatter_nd names an index that lies outside its axis")
+TEST_CASE("scatter_nd names an index that is outside its axis")
 {
     refuse<index_error>(
         outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}}, vector{7, 8, 9});

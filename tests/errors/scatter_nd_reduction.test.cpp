@@ -95,7 +95,7 @@ TEST_CASE("after what a callable throws, scatter_nd_into's data holds what was w
     CHECK(data == vector{12, 20, 30, 41});
     CHECK(calls == 3);
 
-    // In the middle of a slice, of other items than lie side by side.
+    // In the middle of a slice, of other items than the contiguous ones.
     xt::xtensor<double, 2, xt::layout_type::column_major> columns = {{1, 2}, {3, 4}, {5, 6}};
     calls = 0;
     CHECK_THROWS_AS(

@@ -85,7 +85,7 @@ void check_overlaps(operand_names const& names, Call const& call)
 
 using vec = xt::xtensor<double, 1>;
 
-/// W or R of so many rows.
+/// W or R of this number of rows.
 auto const weights_of = [](std::size_t rows, std::size_t columns = 2) {
     return xt::xtensor<double, 3>(0.25 * xt::ones<double>({std::size_t{1}, rows, columns}));
 };

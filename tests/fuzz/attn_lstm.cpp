@@ -60,7 +60,7 @@ std::vector<textbook::array<T>*> operands_of(textbook::attn_lstm_operands<T>& in
         &in.AW, &in.initial_attention, &in.initial_alignment};
 }
 
-/// An operand of another shape or left out, a length that is none, an option that is none.
+/// An operand of another shape or omitted, a length that is none, an option that is none.
 template <class T>
 void damage(decoder& bytes, call<T>& chosen)
 {
@@ -198,7 +198,7 @@ template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-10;
 
 /// Into outputs of any placement, some of them not wanted, one perhaps of another shape, Y_h or Y_c perhaps
-/// where initial_h lies.
+/// where initial_h is.
 template <class T>
 bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_tensors<T>& tensors)
 {

@@ -46,7 +46,7 @@ TEST_CASE("calls that random bytes make are as they should be, and of each opera
     }
 }
 
-TEST_CASE("the judge: what the law does not name is wrong, and so is a call that it does not allow")
+TEST_CASE("the judge: what the rule does not name is wrong, and so is a call that it does not allow")
 {
     auto const refuse = [] { throw xloom::index_error("an index"); };
     CHECK(!runs({.index = true}, refuse));

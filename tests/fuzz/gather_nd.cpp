@@ -57,7 +57,7 @@ verdict law_of(call const& chosen)
     return law;
 }
 
-/// Requires a legal call. What is left out is 0, or what stood there before.
+/// Requires a legal call. What is omitted is 0, or what stood there before.
 array reference(call const& chosen, std::optional<array> const& before)
 {
     auto const& [data, indices, options] = chosen;

@@ -1,5 +1,5 @@
 #pragma once
-// What a call may do: give the answer of the reference, or refuse with an error that the law names.
+// What a call may do: give the answer of the reference, or refuse with an error that the rule names.
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace fuzz {
 
-/// xloom is wrong, or the law or reference is.
+/// xloom is wrong, or the rule or reference is.
 class wrong_answer : public std::logic_error {
 public:
     using std::logic_error::logic_error;
@@ -26,7 +26,7 @@ inline void require(bool condition, std::string const& what)
 /// What a body throws that is none of xloom's.
 struct own_exception {};
 
-/// What a call is guilty of, by a law that is written here anew. Of several, any one may be reported.
+/// The mistakes of a call, by rules that are written here anew. Of several, any one may be reported.
 struct verdict {
     bool shape = false, option = false, index = false, overlap = false, body = false;
     bool throws = false; ///< the body throws its own exception
@@ -34,12 +34,12 @@ struct verdict {
     bool is_legal() const { return !(shape || option || index || overlap || body || throws); }
 };
 
-/// Calls. False if it was refused as the law wants it.
+/// Calls. False if it was refused as the rule wants it.
 template <class Call>
 bool runs(verdict const& law, Call const& call)
 {
     auto const refused = [](bool is_right, xloom::error const& error) {
-        require(is_right, std::string("the law does not name this refusal: ") + error.what());
+        require(is_right, std::string("the rules do not name this refusal: ") + error.what());
         return false;
     };
     try {

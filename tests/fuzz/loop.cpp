@@ -11,7 +11,7 @@ namespace fuzz {
 
 namespace {
 
-/// A loop that the law lets run for ever is ended by an exception.
+/// A loop that the rule lets run for ever is ended by an exception.
 constexpr std::size_t patience = 8;
 
 struct call {
@@ -21,10 +21,10 @@ struct call {
     step_plan plan;
     std::optional<std::int64_t> max_trip_count;
     std::optional<bool> cond;
-    std::size_t next = 0; ///< the body's condition is true in so many iterations
+    std::size_t next = 0; ///< the number of iterations in which the body's condition is true
     bool has_stop = false;
     std::optional<std::size_t>
-        stops_at; ///< the iteration in which the body asks for an end; `patience`: before the first
+        stops_at; ///< the iteration in which the body requests an end; `patience`: before the first
 };
 
 call choose(decoder& bytes)
@@ -76,7 +76,7 @@ struct expected_results {
     std::size_t trips = 0;
 };
 
-/// Adds to the law what is found while it runs. With `room` the outputs end after so many iterations.
+/// Adds to the rule what is found while it runs. With `room` the outputs end after this number of iterations.
 expected_results reference(call const& chosen, verdict& law, std::size_t room)
 {
     expected_results results{
@@ -119,7 +119,7 @@ expected_results reference_of(call const& chosen, verdict& law, std::size_t room
     return {};
 }
 
-/// The options, and where the body asks for an end.
+/// The options, and where the body requests an end.
 struct control {
     std::stop_source stop{};
     xloom::loop_options options{};

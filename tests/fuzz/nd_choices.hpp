@@ -52,8 +52,8 @@ inline bool has_wrong_index(textbook::array<std::int64_t> const& indices, textbo
     return false;
 }
 
-/// The indices of a tuple counted from the front, clipped where that is the rule; none if the tuple is left
-/// out.
+/// The indices of a tuple counted from the front, clipped where that is the rule; none if the tuple is
+/// omitted.
 inline std::optional<textbook::dims> named_by(textbook::array<std::int64_t> const& indices, std::size_t tuple,
     textbook::dims const& data, std::size_t b, xloom::bounds rule)
 {

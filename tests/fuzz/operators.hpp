@@ -1,5 +1,5 @@
 #pragma once
-// One call of an operator, told by bytes, legal or not: judged by a law of its own and compared with the
+// One call of an operator, told by bytes, legal or not: judged by a rule of its own and compared with the
 // textbook.
 //
 // Each throws wrong_answer if xloom does anything but what it must: give the reference's result, which is
@@ -16,7 +16,7 @@ bool try_gather_nd(decoder bytes);
 bool try_attn_lstm(decoder bytes);
 bool try_prefix(decoder bytes);
 
-/// The first byte tells the operator, one of so many.
+/// The first byte tells the operator, below their number.
 inline constexpr std::size_t operator_count = 6;
 bool try_operator(std::span<unsigned char const> bytes);
 

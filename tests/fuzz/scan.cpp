@@ -137,7 +137,7 @@ struct expected_results {
     tensors states, outputs;
 };
 
-/// Runs the body as the textbook does. Requires that the law has nothing against it so far; adds what it has
+/// Runs the body as the textbook does. Requires that the rule has nothing against it so far; adds what it has
 /// against the body.
 expected_results reference(call const& chosen, std::size_t length, verdict& law)
 {

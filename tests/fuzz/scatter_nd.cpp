@@ -68,7 +68,7 @@ call choose(decoder& bytes)
     return chosen;
 }
 
-/// The slices in the order in which they are named, by number; those left out are not among them.
+/// The slices in the order in which they are named, by number; those omitted are not among them.
 std::vector<std::size_t> slices_of(call const& chosen)
 {
     textbook::dims const& shape = chosen.data.shape;

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/gradients/selective_scan_vjp.hpp>

@@ -180,7 +180,7 @@ TEST_CASE("k = 0: every empty tuple names all of its batch entry")
           tensor_of_int{{{0, 1}, {0, 1}}, {{2, 3}, {2, 3}}});
 }
 
-TEST_CASE("bounds::drop: an item for which an index lies outside is 0")
+TEST_CASE("bounds::drop: an item for which an index is outside is 0")
 {
     CHECK(dropped_from(list, tuples{{3}, {0}, {-4}, {-1}}) == tensor_of_int{0, 10, 0, 30});
     CHECK(dropped_from(square, tuples{{0, 2}, {1, 1}, {-3, 0}}) == tensor_of_int{0, 3, 0});

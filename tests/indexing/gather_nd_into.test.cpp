@@ -21,7 +21,7 @@ matrix const table = {{1, 2, 3}, {4, 5, 6}};
 tuples const three_rows = {{1}, {0}, {-1}};
 matrix const gathered = {{4, 5, 6}, {1, 2, 3}, {4, 5, 6}};
 
-/// The second row is left out.
+/// The second row is omitted.
 tuples const one_outside = {{1}, {2}, {0}};
 
 } // namespace
@@ -54,7 +54,7 @@ TEST_CASE("into a column-major container of bools that were never set")
     CHECK(columns == xt::xtensor<bool, 2>{{false, true}, {true, false}, {false, true}});
 }
 
-TEST_CASE("into views: what lies beside them stays")
+TEST_CASE("into views: what is beside them stays")
 {
     matrix wide = 9.0 * xt::ones<double>({3, 5});
     auto middle = xt::view(wide, xt::all(), xt::range(1, 4));

@@ -30,7 +30,7 @@ TEST_CASE_TEMPLATE("indices of any integer type", Index, std::int8_t, std::uint8
     CHECK(gather_nd<1>(data, xt::xtensor<Index, 2>{{4}, {0}}, {.bounds = bounds::clip}) == vector{40, 10});
 }
 
-TEST_CASE("strings, left-out ones empty")
+TEST_CASE("strings, omitted ones empty")
 {
     std::string const longer = "longer than any small string there is";
     xt::xtensor<std::string, 2> const words = {{"a", longer}, {"c", "d"}};
@@ -40,7 +40,7 @@ TEST_CASE("strings, left-out ones empty")
     CHECK(words(0, 1) == longer);
 }
 
-TEST_CASE("bools, left-out ones false")
+TEST_CASE("bools, omitted ones false")
 {
     xt::xtensor<bool, 1> const flags = {true, false, true};
     CHECK(gather_nd<1>(flags, tuples{{2}, {1}, {3}, {0}}, {.bounds = bounds::drop}) ==

@@ -22,7 +22,7 @@ using indices_2d = xt::xtensor<std::int64_t, 2>;
 
 constexpr std::size_t rows = 300;
 
-/// So many items make a row of 3.5 kB, and no whole number of cache lines.
+/// This number of items makes a row of 3.5 kB, and no whole number of cache lines.
 template <class T>
 constexpr std::size_t columns = 3500 / sizeof(T) + 4;
 
@@ -123,7 +123,7 @@ TEST_CASE("every row, few rows, one row, no update")
     check_rows<double>(one_row(0, 0), all_five);
 }
 
-TEST_CASE("what lies outside is dropped or clipped")
+TEST_CASE("what is outside is dropped or clipped")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     CHECK(scatter_nd(data, one_row(rows, 300), updates, {.bounds = bounds::drop}) == data);
@@ -176,7 +176,7 @@ TEST_CASE("xloom's reductions as callables")
         scatter_nd(reduce_add, data, indices, data), expected_of(reduction::add, data, indices, data)));
 }
 
-TEST_CASE("a callable of the caller's meets the updates in their order; what it throws leaves data as it was")
+TEST_CASE("a callable of the caller's gets the updates in their order; what it throws leaves data as it was")
 {
     auto const data = made_up<double>(rows, 1);
     auto updates = made_up<double>(rows, 2);

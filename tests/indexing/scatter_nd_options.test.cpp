@@ -28,7 +28,7 @@ vector const data = {10, 20, 30, 40};
 
 } // namespace
 
-TEST_CASE("bounds: what lies outside is dropped or clipped, negative indices count from the end")
+TEST_CASE("bounds: what is outside is dropped or clipped, negative indices count from the end")
 {
     indices_2d const indices = {{4}, {-5}, {-1}, {1}, {100}};
     vector const updates = {1, 2, 3, 4, 5};

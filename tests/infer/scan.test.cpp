@@ -81,7 +81,7 @@ constexpr bool test_scan_inference_with_subgraph()
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
 }
 
-// The body of Scan8BasicTest and Scan9BasicTest, which are also asked for the body's own types.
+// The body of Scan8BasicTest and Scan9BasicTest, whose body's own types are requested, too.
 constexpr type_list basic_body(type_list const& given)
 {
     type_list const in =
@@ -180,7 +180,7 @@ constexpr bool a_silent_body_leaves_the_states()
                {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {2}), untyped};
 }
 
-// Scan-8: a scan input of scalar elements is not asked for N and T.
+// Scan-8: a scan input of scalar elements does not tell N and T.
 constexpr bool scalar_elements_tell_nothing_in_scan_8()
 {
     return infer_scan({untyped, tensor_type(float_, {4, 6})}, identity, type_list(1, untyped),

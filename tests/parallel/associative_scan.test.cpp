@@ -1,4 +1,4 @@
-// associative_scan and associative_scan_into against the textbook form of their law on bits.
+// associative_scan and associative_scan_into against the textbook form of their rule on bits.
 
 #include <cmath>
 #include <complex>
@@ -130,7 +130,7 @@ matrix product(matrix const& x, matrix const& y)
 
 } // namespace
 
-TEST_CASE("associative_scan: the law on bits, reductions")
+TEST_CASE("associative_scan: the rule on bits, reductions")
 {
     compare_all_options<float>(xloom::reduce_add, 0.0f);
     compare_all_options<float>(xloom::reduce_add, 0.3f); // any initial value
@@ -140,7 +140,7 @@ TEST_CASE("associative_scan: the law on bits, reductions")
     compare_all_options<double>(xloom::reduce_min, std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("associative_scan: the law on bits, integers and storage types")
+TEST_CASE("associative_scan: the rule on bits, integers and storage types")
 {
     compare_all_options<std::int32_t>(xloom::reduce_add, 0);
     compare_all_options<std::int64_t>(xloom::reduce_mul, 1);
@@ -151,7 +151,7 @@ TEST_CASE("associative_scan: the law on bits, integers and storage types")
     compare_all_options<std::complex<double>>(xloom::reduce_add, std::complex<double>(0));
 }
 
-TEST_CASE("associative_scan: the law on bits, callables")
+TEST_CASE("associative_scan: the rule on bits, callables")
 {
     compare_all_options<double>([](double a, double b) { return a + b; }, 0.0);
     compare_all_options<long double>(xloom::reduce_add, 0.0L);

@@ -1,4 +1,4 @@
-// segment_reduce and segment_reduce_into against the textbook form of the law on bits, segment by segment.
+// segment_reduce and segment_reduce_into against the textbook form of the rule on bits, segment by segment.
 
 #include <cmath>
 #include <complex>
@@ -93,7 +93,7 @@ void compare_layouts(Op const& op, T const& identity)
 
 } // namespace
 
-TEST_CASE("segment_reduce: the law on bits, reductions")
+TEST_CASE("segment_reduce: the rule on bits, reductions")
 {
     compare<float>(xloom::reduce_add, 0.0f);
     compare<float>(xloom::reduce_mul, 1.0f);
@@ -102,7 +102,7 @@ TEST_CASE("segment_reduce: the law on bits, reductions")
     compare<double>(xloom::reduce_min, std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("segment_reduce: the law on bits, integers, storage types and callables")
+TEST_CASE("segment_reduce: the rule on bits, integers, storage types and callables")
 {
     compare<std::int32_t>(xloom::reduce_add, 0);
     compare<std::int64_t>(xloom::reduce_mul, 1);

@@ -1,4 +1,4 @@
-// segment_scan and segment_scan_into against the textbook form of the law on bits, segment by segment.
+// segment_scan and segment_scan_into against the textbook form of the rule on bits, segment by segment.
 
 #include <algorithm>
 #include <cmath>
@@ -85,7 +85,7 @@ void compare(Op const& op, T const& identity)
 
 } // namespace
 
-TEST_CASE("segment_scan: the law on bits, reductions")
+TEST_CASE("segment_scan: the rule on bits, reductions")
 {
     compare<float>(xloom::reduce_add, 0.0f);
     compare<double>(xloom::reduce_max, -std::numeric_limits<double>::infinity());
@@ -93,7 +93,7 @@ TEST_CASE("segment_scan: the law on bits, reductions")
     compare<xloom::float16>(xloom::reduce_add, xloom::float16(0));
 }
 
-TEST_CASE("segment_scan: the law on bits, callables")
+TEST_CASE("segment_scan: the rule on bits, callables")
 {
     compare<double>([](double a, double b) { return a - 0.5 * b; }, 0.5);
 }

@@ -1,4 +1,4 @@
-// Laws of attn_lstm that need no reference: what must agree bit for bit, and what must not get through.
+// Rules of attn_lstm that need no reference: what must agree bit for bit, and what must not get through.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Laws that hold for every body and every input.
+// Rules that hold for every body and every input.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Laws of lstm, gru and rnn that hold bit for bit, whatever the weights.
+// Rules of lstm, gru and rnn that hold bit for bit, whatever the weights.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ textbook::array<T> part_of(
     return to;
 }
 
-/// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what lies beyond them
+/// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what is beyond them
 /// stays.
 array reversed(array const& from, std::vector<std::int32_t> const& lengths, std::size_t row_axis)
 {

@@ -10,7 +10,7 @@
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/recurrent/activations.hpp>
 
-#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
 #include <boost/math/differentiation/autodiff.hpp>
 
 namespace activations_vjp_test {

@@ -68,7 +68,7 @@ void check_any_attention(unsigned seed, Set const& set)
     CHECK(difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)},
               expected) < case_tolerance<T>);
 
-    // And into the caller's outputs, any of them left out.
+    // And into the caller's outputs, any of them omitted.
     std::array<bool, 6> is_wanted{};
     for (bool& each : is_wanted)
         each = random() % 2 == 0;
@@ -143,7 +143,7 @@ TEST_CASE("attn_lstm equals the textbook with any activations")
         });
 }
 
-TEST_CASE("attn_lstm: any operand left out")
+TEST_CASE("attn_lstm: any operand omitted")
 {
     for (unsigned which = 0; which <= with_all; ++which) {
         std::mt19937 random(which);

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/recurrent/attn_lstm_cell.hpp>

@@ -55,7 +55,7 @@ TEST_CASE("gru: each activation in each place")
     check_every_activation<gru_family, double>({activation::sigmoid, activation::tanh});
 }
 
-TEST_CASE("gru: any operand left out") { check_optional_operands<gru_family, float>(); }
+TEST_CASE("gru: any operand omitted") { check_optional_operands<gru_family, float>(); }
 
 TEST_CASE("gru: many steps together, or one step of many rows") { check_chunks<gru_family, float>(); }
 

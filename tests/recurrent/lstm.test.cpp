@@ -58,7 +58,7 @@ TEST_CASE("lstm: each activation in each place")
     check_every_activation<lstm_family, double>({activation::sigmoid, activation::tanh, activation::tanh});
 }
 
-TEST_CASE("lstm: any operand left out") { check_optional_operands<lstm_family, float>(); }
+TEST_CASE("lstm: any operand omitted") { check_optional_operands<lstm_family, float>(); }
 
 TEST_CASE("lstm: many steps together, or one step of many rows") { check_chunks<lstm_family, float>(); }
 

@@ -47,7 +47,7 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction,
     std::mt19937 random(1);
     typename Family::options options;
     options.direction = direction;
-    // Small weights: with larger ones an RNN of so many units multiplies each rounding, step by step.
+    // Small weights: with larger ones an RNN of this size multiplies each rounding, step by step.
     auto in = Family::template draw<float>(random, sizes, with_all, {.weights = 0.1});
     for (std::size_t n = 0; n < sizes.N; ++n) // NaN and infinity beyond the rows' ends, and NaN in a row
         for (auto t = static_cast<std::size_t>(in.sequence_lens[n]); t < sizes.T; ++t)

@@ -42,7 +42,7 @@ TEST_CASE("rnn: each activation in each place")
     check_every_activation<rnn_family, double>({activation::tanh});
 }
 
-TEST_CASE("rnn: any operand left out") { check_optional_operands<rnn_family, float>(); }
+TEST_CASE("rnn: any operand omitted") { check_optional_operands<rnn_family, float>(); }
 
 TEST_CASE("rnn: many steps together, or one step of many rows") { check_chunks<rnn_family, float>(); }
 

@@ -1,10 +1,11 @@
-# Checks the words of the comments below SOURCE_DIR/include and of the prose of README.md, CONTRIBUTING.md and docs/*.md:
+# Checks the words of SOURCE_DIR:
 #
 #     everywhere          no paraphrase of a term; CONTRIBUTING.md says which term to use
 #     documentation (///) the first sentence of a block has a subject or a verb
 #     headers             the comment below #pragma once begins with a noun phrase
 #
-# Blocks of code and words in `backticks` are no prose.
+# Read are comments and string literals of C++ (errors, names of test cases), also in blocks of code, and the prose of the pages. The rules on
+# how a block begins are for include/. Words in `backticks` are no prose.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -35,6 +36,21 @@ function(check_phrases path line text)
   set(blocks ${count} PARENT_SCOPE)
 endfunction()
 
+# Reports the phrases of a line of code: of its comment and its string literals.
+function(check_code path line code)
+  set(text "")
+  if(code MATCHES "(^|[ \t])//[/<]*(.*)$")
+    set(text "${CMAKE_MATCH_2}")
+  endif()
+  string(REGEX MATCHALL "\"[^\"]* [^\"]*\"" literals "${code}")
+  string(APPEND text " ${literals}")
+  if(NOT text STREQUAL " ")
+    check_phrases(${path} ${line} "${text}")
+  endif()
+  set(findings ${findings} PARENT_SCOPE)
+  set(blocks ${blocks} PARENT_SCOPE)
+endfunction()
+
 # The lines of a file as a list, without the characters that CMake's lists give a meaning.
 function(read_lines path result)
   file(READ ${SOURCE_DIR}/${path} text)
@@ -57,8 +73,13 @@ macro(add_to_block text)
   string(APPEND block " ${text}")
 endmacro()
 
-file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/include/*.hpp)
-foreach(path IN LISTS headers)
+set(sources "")
+foreach(folder include src tools tests examples benchmarks)
+  file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp)
+  list(APPEND sources ${files})
+endforeach()
+foreach(path IN LISTS sources)
+  string(REGEX MATCH "^include/" is_documented "${path}")
   read_lines(${path} lines)
   set(number 0)
   set(block "")
@@ -76,10 +97,12 @@ foreach(path IN LISTS headers)
         else()
           set(is_code TRUE)
         endif()
-      elseif(NOT is_code)
+      elseif(is_code)
+        check_code(${path} ${number} "${text}")
+      else()
         if(NOT marker STREQUAL before)
           end_block()
-          if((marker STREQUAL "///" OR number EQUAL 2) AND text MATCHES "^${headless} ")
+          if(is_documented AND (marker STREQUAL "///" OR number EQUAL 2) AND text MATCHES "^${headless} ")
             report("${path}:${number}: begins with \"${CMAKE_MATCH_1}\"")
           endif()
         endif()
@@ -88,15 +111,13 @@ foreach(path IN LISTS headers)
     else()
       end_block()
       set(marker "")
-      if(line MATCHES "(^| )//(/<)? (.*)$")
-        check_phrases(${path} ${number} "${CMAKE_MATCH_3}")
-      endif()
+      check_code(${path} ${number} "${line}")
     endif()
   endforeach()
   end_block()
 endforeach()
 
-file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/README.md ${SOURCE_DIR}/CONTRIBUTING.md ${SOURCE_DIR}/docs/*.md)
+file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/README.md ${SOURCE_DIR}/CONTRIBUTING.md ${SOURCE_DIR}/CHANGELOG.md ${SOURCE_DIR}/docs/*.md)
 foreach(path IN LISTS pages)
   read_lines(${path} lines)
   set(number 0)
@@ -113,7 +134,9 @@ foreach(path IN LISTS pages)
       end_block()
     elseif(line MATCHES "^ *$")
       end_block()
-    elseif(NOT is_code AND NOT line MATCHES "^    ")
+    elseif(is_code OR line MATCHES "^    ")
+      check_code(${path} ${number} "${line}")
+    else()
       add_to_block("${line}")
     endif()
   endforeach()

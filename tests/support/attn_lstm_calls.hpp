@@ -55,7 +55,7 @@ struct attn_lstm_tensors : common_tensors<T> {
     }
 };
 
-/// All outputs of a call; one without a shape is left out.
+/// All outputs of a call; one without a shape is omitted.
 template <class T>
 struct attn_lstm_arrays {
     textbook::array<T> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};

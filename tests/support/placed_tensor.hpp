@@ -1,5 +1,5 @@
 #pragma once
-// A tensor that lies in memory as a test wants it: dense or with gaps, its axes in either order, forwards or
+// A tensor with the memory layout that a test wants: dense or with gaps, its axes in either order, forwards or
 // backwards.
 
 #include <algorithm>
@@ -30,7 +30,7 @@ T gap()
 template <class T>
 struct placed_tensor {
     xloom::detail::strided_layout layout{};
-    std::ptrdiff_t origin = 0; ///< where the first item lies
+    std::ptrdiff_t origin = 0; ///< the position of the first item
     std::vector<T> memory{};
 
     placed_tensor() = default;

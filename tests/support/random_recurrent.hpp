@@ -23,7 +23,7 @@ struct attention_sizes {
     std::size_t S = 1, Md = 1, A = 1, Aw = 1;
 };
 
-/// The operands that may be left out: any sum of these. All are drawn, then some are left out, so that the
+/// The operands that may be omitted: any sum of these. All are drawn, then some are omitted, so that the
 /// others do not depend on it; only the width of W and initial_attention depends on attention and AW.
 enum optional_operand : unsigned {
     with_none = 0,
@@ -32,7 +32,7 @@ enum optional_operand : unsigned {
     with_initial_h = 4,
     with_initial_c = 8,
     with_P = 16,
-    with_attention = 32, ///< QW, MW, V and M; without them the ones below are left out too
+    with_attention = 32, ///< QW, MW, V and M; without them the ones below are omitted too
     with_memory_seq_lens = 64,
     with_AW = 128,
     with_initial_attention = 256,

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/control_flow/scan.hpp>

@@ -68,7 +68,7 @@ void check_any_call(unsigned seed, Set const& set)
     auto const expected = Family::template textbook<T>(in, options);
     CHECK(difference(Family::template call<T>(in, options, where), expected) < case_tolerance<T>);
 
-    // And into the caller's outputs, any of them left out.
+    // And into the caller's outputs, any of them omitted.
     typename Family::template tensors<T> const tensors(in, where);
     typename Family::template weights<T> const weights(tensors.constants(), Family::options_of(options));
     output_tensors<T> out(expected, to, {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0});

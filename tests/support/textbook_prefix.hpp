@@ -1,5 +1,5 @@
 #pragma once
-// Parallel scans as their law on bits has them: groups of 16, blocks of 256, recursive trees. The textbook's
+// Parallel scans in the order that docs/parallel_scans.md specifies: groups of 16, blocks of 256, recursive trees. The textbook's
 // sequences are vectors, and nothing is done in place.
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::optional<T> joined(std::optional<T> const& a, std::optional<T> const& b, Op
     return a ? a : b;
 }
 
-/// The e of the law on order: 60 for float, 508 for double.
+/// The e of the rule on order: 60 for float, 508 for double.
 template <class T>
 int const safe_exponent = (1 - std::numeric_limits<T>::min_exponent) / 2 - 3;
 template <class T>

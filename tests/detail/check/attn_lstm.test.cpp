@@ -1,4 +1,4 @@
-// The laws on AttnLSTM's attention, as far as they hold at compile time.
+// The rules on AttnLSTM's attention, as far as they hold at compile time.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// GatherND's law on concrete shapes, options and memory: the output's shape, in constant expressions too, and
+// GatherND's rule on concrete shapes, options and memory: the output's shape, in constant expressions too, and
 // the text of every refusal.
 
 #include <doctest/doctest.h>
@@ -197,7 +197,7 @@ TEST_CASE("check_gather_nd refuses an output that memory cannot hold, or whose s
         shape_error);
 }
 
-TEST_CASE("check_gather_output lets operands lie apart")
+TEST_CASE("check_gather_output accepts disjoint operands")
 {
     static_assert(operands_apart());
     CHECK(operands_apart());

@@ -1,4 +1,4 @@
-// Loop's law: what may be left out, and how much room its outputs need; in constant expressions too, and the
+// Loop's rule: what may be omitted, and how much room its outputs need; in constant expressions too, and the
 // text of every refusal.
 
 #include <doctest/doctest.h>

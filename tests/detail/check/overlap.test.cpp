@@ -108,7 +108,7 @@ constexpr bool bytes_count_not_items()
            overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {3}, 4));
 }
 
-/// Views of tensors with so many rows that no search through all of them would end.
+/// Views of tensors with too many rows: no search through all of them would end.
 constexpr bool views_of_many_rows_are_apart()
 {
     constexpr std::size_t n = 1'000'000;
@@ -163,7 +163,7 @@ constexpr bool single_items_and_none_have()
 /// 0, 2, 4 and 3, 5, 7 are all different, but no view of a container is laid out so.
 constexpr bool interleaved_places_count_as_shared() { return !is_unique({{3, 2}, {2, 3}}); }
 
-/// Where every item lies, one by one.
+/// The address of every item, one by one.
 bool all_places_differ(strided_layout const& layout)
 {
     std::set<std::ptrdiff_t> places;
@@ -288,7 +288,7 @@ TEST_CASE("is_unique never calls two items in one place apart")
     CHECK(apart < layouts * 3 / 4);
 }
 
-TEST_CASE("check_overlap lets operands lie apart")
+TEST_CASE("check_overlap accepts disjoint operands")
 {
     static_assert(operands_apart());
     CHECK(operands_apart());

@@ -1,4 +1,4 @@
-// The law of the recurrent operators on concrete shapes, options and memory: what it accepts, in
+// The rule of the recurrent operators on concrete shapes, options and memory: what it accepts, in
 // constant expressions too, and the text of every refusal.
 
 #include <doctest/doctest.h>
@@ -289,8 +289,8 @@ TEST_CASE("recurrent checks: outputs have memory of their own, but for the state
 TEST_CASE("recurrent checks: what would make a shape right")
 {
     auto const refuse = [](shape const& actual, std::string const& fact, std::string const& remedy) {
-        std::array const laws{detail::shape_requirement{"W", "[D, 4H, I]", {1, 12, 2}, actual}};
-        CHECK_THROWS_WITH_AS(detail::check_shapes(op, laws, [] { return "some sizes"; }),
+        std::array const rules{detail::shape_requirement{"W", "[D, 4H, I]", {1, 12, 2}, actual}};
+        CHECK_THROWS_WITH_AS(detail::check_shapes(op, rules, [] { return "some sizes"; }),
             ("xloom::op: the operands must have the shapes that some sizes give them, but W is " + fact +
                 " instead of [D, 4H, I] = [1, 12, 2]" + remedy)
                 .c_str(),

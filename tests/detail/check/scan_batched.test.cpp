@@ -1,4 +1,4 @@
-// The law of Scan-8 on concrete shapes: what it accepts, in constant expressions too, and the text of every
+// The rule of Scan-8 on concrete shapes: what it accepts, in constant expressions too, and the text of every
 // refusal.
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// ScatterND's law on concrete shapes, options and memory: what it accepts, in constant expressions too, and
+// ScatterND's rule on concrete shapes, options and memory: what it accepts, in constant expressions too, and
 // the text of every refusal.
 
 #include <doctest/doctest.h>
@@ -230,7 +230,7 @@ TEST_CASE("check_scatter_nd refuses options that contradict each other")
         option_error);
 }
 
-TEST_CASE("check_scatter_overlap lets operands lie apart")
+TEST_CASE("check_scatter_overlap accepts disjoint operands")
 {
     static_assert(operands_apart());
     CHECK(operands_apart());

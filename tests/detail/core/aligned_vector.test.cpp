@@ -66,7 +66,7 @@ TEST_CASE("aligned_vector keeps an alignment that is wider")
     CHECK(vector[2].item == 'w');
 }
 
-TEST_CASE("aligned_vector lies in large pages from one of them on, if the system has any")
+TEST_CASE("aligned_vector is in large pages from one of them on, if the system has any")
 {
     constexpr std::size_t page = std::size_t{2} << 20;
     CHECK(begins_at(aligned_vector<char>(page), page));

@@ -48,7 +48,7 @@ TEST_CASE("error: parts of a text")
     CHECK(detail::concat(elsewhere::point{4}, std::vector{elsewhere::point{5}}) == "point 4[point 5]");
 }
 
-TEST_CASE("error: fail throws the type it is asked for")
+TEST_CASE("error: fail throws the type that the call names")
 {
     CHECK_THROWS_WITH_AS(detail::fail<option_error>("count is ", 3, "."), "count is 3.", option_error);
     CHECK_THROWS_WITH_AS(detail::fail<body_error>("no parts"), "no parts", body_error);

@@ -27,7 +27,7 @@ constexpr T least = std::numeric_limits<T>::min();
 template <class T>
 constexpr T largest = std::numeric_limits<T>::max();
 
-/// As an update of type T meets an old value of type T, not as int meets int.
+/// As an update of type T is combined with an old value of type T, not int with int.
 template <class T>
 constexpr T add(T old, T update)
 {

@@ -249,7 +249,7 @@ TEST_CASE("float16 agrees with the compiler's own")
 // What follows holds at compile time and at run time.
 namespace {
 
-// A double just above the midpoint of 1 and 1 + 2^-10; its float lies on it.
+// A double just above the midpoint of 1 and 1 + 2^-10; its float is the midpoint.
 constexpr bool rounds_once()
 {
     constexpr double half = 1 + 0x1p-11 + 0x1p-40, brain = 1 + 0x1p-8 + 0x1p-40, eight = 1 + 0x1p-4 + 0x1p-40;

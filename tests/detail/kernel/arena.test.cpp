@@ -60,7 +60,7 @@ TEST_CASE("arena: a size that cannot be counted stays the largest one")
     CHECK(of_longer.used() == most);
 }
 
-TEST_CASE("arena: items of a line and longer lie side by side")
+TEST_CASE("arena: items of a line and longer are contiguous")
 {
     std::array<double, 8> lines[4];
     kernel::arena<std::array<double, 8>> of_lines(lines);

@@ -88,7 +88,7 @@ constexpr bool uint64_ends()
            clip_index(largest<std::uint64_t>, longest) == largest<std::ptrdiff_t> - 1;
 }
 
-/// Are these tuples, side by side, all inside axes of these lengths?
+/// Are these contiguous tuples all inside axes of these lengths?
 template <class Index>
 bool all_inside(std::vector<Index> const& indices, shape const& lengths)
 {
@@ -154,7 +154,7 @@ TEST_CASE("are_in_range: the ends of the widest types")
     CHECK_FALSE(all_inside<std::int8_t>({-128, 127}, {127}));
 }
 
-TEST_CASE("are_in_range: no tuples lie inside any axis, tuples of no index too, and none of one lies on an "
+TEST_CASE("are_in_range: no tuples are inside any axis, tuples of no index too, and none of one is on an "
           "empty axis")
 {
     CHECK(all_inside<std::int64_t>({}, {0}));

@@ -184,7 +184,7 @@ TEST_CASE("for_each_block with bounds::check ends before the block that has an i
     }
 }
 
-// Every tuple's offset is its number times 8; every fifth is left out, or all are in range.
+// Every tuple's offset is its number times 8; every fifth is omitted, or all are in range.
 TEST_CASE("for_each_block gives every tuple once, in order, with its number; dropped ones not")
 {
     constexpr std::size_t block = xloom::tuning::offsets_per_block, count = 3 * block, step = 8;

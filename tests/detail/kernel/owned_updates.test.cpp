@@ -74,7 +74,7 @@ TEST_CASE("more parts than updates take memory for the updates only")
 TEST_CASE("slices within a neighbourhood have one owner, and each owner gets about as many updates")
 {
     std::mt19937 random(12);
-    // Few slices side by side, far apart, and one of ten that half of the updates go to.
+    // Few contiguous slices, distant ones, and one of ten that half of the updates go to.
     for (std::ptrdiff_t const distance : {1, 128, 128 * 1024, 128 * 1000})
         for (unsigned const often : {8000u, 10u}) {
             std::vector<std::int32_t> indices(100'000);
@@ -96,7 +96,7 @@ TEST_CASE("slices within a neighbourhood have one owner, and each owner gets abo
         }
 }
 
-TEST_CASE("indices of a period that an even distance between samples would meet")
+TEST_CASE("indices of a period that an even distance between samples would hit")
 {
     std::vector<std::int32_t> indices(1 << 16);
     for (std::size_t i = 0; i < indices.size(); ++i)

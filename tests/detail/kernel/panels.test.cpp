@@ -18,7 +18,7 @@ namespace {
 template <class T>
 constexpr std::size_t width = panel_width<T>;
 
-/// Where item (k, j) of panels of this depth and so many columns lies.
+/// The offset of item (k, j) of panels of this depth and number of columns.
 template <class T>
 std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth, std::size_t columns)
 {
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no oth
     std::vector<int> numbers(rows * columns);
     for (std::size_t i = 0; i < numbers.size(); ++i)
         numbers[i] = static_cast<int>(i) + 1;
-    for (bool const is_across : {false, true}) // items side by side along a row, or along a column
+    for (bool const is_across : {false, true}) // items contiguous along a row, or along a column
         for (std::size_t const first_column : {std::size_t{0}, std::size_t{1}, width<T> - 1, width<T>}) {
             std::vector<T> packed(panel_items<T>(depth, first_column + columns), T(-1)), expected = packed;
             auto const row_step = static_cast<std::ptrdiff_t>(columns),

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int untouched = -999;
 
-/// What a cell was asked for.
+/// The calls of a cell.
 struct asked {
     std::size_t rows, continuing, t;
     friend bool operator==(asked const&, asked const&) = default;

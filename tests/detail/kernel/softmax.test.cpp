@@ -39,7 +39,7 @@ bool is_all_nan(std::vector<T> const& y)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("largest_of: anywhere in rows of any length, NaN left out", T, float, double, long double)
+TEST_CASE_TEMPLATE("largest_of: anywhere in rows of any length, NaN omitted", T, float, double, long double)
 {
     for (std::size_t count = 1; count <= 3 * batch_size<T> + 2; ++count)
         for (std::size_t i = 0; i < count; ++i) {
@@ -110,7 +110,7 @@ TEST_CASE_TEMPLATE("softmax: infinity and NaN", T, float, double)
 {
     for (std::size_t const count : {std::size_t{2}, batch_size<T>, 2 * batch_size<T> + 1})
         for (std::size_t i = 0; i < count; ++i) {
-            // What is -infinity has no share; this is how places that do not count are left out.
+            // What is -infinity has no share; this is how places that do not count are omitted.
             std::vector<T> x(count, -infinity<T>), expected(count, T(0));
             x[i] = 3;
             expected[i] = 1;

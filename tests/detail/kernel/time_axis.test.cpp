@@ -101,7 +101,7 @@ constexpr bool stays_where_it_is_without_items()
            none.first == 0;
 }
 
-/// What is gathered of any run of elements is what lies there, and scattered it lies there again, and nowhere
+/// A gathered run of elements equals the elements, and scattered it is there again, and nowhere
 /// else.
 void check_gathering(strided_layout const& operand, std::size_t axis, bool reverse)
 {
@@ -143,7 +143,7 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
 
 } // namespace
 
-TEST_CASE("time_axis gathers runs of elements and scatters them back, wherever time lies among the axes")
+TEST_CASE("time_axis gathers runs of elements and scatters them back, wherever time is among the axes")
 {
     for (strided_layout const& operand : {strided_layout{{5}, {1}}, {{5}, {-3}}, {{3, 4}, {4, 1}},
              {{3, 4}, {1, 3}}, {{3, 4}, {-8, 2}}, {{2, 3, 4}, {12, 4, 1}}, {{2, 3, 4}, {1, 8, 2}},

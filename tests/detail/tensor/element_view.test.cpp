@@ -273,7 +273,7 @@ TEST_CASE("an element_view moves to other memory")
     CHECK(memory == items{2, 4, 6, 8, 10, 12, 14, 16});
 }
 
-TEST_CASE("an element_view comes through the door, as its own row-major layout")
+TEST_CASE("an element_view is a tensor, with its own row-major layout")
 {
     items memory = counted(6);
     view2 const y(memory.data(), {2, 3});

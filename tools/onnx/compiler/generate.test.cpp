@@ -52,7 +52,7 @@ TEST_CASE("the same model gives the same text")
     CHECK(header_of(graph) == header_of(graph));
 }
 
-TEST_CASE("nodes whose results are not used are left out")
+TEST_CASE("nodes whose results are not used are omitted")
 {
     CHECK_FALSE(has(header_of("g (float[2] x) => (float[2] y) { z = Exp(x) y = Tanh(x) }"), "exp"));
 }
@@ -175,7 +175,7 @@ TEST_CASE("an If on a loop's own condition is the branch that runs")
     CHECK_FALSE(has(text, "tanh"));
 }
 
-TEST_CASE("what a branch or a body makes for an output that nobody uses is left out")
+TEST_CASE("what a branch or a body makes for an output that nobody uses is omitted")
 {
     std::string const text = header_of(
         "g (bool c, int64 n, float[2] s) => (float[2] y) { x, z = If(c)<then_branch = t () => (float[2] p, "

@@ -80,7 +80,7 @@ bool has_static_shapes(block const& of);
 /// The program of a model, which must outlive it.
 class program {
 public:
-    /// Throws a runner_error that names the node, if tensors of several ranks meet in a sequence.
+    /// Throws a runner_error that names the node, if a sequence has tensors of several ranks.
     explicit program(runner::graph& graph);
     program(program const&) = delete;
     program& operator=(program const&) = delete;

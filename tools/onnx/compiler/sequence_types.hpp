@@ -12,7 +12,7 @@ partial_type type_of_constant(runner::value const& constant);
 /// values that are put into them or must have their type: an empty sequence to which tensors of rank 1 are
 /// added is one of tensors of rank 1.
 ///
-/// Throws a runner_error that names the node, if tensors of several ranks meet in a sequence.
+/// Throws a runner_error that names the node, if a sequence has tensors of several ranks.
 void complete_sequence_types(block& of);
 
 } // namespace compiler

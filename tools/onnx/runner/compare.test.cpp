@@ -57,7 +57,7 @@ TEST_CASE("NaN equals NaN, infinities equal themselves alone")
     CHECK(difference_of(inf, std::numeric_limits<float>::max()) != "");
 }
 
-TEST_CASE("where bits are asked for, 16-bit floats must have them; 8-bit ones always")
+TEST_CASE("where bits are required, 16-bit floats must have them; 8-bit ones always")
 {
     using xloom::float16;
     using xloom::float8_e4m3fn;

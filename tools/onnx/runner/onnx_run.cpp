@@ -57,7 +57,8 @@ void add_limits(cxxopts::OptionAdder& add)
             fmt::format("{}", static_cast<std::uint64_t>(usual.time.count()))),
         "SECONDS");
     add("step-limit",
-        "end it after so many nodes, those of bodies each time; 2^16 products of numbers count as one; 0: "
+        "end it after this number of nodes, those of bodies each time; 2^16 products of numbers count as "
+        "one; 0: "
         "never",
         number(usual.steps), "N");
     add("memory-limit",
