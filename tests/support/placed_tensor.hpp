@@ -1,6 +1,6 @@
 #pragma once
-// A tensor with the memory layout that a test wants: dense or with gaps, its axes in either order, forwards or
-// backwards.
+// A tensor with the memory layout that a test wants: dense or with gaps, its axes in either order, forwards
+// or backwards.
 
 #include <algorithm>
 #include <cstddef>

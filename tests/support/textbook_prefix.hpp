@@ -1,6 +1,6 @@
 #pragma once
-// Parallel scans in the order that docs/parallel_scans.md specifies: groups of 16, blocks of 256, recursive trees. The textbook's
-// sequences are vectors, and nothing is done in place.
+// Parallel scans in the order that docs/parallel_scans.md specifies: groups of 16, blocks of 256, recursive
+// trees. The textbook's sequences are vectors, and nothing is done in place.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// GatherND's rule on concrete shapes, options and memory: the output's shape, in constant expressions too, and
-// the text of every refusal.
+// GatherND's rule on concrete shapes, options and memory: the output's shape, in constant expressions too,
+// and the text of every refusal.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-// Scan's rule on concrete shapes: what it accepts, in constant expressions too, and the text of every refusal.
+// Scan's rule on concrete shapes: what it accepts, in constant expressions too, and the text of every
+// refusal.
 
 #include <doctest/doctest.h>
 
