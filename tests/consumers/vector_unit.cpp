@@ -5,4 +5,4 @@
 #include <xloom/recurrent/packed_matrix.hpp>
 
 template class xloom::packed_matrix<float>;
-template class xloom::lstm_cell<float>;
+template class xloom::detail::recurrent_cell<xloom::detail::lstm_family, float>; // lstm_cell<float>

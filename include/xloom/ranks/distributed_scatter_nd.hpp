@@ -129,30 +129,29 @@ void check_indexed_once(std::string_view op, Call const& call, distributed_axis<
     std::size_t const slices_of_row = call.whole.slices_of_row();
     agreed<indexed_slices> memory(
         part.ranks(), op, call, part.buffer_bytes(), part.own_length() * slices_of_row);
-    auto& [max_per_round, longest, sent, received, is_indexed] = *memory;
+    indexed_slices& slices = *memory;
     rank_attempt attempt;
-    for (std::size_t begin = 0; begin < longest; begin += max_per_round)
+    for (std::size_t begin = 0; begin < slices.longest; begin += slices.max_slices_per_round)
         detail::for_each_partner(part.ranks(),
-            [&, &sent = sent, &received = received, &is_indexed = is_indexed, end = begin + max_per_round](
-                std::size_t destination, std::size_t source) {
+            [&, end = begin + slices.max_slices_per_round](std::size_t destination, std::size_t source) {
                 auto const size_of = [&](std::size_t all) {
                     return (std::min)(all, end) - (std::min)(all, begin);
                 };
                 auto const mine = call.tuples.of(destination);
-                auto const out = std::span(sent).first(size_of(mine.size()));
-                auto const in = std::span(received).first(size_of(call.incoming[source]));
+                auto const out = std::span(slices.sent).first(size_of(mine.size()));
+                auto const in = std::span(slices.received).first(size_of(call.incoming[source]));
                 for (std::size_t i = 0; i < out.size(); ++i)
                     out[i] = mine[begin + i].slice;
                 detail::exchange_values<std::size_t>(part.ranks(), destination, out, source, in);
                 attempt([&] {
                     for (std::size_t const slice : in) {
-                        if (is_indexed[slice])
+                        if (slices.is_indexed[slice])
                             fail<index_error>(op,
                                 ": with duplicates::error a slice may be named once, but slice ",
                                 unravel(part.begin() * slices_of_row + slice, call.whole.indexed()),
                                 " is named more than once; rank ", source,
                                 " sent the last duplicate. Choose duplicates::last.");
-                        is_indexed[slice] = true;
+                        slices.is_indexed[slice] = true;
                     }
                 });
             });
