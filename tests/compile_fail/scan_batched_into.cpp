@@ -23,7 +23,9 @@
 
 #include "../support/xtensor_extras.hpp"
 
-struct tbb_like : xloom::serial_policy {};
+struct tbb_like : xloom::serial_policy {
+    static std::size_t concurrency() { return 2; }
+};
 
 int main()
 {
