@@ -5,9 +5,9 @@
 // A program that defines XLOOM_NO_SIMD, or a target without vector units, has batches of one number.
 
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/batches.hpp>
 #include <xloom/detail/kernel/row_blocks.hpp>
-#include <xloom/detail/kernel/softmax.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/tensor.hpp>
 

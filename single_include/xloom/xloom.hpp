@@ -170,7 +170,8 @@ concept other_than = !std::is_convertible_v<Other const&, Options>;
 // The values that pure bodies return, and their assignment to carried values.
 
 // ==== xloom/detail/kernel/strided_copy.hpp ====
-// A copy between two strided layouts of one shape, planned once and run many times.
+// A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix which
+// is transposed.
 
 // ==== xloom/detail/core/layout.hpp ====
 // The strided layout of a tensor in memory.
@@ -179,10 +180,8 @@ concept other_than = !std::is_convertible_v<Other const&, Options>;
 // Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
 
 // ==== xloom/detail/core/error.hpp ====
-// The exception types of xloom, and the formatting of their messages.
-
-// ==== xloom/detail/core/raise.hpp ====
-// Error reporting by an exception or, without exceptions (-fno-exceptions), by a handler.
+// The exception types of xloom, the formatting of their messages, and how they are reported: by an exception or,
+// without exceptions (-fno-exceptions), by a handler.
 
 #ifndef __cpp_exceptions
 
@@ -749,9 +748,6 @@ constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axi
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
-// ==== xloom/detail/kernel/transposed_copy.hpp ====
-// A copy that transposes a matrix.
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// Assigns the item from[i * from_step + j] to to[j * to_step + i], for i < rows and j < columns. Requires
@@ -774,10 +770,6 @@ void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __re
         for (std::ptrdiff_t j = 0; j < end; ++j)
             to[j * to_step + i] = from[i * from_step + j];
 }
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
 /// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
@@ -2800,7 +2792,7 @@ private:
 // ==== xloom/detail/check/scan.hpp ====
 // Shape requirements of Scan.
 
-// ==== xloom/control_flow/scan_options.hpp ====
+// ==== xloom/detail/core/scan_options.hpp ====
 // The options of scan, scan_into, scan_list, scan_batched and scan_batched_into.
 
 namespace xloom::inline XLOOM_ABI {
@@ -4371,56 +4363,6 @@ void run_bodies([[maybe_unused]] Fail const& fail, Run const& run)
 // ==== xloom/detail/scan/loop_control.hpp ====
 // The termination of a loop: the test for another iteration.
 
-// ==== xloom/control_flow/loop_options.hpp ====
-// The options of loop, loop_into and loop_list, and what a loop returns beside its values.
-
-// ==== xloom/detail/core/stop_token.hpp ====
-// std::stop_token, or a substitute if the standard library has none (libc++ before 20).
-
-#ifdef __cpp_lib_jthread
-
-#include <stop_token>
-
-namespace xloom::inline XLOOM_ABI {
-
-using std::stop_token;
-
-} // namespace xloom::inline XLOOM_ABI
-
-#else
-
-namespace xloom::inline XLOOM_ABI {
-
-/// A stop token for which stop is never requested.
-struct stop_token {
-    static constexpr bool stop_possible() noexcept { return false; }
-    static constexpr bool stop_requested() noexcept { return false; }
-};
-
-} // namespace xloom::inline XLOOM_ABI
-
-#endif
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
-struct loop_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
-    std::optional<bool> cond =
-        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
-    stop_token stop{}; ///< polled before each iteration
-};
-
-/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
-/// if options.stop ended the loop.
-struct loop_status {
-    bool cond;
-    std::int64_t trip_count;
-    bool stopped;
-};
-
-} // namespace xloom::inline XLOOM_ABI
-
 // ==== xloom/detail/check/loop.hpp ====
 // Requirements of Loop: its termination conditions, and the lengths of its outputs.
 
@@ -4487,6 +4429,53 @@ constexpr std::int64_t check_loop_outputs(
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/core/loop_options.hpp ====
+// The options of loop, loop_into and loop_list, and what a loop returns beside its values.
+
+#ifdef __cpp_lib_jthread
+
+#include <stop_token>
+
+namespace xloom::inline XLOOM_ABI {
+
+using std::stop_token;
+
+} // namespace xloom::inline XLOOM_ABI
+
+#else
+
+namespace xloom::inline XLOOM_ABI {
+
+/// A stop token for which stop is never requested.
+struct stop_token {
+    static constexpr bool stop_possible() noexcept { return false; }
+    static constexpr bool stop_requested() noexcept { return false; }
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
+struct loop_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
+    std::optional<bool> cond =
+        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
+    stop_token stop{}; ///< polled before each iteration
+};
+
+/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
+/// if options.stop ended the loop.
+struct loop_status {
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -8497,22 +8486,12 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
 // Residuals are those of the LSTM, the sums of the gates and c, and of the attention its state, the context,
 // the query and the alignment. The keys are kept once.
 
-// ==== xloom/detail/kernel/attention_vjp.hpp ====
-// The vector-Jacobian product of Bahdanau's score.
-
-// ==== xloom/detail/kernel/attention.hpp ====
-// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
-//
-// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
-// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
-// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
-// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
-
-// ==== xloom/detail/kernel/softmax.hpp ====
-// Softmax of a row.
+// ==== xloom/detail/kernel/activate_vjp.hpp ====
+// The derivatives of activation functions, softmax included, over a row.
 
 // ==== xloom/detail/kernel/activations.hpp ====
-// The activation functions as function objects for a scalar or a SIMD batch. NaN stays NaN in all of them.
+// The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax included.
+// NaN stays NaN in all of them.
 
 // ==== xloom/detail/core/activation.hpp ====
 // The activation functions of ONNX's recurrent operators: names, and defaults of alpha and beta.
@@ -9312,10 +9291,6 @@ void with_activation(activation_function const& function, F const& f)
     }
 }
 
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
 /// Returns the largest of x, ignoring NaN; NaN if all are NaN. Requires count > 0.
 template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
@@ -9362,7 +9337,280 @@ void softmax(T const* x, T* y, std::size_t count) noexcept
     map(y, y, count, [scale]<class V>(V const& v) { return v * V(scale); });
 }
 
+/// Computes y = function(x) over rows of `count` items. y may be x.
+template <class T>
+void activate(activation_function const& function, T const* x, T* y, std::size_t count) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax(x, y, count);
+    else
+        with_activation<T>(function, [x, y, count](auto const& f) { map(x, y, count, f); });
+}
+
 } // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/units.hpp ====
+// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
+// remainder; the padding is computed but never read.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
+template <class T>
+void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
+{
+    activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
+}
+
+/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
+template <class T>
+void clip_units(T limit, T* z, std::size_t units) noexcept
+{
+    map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
+        V const most(limit), least(-limit);
+        return select(v > most, most, select(v < least, least, v));
+    });
+}
+
+/// Calls f(position of the first unit) for each batch of units.
+template <class T, class F>
+void for_each_batch(std::size_t units, F const& f) noexcept
+{
+    for (std::size_t j = 0; j < units; j += batch_size<T>)
+        f(j);
+}
+
+/// Computes z += a * b.
+template <class T>
+void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(units, [=](std::size_t j) {
+        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
+    });
+}
+
+/// Computes z = a * b.
+template <class T>
+void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(
+        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
+}
+
+/// The activation of a gate, with optional clipping of its sums.
+template <class T>
+struct gate {
+    activation_function function;
+    T clip; ///< the limit of the sums
+    bool is_clipped;
+
+    friend bool operator==(gate const&, gate const&) = default;
+
+    void operator()(T* z, std::size_t units) const noexcept
+    {
+        if (is_clipped)
+            clip_units(clip, z, units);
+        activate_padded(function, z, units);
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The value of a function and its derivative.
+template <class V>
+struct value_and_slope {
+    V value, slope;
+};
+
+namespace detail {
+
+/// Returns `above` where x > limit, else `otherwise`; NaN stays NaN.
+template <class V>
+V step_at(V const& limit, V const& x, V const& otherwise, V const& above)
+{
+    return select(x > limit, above, select(x <= limit, otherwise, x));
+}
+
+/// Returns 1 / (1 + e), and e / (1 + e)^2, for e = exp(-size).
+template <class V>
+value_and_slope<V> logistic_of(V const& e)
+{
+    V const share = divide(V(1), V(1) + e);
+    return {share, e * share * share};
+}
+
+} // namespace detail
+
+/// 0 at 0.
+template <class V>
+value_and_slope<V> differentiate(relu const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(0), V(1))};
+}
+
+/// The derivative is exact for large |x| too, where 1 - tanh(x)^2 would cancel.
+template <class V>
+value_and_slope<V> differentiate(tanh const&, V const& x)
+{
+    using detail::abs;
+    V const size = abs(x);
+    if constexpr (detail::is_float_batch<V>) {
+        detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
+        auto const [share, quarter] = detail::logistic_of(parts.exp());
+        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
+    } else
+        return {detail::tanh_of(x), V(4) * detail::logistic_of(detail::exp_of(-(size + size))).slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(sigmoid const&, V const& x)
+{
+    using detail::abs;
+    V const e = detail::exp_of(-abs(x));
+    auto const [share, slope] = detail::logistic_of(e);
+    return {select(x < V(0), e * share, share), slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softsign const& f, V const& x)
+{
+    using detail::abs;
+    V const share = divide(V(1), V(1) + abs(x));
+    return {f(x), share * share};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softplus const& f, V const& x)
+{
+    return {f(x), differentiate(sigmoid(), x).value};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(affine<T> const& f, V const& x)
+{
+    return {f(x), V(f.alpha)};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(leaky_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(f.alpha), V(1))};
+}
+
+/// 0 at alpha.
+template <class T, class V>
+value_and_slope<V> differentiate(thresholded_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(f.alpha), x, V(0), V(1))};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(scaled_tanh<T> const& f, V const& x)
+{
+    auto const [value, slope] = differentiate(tanh(), V(f.beta) * x);
+    return {V(f.alpha) * value, V(f.alpha) * V(f.beta) * slope};
+}
+
+/// 0 at both ends of the slope.
+template <class T, class V>
+value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
+{
+    V const y = multiply_add(V(f.alpha), x, V(f.beta));
+    return {f(x), select(y >= V(1), V(0), detail::step_at(V(0), y, V(0), V(f.alpha)))};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(elu<T> const& f, V const& x)
+{
+    return {f(x), select(x > V(0), V(1), V(f.alpha) * detail::exp_of(x))};
+}
+
+/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
+template <class T>
+void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
+{
+    T sum(0);
+    for (std::size_t i = 0; i < count; ++i)
+        sum = multiply_add(value[i], ct[i], sum);
+    for (std::size_t i = 0; i < count; ++i)
+        ct[i] = value[i] * (ct[i] - sum);
+}
+
+/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
+template <class T, class F>
+[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+{
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
+    if constexpr (has_simd<T>)
+        if (i < count)
+            store_first(
+                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
+                ct_x + i, count - i);
+}
+
+/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
+/// may be x. The derivatives of softmax, which is not elementwise, are 1.
+template <class T>
+void differentiate_units(
+    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax) {
+        softmax(x, value, units);
+        std::fill_n(slope, units, T(1));
+        return;
+    }
+    with_activation<T>(function, [=](auto const& f) {
+        for_each_batch<T>(units, [=](std::size_t j) {
+            auto const at = differentiate(f, load_batch(x + j));
+            store_batch(value + j, at.value);
+            store_batch(slope + j, at.slope);
+        });
+    });
+}
+
+/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
+/// not. NaN stays NaN.
+template <class T>
+void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
+{
+    if (!f.is_clipped)
+        return differentiate_units(f.function, sums, value, slope, units);
+    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
+    clip_units(f.clip, value, units);
+    differentiate_units(f.function, value, value, slope, units);
+    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
+        using V = batch_t<T>;
+        V const x = load_batch(sums + j), zero(T(0));
+        store_batch(
+            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
+    });
+}
+
+/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
+template <class T>
+void gate_vjp(
+    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax_vjp(value, ct, units);
+    set_products(slope, ct, ct, units);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/attention.hpp ====
+// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
+//
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
+// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
+// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
+// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -9475,8 +9723,63 @@ void bahdanau_scores(
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// ==== xloom/detail/kernel/row_blocks.hpp ====
-// The rows of a product, in blocks whose sums fit in registers.
+// ==== xloom/detail/kernel/attn_lstm.hpp ====
+// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
+
+// ==== xloom/detail/kernel/lstm.hpp ====
+// A time step of the LSTM for a batch of rows, on raw data.
+
+// ==== xloom/detail/kernel/arena.hpp ====
+// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
+}
+
+template <class T>
+class arena {
+public:
+    arena() = default;
+    explicit arena(T* items) : items_(items) {}
+
+    T* take(std::size_t count) noexcept
+    {
+        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
+        constexpr std::size_t line = elements_per_cache_line<T>;
+        if (__builtin_add_overflow(count, line - 1, &count) ||
+            __builtin_add_overflow(used_, count / line * line, &used_))
+            used_ = (std::numeric_limits<std::size_t>::max)();
+        return piece;
+    }
+    /// Allocates `rows` rows of `columns` items.
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+
+    bool only_counts() const noexcept { return items_ == nullptr; }
+    /// Returns the number of items; the largest std::size_t if it is larger.
+    std::size_t used() const noexcept { return used_; }
+
+private:
+    T* items_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/multiplier.hpp ====
+// Products with a constant matrix on the threads of an execution policy.
+
+// ==== xloom/detail/kernel/multiply.hpp ====
+// Products with a constant matrix.
+//
+// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
+// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
+// grow with the length of a chain.
 
 // ==== xloom/detail/kernel/panels.hpp ====
 // A constant matrix packed for products, in panels as wide as the registers allow.
@@ -9603,6 +9906,9 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
+// ==== xloom/detail/kernel/row_blocks.hpp ====
+// The rows of a product, in blocks whose sums fit in registers.
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The maximum number of rows in a block, whose sums for one panel fit in registers.
@@ -9649,257 +9955,6 @@ void with_count(std::size_t count, F const& f)
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/slopes.hpp ====
-// The activation functions with their derivatives, for a scalar or a SIMD batch. NaN stays NaN in values and,
-// except for affine, in derivatives. At a kink the derivative is PyTorch's.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The value of a function and its derivative.
-template <class V>
-struct value_and_slope {
-    V value, slope;
-};
-
-namespace detail {
-
-/// Returns `above` where x > limit, else `otherwise`; NaN stays NaN.
-template <class V>
-V step_at(V const& limit, V const& x, V const& otherwise, V const& above)
-{
-    return select(x > limit, above, select(x <= limit, otherwise, x));
-}
-
-/// Returns 1 / (1 + e), and e / (1 + e)^2, for e = exp(-size).
-template <class V>
-value_and_slope<V> logistic_of(V const& e)
-{
-    V const share = divide(V(1), V(1) + e);
-    return {share, e * share * share};
-}
-
-} // namespace detail
-
-/// 0 at 0.
-template <class V>
-value_and_slope<V> differentiate(relu const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(0), x, V(0), V(1))};
-}
-
-/// The derivative is exact for large |x| too, where 1 - tanh(x)^2 would cancel.
-template <class V>
-value_and_slope<V> differentiate(tanh const&, V const& x)
-{
-    using detail::abs;
-    V const size = abs(x);
-    if constexpr (detail::is_float_batch<V>) {
-        detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
-        auto const [share, quarter] = detail::logistic_of(parts.exp());
-        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
-    } else
-        return {detail::tanh_of(x), V(4) * detail::logistic_of(detail::exp_of(-(size + size))).slope};
-}
-
-template <class V>
-value_and_slope<V> differentiate(sigmoid const&, V const& x)
-{
-    using detail::abs;
-    V const e = detail::exp_of(-abs(x));
-    auto const [share, slope] = detail::logistic_of(e);
-    return {select(x < V(0), e * share, share), slope};
-}
-
-template <class V>
-value_and_slope<V> differentiate(softsign const& f, V const& x)
-{
-    using detail::abs;
-    V const share = divide(V(1), V(1) + abs(x));
-    return {f(x), share * share};
-}
-
-template <class V>
-value_and_slope<V> differentiate(softplus const& f, V const& x)
-{
-    return {f(x), differentiate(sigmoid(), x).value};
-}
-
-template <class T, class V>
-value_and_slope<V> differentiate(affine<T> const& f, V const& x)
-{
-    return {f(x), V(f.alpha)};
-}
-
-/// alpha at 0.
-template <class T, class V>
-value_and_slope<V> differentiate(leaky_relu<T> const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(0), x, V(f.alpha), V(1))};
-}
-
-/// 0 at alpha.
-template <class T, class V>
-value_and_slope<V> differentiate(thresholded_relu<T> const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(f.alpha), x, V(0), V(1))};
-}
-
-template <class T, class V>
-value_and_slope<V> differentiate(scaled_tanh<T> const& f, V const& x)
-{
-    auto const [value, slope] = differentiate(tanh(), V(f.beta) * x);
-    return {V(f.alpha) * value, V(f.alpha) * V(f.beta) * slope};
-}
-
-/// 0 at both ends of the slope.
-template <class T, class V>
-value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
-{
-    V const y = multiply_add(V(f.alpha), x, V(f.beta));
-    return {f(x), select(y >= V(1), V(0), detail::step_at(V(0), y, V(0), V(f.alpha)))};
-}
-
-/// alpha at 0.
-template <class T, class V>
-value_and_slope<V> differentiate(elu<T> const& f, V const& x)
-{
-    return {f(x), select(x > V(0), V(1), V(f.alpha) * detail::exp_of(x))};
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The outputs of bahdanau_scores_vjp: `query` is written; `keys`, of which keys.first may be null, and `V`
-/// are added to.
-template <class T>
-struct score_cotangents {
-    T* query;
-    rows_of<T> keys;
-    T* V;
-};
-
-namespace detail {
-
-/// Returns tanh(key + query) and its derivative.
-template <class V>
-value_and_slope<V> differentiate_term(V const& key, V const& query)
-{
-    return differentiate(kernel::tanh(), key + query);
-}
-
-/// Returns tanh(key + query) and its derivative, from exp(2 key) and exp(2 query).
-template <class V>
-value_and_slope<V> differentiate_term_of_exponentials(V const& key, V const& query)
-{
-    V const one(1), e = key * query, share = divide(one, one + e);
-    // Not 1 - share where e is small, which would cancel, and not e * share where e is infinite.
-    V const rest = select(e < one, e * share, one - share);
-    return {one - (share + share), V(4) * share * rest};
-}
-
-/// Computes the cotangents; differentiate_at(key, query) returns the value and the derivative of a term.
-template <class T, class F>
-[[gnu::flatten]] void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
-    T const* ct_scores, score_cotangents<T> const& ct, F const& differentiate_at) noexcept
-{
-    for (std::size_t a = 0; a < A; a += batch_size<T>) {
-        auto const q = load_batch(query + a), v = load_batch(V + a);
-        auto ct_query = batch_t<T>(T(0)), ct_V = load_batch(ct.V + a);
-        for (std::size_t m = 0; m < keys.length; ++m) {
-            auto const [value, slope] = differentiate_at(load_batch(keys.first + m * keys.step + a), q);
-            auto const ct_score = batch_t<T>(ct_scores[m]);
-            auto const ct_sum = ct_score * v * slope;
-            ct_V = multiply_add(ct_score, value, ct_V);
-            ct_query = ct_query + ct_sum;
-            if (ct.keys.first != nullptr) {
-                T* const ct_key = ct.keys.first + m * ct.keys.step + a;
-                store_batch(ct_key, load_batch(ct_key) + ct_sum);
-            }
-        }
-        store_batch(ct.query + a, ct_query);
-        store_batch(ct.V + a, ct_V);
-    }
-}
-
-} // namespace detail
-
-/// Computes the cotangents of the operands of scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a
-/// query of exponentials if the keys are exponentials; the cotangents are those of the keys and the query
-/// themselves.
-template <class T>
-void bahdanau_scores_vjp(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
-    T const* ct_scores, score_cotangents<T> const& ct) noexcept
-{
-    if (keys.are_exponentials)
-        detail::score_vjp_all(keys, query, V, A, ct_scores, ct, [](auto const& key, auto const& q) {
-            return detail::differentiate_term_of_exponentials(key, q);
-        });
-    else
-        detail::score_vjp_all(keys, query, V, A, ct_scores, ct,
-            [](auto const& key, auto const& q) { return detail::differentiate_term(key, q); });
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/attn_lstm.hpp ====
-// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
-
-// ==== xloom/detail/kernel/lstm.hpp ====
-// A time step of the LSTM for a batch of rows, on raw data.
-
-// ==== xloom/detail/kernel/arena.hpp ====
-// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
-}
-
-template <class T>
-class arena {
-public:
-    arena() = default;
-    explicit arena(T* items) : items_(items) {}
-
-    T* take(std::size_t count) noexcept
-    {
-        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = elements_per_cache_line<T>;
-        if (__builtin_add_overflow(count, line - 1, &count) ||
-            __builtin_add_overflow(used_, count / line * line, &used_))
-            used_ = (std::numeric_limits<std::size_t>::max)();
-        return piece;
-    }
-    /// Allocates `rows` rows of `columns` items.
-    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
-
-    bool only_counts() const noexcept { return items_ == nullptr; }
-    /// Returns the number of items; the largest std::size_t if it is larger.
-    std::size_t used() const noexcept { return used_; }
-
-private:
-    T* items_ = nullptr;
-    std::size_t used_ = 0;
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/multiplier.hpp ====
-// Products with a constant matrix on the threads of an execution policy.
-
-// ==== xloom/detail/kernel/multiply.hpp ====
-// Products with a constant matrix.
-//
-// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
-// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
-// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
-// grow with the length of a chain.
 
 // ==== xloom/detail/kernel/stored_panels.hpp ====
 // A constant matrix in panels, stored in the type that computes or in a narrow one.
@@ -11089,90 +11144,6 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// ==== xloom/detail/kernel/units.hpp ====
-// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
-// remainder; the padding is computed but never read.
-
-// ==== xloom/detail/kernel/activate.hpp ====
-// Activation functions, softmax included, over a row.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Computes y = function(x) over rows of `count` items. y may be x.
-template <class T>
-void activate(activation_function const& function, T const* x, T* y, std::size_t count) noexcept
-{
-    if (function.kind == activation::softmax)
-        softmax(x, y, count);
-    else
-        with_activation<T>(function, [x, y, count](auto const& f) { map(x, y, count, f); });
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
-template <class T>
-void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
-{
-    activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
-}
-
-/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
-template <class T>
-void clip_units(T limit, T* z, std::size_t units) noexcept
-{
-    map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
-        V const most(limit), least(-limit);
-        return select(v > most, most, select(v < least, least, v));
-    });
-}
-
-/// Calls f(position of the first unit) for each batch of units.
-template <class T, class F>
-void for_each_batch(std::size_t units, F const& f) noexcept
-{
-    for (std::size_t j = 0; j < units; j += batch_size<T>)
-        f(j);
-}
-
-/// Computes z += a * b.
-template <class T>
-void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
-{
-    for_each_batch<T>(units, [=](std::size_t j) {
-        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
-    });
-}
-
-/// Computes z = a * b.
-template <class T>
-void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
-{
-    for_each_batch<T>(
-        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
-}
-
-/// The activation of a gate, with optional clipping of its sums.
-template <class T>
-struct gate {
-    activation_function function;
-    T clip; ///< the limit of the sums
-    bool is_clipped;
-
-    friend bool operator==(gate const&, gate const&) = default;
-
-    void operator()(T* z, std::size_t units) const noexcept
-    {
-        if (is_clipped)
-            clip_units(clip, z, units);
-        activate_padded(function, z, units);
-    }
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are i, o, f, c.
@@ -11634,86 +11605,6 @@ private:
 // their derivatives, and h. So every option and activation has the same residuals, and derivatives are exact
 // where the value of a gate does not determine them.
 
-// ==== xloom/detail/kernel/activate_vjp.hpp ====
-// The derivatives of activation functions, softmax included, over a row.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
-template <class T>
-void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
-{
-    T sum(0);
-    for (std::size_t i = 0; i < count; ++i)
-        sum = multiply_add(value[i], ct[i], sum);
-    for (std::size_t i = 0; i < count; ++i)
-        ct[i] = value[i] * (ct[i] - sum);
-}
-
-/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
-template <class T, class F>
-[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
-{
-    std::size_t i = 0;
-    for (; i + batch_size<T> <= count; i += batch_size<T>)
-        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
-    if constexpr (has_simd<T>)
-        if (i < count)
-            store_first(
-                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
-                ct_x + i, count - i);
-}
-
-/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
-/// may be x. The derivatives of softmax, which is not elementwise, are 1.
-template <class T>
-void differentiate_units(
-    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
-{
-    if (function.kind == activation::softmax) {
-        softmax(x, value, units);
-        std::fill_n(slope, units, T(1));
-        return;
-    }
-    with_activation<T>(function, [=](auto const& f) {
-        for_each_batch<T>(units, [=](std::size_t j) {
-            auto const at = differentiate(f, load_batch(x + j));
-            store_batch(value + j, at.value);
-            store_batch(slope + j, at.slope);
-        });
-    });
-}
-
-/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
-/// not. NaN stays NaN.
-template <class T>
-void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
-{
-    if (!f.is_clipped)
-        return differentiate_units(f.function, sums, value, slope, units);
-    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
-    clip_units(f.clip, value, units);
-    differentiate_units(f.function, value, value, slope, units);
-    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
-        using V = batch_t<T>;
-        V const x = load_batch(sums + j), zero(T(0));
-        store_batch(
-            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
-    });
-}
-
-/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
-template <class T>
-void gate_vjp(
-    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
-{
-    if (function.kind == activation::softmax)
-        softmax_vjp(value, ct, units);
-    set_products(slope, ct, ct, units);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
 // ==== xloom/detail/kernel/gradient_columns.hpp ====
 // The products that are the gradients of weights. Their left factors are a matrix with a row for each step of
 // each sequence: first of all the cotangents of the cell's sums, in columns padded to whole batches. Their
@@ -12095,6 +11986,76 @@ private:
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The outputs of bahdanau_scores_vjp: `query` is written; `keys`, of which keys.first may be null, and `V`
+/// are added to.
+template <class T>
+struct score_cotangents {
+    T* query;
+    rows_of<T> keys;
+    T* V;
+};
+
+namespace detail {
+
+/// Returns tanh(key + query) and its derivative.
+template <class V>
+value_and_slope<V> differentiate_term(V const& key, V const& query)
+{
+    return differentiate(kernel::tanh(), key + query);
+}
+
+/// Returns tanh(key + query) and its derivative, from exp(2 key) and exp(2 query).
+template <class V>
+value_and_slope<V> differentiate_term_of_exponentials(V const& key, V const& query)
+{
+    V const one(1), e = key * query, share = divide(one, one + e);
+    // Not 1 - share where e is small, which would cancel, and not e * share where e is infinite.
+    V const rest = select(e < one, e * share, one - share);
+    return {one - (share + share), V(4) * share * rest};
+}
+
+/// Computes the cotangents; differentiate_at(key, query) returns the value and the derivative of a term.
+template <class T, class F>
+[[gnu::flatten]] void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+    T const* ct_scores, score_cotangents<T> const& ct, F const& differentiate_at) noexcept
+{
+    for (std::size_t a = 0; a < A; a += batch_size<T>) {
+        auto const q = load_batch(query + a), v = load_batch(V + a);
+        auto ct_query = batch_t<T>(T(0)), ct_V = load_batch(ct.V + a);
+        for (std::size_t m = 0; m < keys.length; ++m) {
+            auto const [value, slope] = differentiate_at(load_batch(keys.first + m * keys.step + a), q);
+            auto const ct_score = batch_t<T>(ct_scores[m]);
+            auto const ct_sum = ct_score * v * slope;
+            ct_V = multiply_add(ct_score, value, ct_V);
+            ct_query = ct_query + ct_sum;
+            if (ct.keys.first != nullptr) {
+                T* const ct_key = ct.keys.first + m * ct.keys.step + a;
+                store_batch(ct_key, load_batch(ct_key) + ct_sum);
+            }
+        }
+        store_batch(ct.query + a, ct_query);
+        store_batch(ct.V + a, ct_V);
+    }
+}
+
+} // namespace detail
+
+/// Computes the cotangents of the operands of scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a
+/// query of exponentials if the keys are exponentials; the cotangents are those of the keys and the query
+/// themselves.
+template <class T>
+void bahdanau_scores_vjp(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+    T const* ct_scores, score_cotangents<T> const& ct) noexcept
+{
+    if (keys.are_exponentials)
+        detail::score_vjp_all(keys, query, V, A, ct_scores, ct, [](auto const& key, auto const& q) {
+            return detail::differentiate_term_of_exponentials(key, q);
+        });
+    else
+        detail::score_vjp_all(keys, query, V, A, ct_scores, ct,
+            [](auto const& key, auto const& q) { return detail::differentiate_term(key, q); });
+}
 
 /// The attributes of one direction, which residuals depend on.
 template <class T>
@@ -13771,8 +13732,9 @@ void check_outputs(std::string_view op, Describe const& describe,
 // ==== xloom/detail/kernel/multiply_quantized.hpp ====
 // Products of rows that are rounded to 8 bits with a constant matrix of 8 bits.
 
-// ==== xloom/detail/kernel/byte_panels.hpp ====
-// Panels of weights of 8 bits, for products of bytes.
+// ==== xloom/detail/kernel/byte_products.hpp ====
+// Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
+// bits on all processors and in any order.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -13803,10 +13765,6 @@ void pack_fours(strided_matrix<Item> from, std::size_t columns,
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/byte_products.hpp ====
-// Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
-// bits on all processors and in any order.
 
 // g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -14004,9 +13962,6 @@ struct byte_unit {
 #pragma GCC diagnostic pop
 #endif
 
-// ==== xloom/detail/kernel/quantized_rows.hpp ====
-// Rows of floats, rounded to 8 bits with a scale for each piece of a row (dynamic quantization).
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The numbers of a row that share a scale. A sum of as many products of 7 bits and a sign is below 2^24, so
@@ -14089,10 +14044,6 @@ inline void quantize_row(float const* row, std::size_t count, quantized_row& to)
     for (std::int32_t const total : totals)
         to.total += total;
 }
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
@@ -29406,8 +29357,8 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
 // ==== xloom/detail/indexed/gather_run.hpp ====
 // The base of the calls of all gathers, with checked indices and the shape of the output, and their loops.
 
-// ==== xloom/detail/kernel/gather_items.hpp ====
-// Gathers of single items: at offsets, and from contiguous rows by indices whose offsets are not stored.
+// ==== xloom/detail/kernel/gather_nd.hpp ====
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -29495,13 +29446,6 @@ bool gather_items(index_tuples<Index> const& indices, position_offsets const& po
     }
     return true;
 }
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/gather_nd.hpp ====
-// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
-
-namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A function object that copies slices of `size` contiguous elements.
 struct copy_contiguous_slices {
@@ -29669,9 +29613,6 @@ inline strided_layout axes_of(strided_layout const& layout, std::size_t first, s
 // ==== xloom/detail/kernel/effective_updates.hpp ====
 // The derivative of a scatter that replaces slices: which updates take effect, and the cotangents of those.
 
-// ==== xloom/detail/kernel/slice_set.hpp ====
-// A set of slices with one bit for each.
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A set of slices by their positions. One thread at a time may change it.
@@ -29704,10 +29645,6 @@ public:
 private:
     std::vector<word> words_;
 };
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A function object that writes the cotangents of updates in the order in which they are visited: that of
 /// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,
@@ -32303,9 +32240,6 @@ auto gathered(std::string_view op, Call const& call, Policy const& policy)
 // ==== xloom/detail/kernel/scatter_rows.hpp ====
 // A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
 
-// ==== xloom/detail/kernel/updates_by_slice.hpp ====
-// The updates of a scatter, stably sorted by slice.
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
@@ -32345,10 +32279,6 @@ private:
     std::size_t* numbers_;
     std::size_t count_ = 0;
 };
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
@@ -40348,30 +40278,29 @@ void check_indexed_once(std::string_view op, Call const& call, distributed_axis<
     std::size_t const slices_of_row = call.whole.slices_of_row();
     agreed<indexed_slices> memory(
         part.ranks(), op, call, part.buffer_bytes(), part.own_length() * slices_of_row);
-    auto& [max_per_round, longest, sent, received, is_indexed] = *memory;
+    indexed_slices& slices = *memory;
     rank_attempt attempt;
-    for (std::size_t begin = 0; begin < longest; begin += max_per_round)
+    for (std::size_t begin = 0; begin < slices.longest; begin += slices.max_slices_per_round)
         detail::for_each_partner(part.ranks(),
-            [&, &sent = sent, &received = received, &is_indexed = is_indexed, end = begin + max_per_round](
-                std::size_t destination, std::size_t source) {
+            [&, end = begin + slices.max_slices_per_round](std::size_t destination, std::size_t source) {
                 auto const size_of = [&](std::size_t all) {
                     return (std::min)(all, end) - (std::min)(all, begin);
                 };
                 auto const mine = call.tuples.of(destination);
-                auto const out = std::span(sent).first(size_of(mine.size()));
-                auto const in = std::span(received).first(size_of(call.incoming[source]));
+                auto const out = std::span(slices.sent).first(size_of(mine.size()));
+                auto const in = std::span(slices.received).first(size_of(call.incoming[source]));
                 for (std::size_t i = 0; i < out.size(); ++i)
                     out[i] = mine[begin + i].slice;
                 detail::exchange_values<std::size_t>(part.ranks(), destination, out, source, in);
                 attempt([&] {
                     for (std::size_t const slice : in) {
-                        if (is_indexed[slice])
+                        if (slices.is_indexed[slice])
                             fail<index_error>(op,
                                 ": with duplicates::error a slice may be named once, but slice ",
                                 unravel(part.begin() * slices_of_row + slice, call.whole.indexed()),
                                 " is named more than once; rank ", source,
                                 " sent the last duplicate. Choose duplicates::last.");
-                        is_indexed[slice] = true;
+                        slices.is_indexed[slice] = true;
                     }
                 });
             });

@@ -1,11 +1,10 @@
 # Checks the includes of every header below INCLUDE_DIR against the layers:
 #
-#     std <- detail/core <- infer, detail/kernel, options <- detail/check <- detail/tensor (+ xtensor)
+#     std <- detail/core <- infer, detail/kernel <- detail/check <- detail/tensor (+ xtensor)
 #         <- detail/{scan,indexed,recurrent,prefix} <- the operators, ROOM/NAME.hpp <- ROOM.hpp <- xloom.hpp
 #
 # types.hpp may include detail/core, tensor.hpp and kernels.hpp the layers up to detail/tensor and these three; no other header but xloom.hpp
 # includes them.
-# The headers ROOM/NAME_options.hpp beside the operators hold options, which detail/check/ reads.
 # detail/kernel alone may include xsimd, detail/kernel/lanes.hpp intrinsics; detail/tensor/xtensor.hpp alone includes xtensor;
 # interop/tbb.hpp alone oneTBB, ranks/mpi.hpp alone MPI, interop/adolc.hpp alone ADOL-C, interop/sacado.hpp alone Sacado;
 # detail/core/huge_pages.hpp alone includes what the system has.
@@ -42,13 +41,8 @@ foreach(header IN LISTS headers)
       message("${header} lies in no known layer")
       math(EXPR faults "${faults} + 1")
     endif()
-    if(layer MATCHES "^(check|scan|indexed|recurrent|prefix)$")
-      string(APPEND allowed "|^xloom/[a-z_]+/[a-z_]+_options\\.hpp$")
-    endif()
   elseif(header MATCHES "^xloom/infer/")
     set(allowed "^xloom/(infer|detail/core)/")
-  elseif(header MATCHES "^xloom/[a-z_]+/[a-z_]+_options\\.hpp$")
-    set(allowed "^xloom/detail/core/")
   elseif(header STREQUAL "xloom/types.hpp")
     set(allowed "^xloom/detail/core/")
   elseif(header MATCHES "^xloom/(tensor|kernels)\\.hpp$")

@@ -14,8 +14,8 @@
 #include <xloom/detail/core/activation.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/vector_level.hpp>
-#include <xloom/detail/kernel/activate.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -10,7 +10,7 @@
 
 #include <xloom/detail/core/reduction.hpp> // first: its reduce_add does not hide that of xsimd
 
-#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 
 #include "support/special_numbers.hpp"
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/detail/kernel/updates_by_slice.hpp>
+#include <xloom/detail/kernel/scatter_rows.hpp>
 
 namespace kernel_updates_by_slice_test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <xloom/control_flow/scan_options.hpp>
+#include <xloom/detail/core/scan_options.hpp>
 #include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

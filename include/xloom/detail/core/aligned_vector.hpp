@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/huge_pages.hpp>
-#include <xloom/detail/core/raise.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

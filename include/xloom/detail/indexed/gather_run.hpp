@@ -6,7 +6,6 @@
 
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/indexed/checked_indices.hpp>
-#include <xloom/detail/kernel/gather_items.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

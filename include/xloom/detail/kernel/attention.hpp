@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

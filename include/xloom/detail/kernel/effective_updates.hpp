@@ -2,11 +2,45 @@
 // The derivative of a scatter that replaces slices: which updates take effect, and the cotangents of those.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
-#include <xloom/detail/kernel/slice_set.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A set of slices by their positions. One thread at a time may change it.
+class slice_set {
+public:
+    using word = std::uint64_t;
+    static constexpr std::size_t slices_per_word = 64;
+
+    explicit slice_set(std::size_t slices) : words_((slices + slices_per_word - 1) / slices_per_word) {}
+
+    bool contains(std::size_t slice) const
+    {
+        return (words_[slice / slices_per_word] >> slice % slices_per_word & 1) != 0;
+    }
+
+    /// Inserts a slice; returns true if it was not in the set.
+    bool insert(std::size_t slice)
+    {
+        word& bits = words_[slice / slices_per_word];
+        word const before = bits;
+        bits |= word{1} << slice % slices_per_word;
+        return bits != before;
+    }
+
+    /// Returns the number of words. Threads may access different words concurrently.
+    std::size_t words() const { return words_.size(); }
+    word& at(std::size_t i) { return words_[i]; }
+    word at(std::size_t i) const { return words_[i]; }
+
+private:
+    std::vector<word> words_;
+};
 
 /// A function object that writes the cotangents of updates in the order in which they are visited: that of
 /// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,

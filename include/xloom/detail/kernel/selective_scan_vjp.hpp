@@ -8,8 +8,8 @@
 #include <cstddef>
 
 #include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
-#include <xloom/detail/kernel/slopes.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

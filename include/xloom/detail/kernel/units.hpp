@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <xloom/detail/kernel/activate.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

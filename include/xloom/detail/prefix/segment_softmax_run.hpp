@@ -10,7 +10,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/kernel/softmax.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/operands.hpp>
 #include <xloom/detail/prefix/requirements.hpp>

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/control_flow/loop_options.hpp>
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/loop.hpp>
+#include <xloom/detail/core/loop_options.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -1,8 +1,8 @@
 #pragma once
 // The termination of a loop: the test for another iteration.
 
-#include <xloom/control_flow/loop_options.hpp>
 #include <xloom/detail/check/loop.hpp>
+#include <xloom/detail/core/loop_options.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

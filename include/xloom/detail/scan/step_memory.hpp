@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-#include <xloom/detail/core/raise.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

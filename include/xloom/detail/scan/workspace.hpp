@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/raise.hpp>
+#include <xloom/detail/core/error.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
