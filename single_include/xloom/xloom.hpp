@@ -170,8 +170,8 @@ concept other_than = !std::is_convertible_v<Other const&, Options>;
 // The values that pure bodies return, and their assignment to carried values.
 
 // ==== xloom/detail/kernel/strided_copy.hpp ====
-// A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix which
-// is transposed.
+// A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix
+// which is transposed.
 
 // ==== xloom/detail/core/layout.hpp ====
 // The strided layout of a tensor in memory.
@@ -180,8 +180,8 @@ concept other_than = !std::is_convertible_v<Other const&, Options>;
 // Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
 
 // ==== xloom/detail/core/error.hpp ====
-// The exception types of xloom, the formatting of their messages, and how they are reported: by an exception or,
-// without exceptions (-fno-exceptions), by a handler.
+// The exception types of xloom, the formatting of their messages, and how they are reported: by an
+// exception or, without exceptions (-fno-exceptions), by a handler.
 
 #ifndef __cpp_exceptions
 
@@ -8490,8 +8490,8 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
 // The derivatives of activation functions, softmax included, over a row.
 
 // ==== xloom/detail/kernel/activations.hpp ====
-// The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax included.
-// NaN stays NaN in all of them.
+// The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax
+// included. NaN stays NaN in all of them.
 
 // ==== xloom/detail/core/activation.hpp ====
 // The activation functions of ONNX's recurrent operators: names, and defaults of alpha and beta.

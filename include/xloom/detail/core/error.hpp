@@ -1,6 +1,6 @@
 #pragma once
-// The exception types of xloom, the formatting of their messages, and how they are reported: by an exception or,
-// without exceptions (-fno-exceptions), by a handler.
+// The exception types of xloom, the formatting of their messages, and how they are reported: by an
+// exception or, without exceptions (-fno-exceptions), by a handler.
 
 #include <concepts>
 #include <stdexcept>

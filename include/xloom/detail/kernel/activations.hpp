@@ -1,6 +1,6 @@
 #pragma once
-// The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax included.
-// NaN stays NaN in all of them.
+// The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax
+// included. NaN stays NaN in all of them.
 
 #include <cstddef>
 

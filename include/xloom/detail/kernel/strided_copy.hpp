@@ -1,6 +1,6 @@
 #pragma once
-// A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix which
-// is transposed.
+// A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix
+// which is transposed.
 
 #include <cstddef>
 
