@@ -37,17 +37,6 @@ struct gradients {
     {}
 };
 
-/// True if all items are as close as rounding explains, beside the largest.
-template <class Tensor>
-bool is_near(Tensor const& one, Tensor const& other)
-{
-    float largest = 1;
-    for (float const item : other.storage())
-        largest = std::max(largest, std::abs(item));
-    return std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
-        [=](float a, float b) { return std::abs(a - b) <= 3e-5f * largest; });
-}
-
 #ifdef XLOOM_HAS_ONEDNN
 /// oneDNN's gates are ONNX's; its bias is the sum of both, with linear_before_reset but for the last gate,
 /// whose second bias comes fourth. Weights in the layout of its choice.

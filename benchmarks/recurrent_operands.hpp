@@ -2,6 +2,7 @@
 // Shared by the benchmarks of lstm and attn_lstm: operands, the comparison of results, and the counters of a
 // series.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -53,6 +54,17 @@ bool is_close(Tensor const& one, Tensor const& other)
     return one.shape() == other.shape() &&
            std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
                [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
+}
+
+/// True if all gradients are as close as rounding explains, beside the largest.
+template <class Tensor>
+bool is_near(Tensor const& one, Tensor const& other)
+{
+    float largest = 1;
+    for (float const item : other.storage())
+        largest = std::max(largest, std::abs(item));
+    return std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
+        [=](float a, float b) { return std::abs(a - b) <= 3e-5f * largest; });
 }
 
 /// The amount of work in a call, which the times are related to.

@@ -148,7 +148,7 @@ inline constexpr bool never = false;
 /// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
-///     if constexpr (satisfied<readable<X>, holds_indices<Indices>>())
+///     if constexpr (satisfied<readable<X>, single_indices<Indices>>())
 template <class First, class... Rest>
 consteval bool satisfied()
 {
@@ -159,10 +159,6 @@ consteval bool satisfied()
     else
         return true;
 }
-
-/// An argument in the place of a call's options that is none.
-template <class Other, class Options>
-concept other_than = !std::is_convertible_v<Other const&, Options>;
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -4554,7 +4550,7 @@ inline std::int64_t limit_of(std::string_view op, loop_options const& options)
 //     template <class X, class... Env>
 //     auto f(X const& x, f_options const& options = {}, Env&&... env)
 //     {
-//         if constexpr (satisfied<environment<takes<a_policy>, Env...>, readable<X>>())
+//         if constexpr (satisfied<at_most_a_policy<Env...>, readable<X>>())
 //             run(x, options, policy_of(env...));
 //     }
 //     template <class X, beside_options<f_options> First, class... Env>
@@ -4695,6 +4691,14 @@ struct environment<takes<Kinds...>, Env...> {
         return false;
     }
 };
+
+/// Requires that nothing is behind the options but a policy.
+template <class... Env>
+using at_most_a_policy = environment<takes<a_policy>, Env...>;
+
+/// Requires that nothing is behind the options but a policy and a workspace of the type W.
+template <class W, class... Env>
+using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...>;
 
 /// An argument in the place of a call's options that is none: the first of its environment, or a mistake.
 template <class T, class Options>
@@ -7598,8 +7602,8 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
-                      carried_by_rows<state>, scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
@@ -7667,7 +7671,7 @@ void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
                       holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
                       updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())
@@ -8404,9 +8408,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
-                      carried_by_rows<state>, scanned_inputs<inputs>, some_input<inputs>,
-                      holds_row_splits<Splits>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
+                      scanned_inputs<inputs>, some_input<inputs>, holds_row_splits<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
@@ -8455,7 +8458,7 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
                       holds_row_splits<Splits>, written_by_body<Outputs>,
                       updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
@@ -17033,16 +17036,12 @@ using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, It
 
 namespace detail {
 
-/// The environment of an AttnLSTM.
-template <class Item, class... Env>
-using attention_environment = environment<takes<a_policy, a_workspace<attention_workspace<Item>>>, Env...>;
-
 template <class Item, class Score, class... Env>
 attn_lstm_result<Item> run_attn_lstm(Score const& score, input_ref<Item> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
 {
     attn_lstm_result<Item> result{};
-    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
         batch_sizes const batch{sizes.T, sizes.N};
         result = {make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
@@ -17060,7 +17059,7 @@ void run_attn_lstm_outputs(Score const& score, input_ref<Item> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
     attn_lstm_outputs<Item> const& outputs, Env&&... env)
 {
-    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         attn_lstm_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
@@ -17400,7 +17399,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
     std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_residuals<Item>& residuals,
     Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
         detail::input_ref<Item> const input = X;
         detail::check_recorded_weights(op, weights);
@@ -17474,7 +17473,7 @@ void attn_lstm_vjp_into(Input const& X,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         detail::input_ref<Item> const input = X;
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
@@ -21703,9 +21702,15 @@ struct shape_argument {
     }
 };
 
-/// The environment of all operators of this room.
-template <class... Env>
-using policy_only = environment<takes<a_policy>, Env...>;
+/// The requirements on the types of a scatter, in place or in a copy of data. IndexOperand is that on the
+/// indices.
+template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates, class... Env>
+consteval bool is_valid_scatter()
+{
+    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+    return satisfied<at_most_a_policy<Env...>, target, IndexOperand, updates_of<Data, Updates>,
+        reduction_of<std::remove_reference_t<Reduce>, Data>>();
+}
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -21758,7 +21763,7 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
     gather_nd_vjp_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, shape_argument<Dims>, readable<Ct>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, shape_argument<Dims>, readable<Ct>,
                       tuples_of_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
         return owned_t<Ct>(ct); // a value, so that one mistake gives one error
     } else {
@@ -21798,8 +21803,8 @@ void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
     gather_nd_vjp_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
-                      written_tensor<Output>, output_of_items<Ct, Output>>()) {
+    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Ct>, tuples_of_indices<Indices>,
+                      has_gradient<Ct>, written_tensor<Output>, output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));
@@ -22345,10 +22350,6 @@ void run_call(input_ref<Item> const& X, recurrent_weights<Family, Item> const& w
         start.sequence_lens, outputs.Y, batch, workspace == nullptr ? own : *workspace, policy);
 }
 
-/// The environment of a recurrent operator.
-template <class Item, class... Env>
-using recurrent_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
-
 /// Runs an operator, and returns its outputs.
 template <class Family, class Item, class... Env>
 typename Family::template result<Item> run_recurrent_call(std::string_view op, input_ref<Item> const& X,
@@ -22356,7 +22357,7 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op, i
     Env&&... env)
 {
     typename Family::template result<Item> result{};
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
         result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
@@ -22377,7 +22378,7 @@ void run_recurrent_into(std::string_view op, input_ref<Item> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     typename Family::template outputs<Item> const& outputs, Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
         run_call<Family, Item>(X, weights, batch, start, outputs,
@@ -22435,7 +22436,7 @@ void run_forward_into(std::string_view op, input_ref<Item> const& X,
     typename Family::template outputs<Item> const& outputs, residuals_for<Family, Item>& residuals,
     Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         check_recorded_weights(op, weights);
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
@@ -22498,7 +22499,7 @@ void run_vjp_into(std::string_view op, input_ref<Item> const& X, Weights const& 
     residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients,
     Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         using rows = typename derivative_of<Family>::template backward_rows<compute_t<Item>>;
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
@@ -26248,10 +26249,6 @@ inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
 template <class H0, class T>
     requires(tensor<H0> || lazy<bare<H0>>)
 inline constexpr bool is_initial_state<H0, T> = std::same_as<item_t<H0>, T>;
-
-/// Requires that nothing is behind the options but a policy.
-template <class... Env>
-using at_most_a_policy = environment<takes<a_policy>, Env...>;
 
 /// Requires an operator, not an operand, as the first argument.
 template <class Op>
@@ -30488,8 +30485,8 @@ struct known_gradient {
 template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
 consteval bool is_valid_scatter_nd_vjp()
 {
-    return satisfied<policy_only<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>, has_gradient<Data>,
-        cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
+    return satisfied<at_most_a_policy<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>,
+        has_gradient<Data>, cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
 }
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
@@ -31185,10 +31182,6 @@ inline selective_sizes check_selective_scan(
     return sizes;
 }
 
-/// Requires that nothing is behind the options of a selective scan but a policy and a workspace.
-template <class Item, class... Env>
-using selective_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
-
 /// The operand u of a selective scan.
 template <class Item>
 using selective_ref = named_ref<tensor_ref<Item const>, names::u>;
@@ -31624,7 +31617,7 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
     selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
@@ -31661,7 +31654,7 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
     static constexpr std::string_view op = "xloom::selective_scan";
     using tensor_type = typename detail::selective_tensor<Input>::type;
     selective_scan_result<tensor_type> result{};
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
@@ -31785,7 +31778,7 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
     selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
@@ -32599,7 +32592,7 @@ template <class X, class Indices, class... Env>
 auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
@@ -32654,7 +32647,7 @@ void put_along_axis(
     X&& x, Indices const& indices, Values const& values, along_axis_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, written_tensor<X>, single_indices<Indices>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, written_tensor<X>, single_indices<Indices>,
                       updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
@@ -32763,7 +32756,7 @@ template <class Op, class X, class Indices, class Updates, class... Env>
 void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
     scatter_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::written_tensor<X>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
                       detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
                       detail::updates_of<X, broadcast_operand<Updates>>>())
         detail::at(x, op, indices, updates, detail::rules_of(options), detail::policy_of(env...));
@@ -33082,7 +33075,7 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 template <class X, class... Env>
 xt::xtensor<std::int64_t, 1> bincount(X const& x, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>>()) {
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items] = detail::evaluated_inputs(std::tie(x));
         detail::check_rank(op, "x", detail::rank_of(items));
@@ -33112,7 +33105,7 @@ template <class X, detail::weights_operand Weights, class... Env>
 xt::xtensor<double, 1> bincount(
     X const& x, Weights const& weights, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>,
                       detail::numbers<Weights>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));
@@ -33173,7 +33166,7 @@ auto gather_elements(
     Data const& data, Indices const& indices, gather_elements_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_elements";
@@ -33205,7 +33198,7 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
     gather_elements_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>,
                       written_tensor<Output>, output_of_items<Data, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_elements_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
@@ -33347,7 +33340,7 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class... E
 auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, tuples_of_indices<Indices>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, tuples_of_indices<Indices>,
                       rank_of_result<Rank, Data>>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
@@ -33395,7 +33388,7 @@ template <class Data, class Indices, class Output, class... Env>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::readable<Data>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::readable<Data>,
                       detail::tuples_of_indices<Indices>, detail::written_tensor<Output>,
                       detail::output_of_items<Data, Output>>())
         detail::gather_nd_to(
@@ -33432,21 +33425,12 @@ struct scatter_elements_options {
 
 namespace detail {
 
-/// The requirements on the types of a call, in place or in a copy of data.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
-consteval bool is_valid_scatter_elements()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<policy_only<Env...>, target, single_indices<Indices>, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
-
 /// Checks the types of a call and runs it.
 template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
 auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
     Updates const& updates, scatter_elements_options const& options, Env&&... env)
 {
-    if constexpr (is_valid_scatter_elements<InPlace, Reduce, Data, Indices, Updates, Env...>())
+    if constexpr (is_valid_scatter<InPlace, single_indices<Indices>, Reduce, Data, Updates, Env...>())
         return detail::scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates,
             reduce, detail::rules_of(options), detail::policy_of(env...), options.axis);
     else
@@ -33583,21 +33567,12 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The requirements on the types of a call, in place or in a copy of data.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
-consteval bool is_valid_scatter_nd()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<policy_only<Env...>, target, tuples_of_indices<Indices>, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
-
 /// Checks the types of a call and runs it.
 template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
 auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
     Updates const& updates, scatter_nd_options const& options, Env&&... env)
 {
-    if constexpr (is_valid_scatter_nd<InPlace, Reduce, Data, Indices, Updates, Env...>())
+    if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
         return detail::scatter<InPlace, scatter_call>(op, std::forward<Data>(data), indices, updates, reduce,
             detail::rules_of(options), detail::policy_of(env...));
     else
@@ -33954,7 +33929,7 @@ template <std::size_t Rank = dynamic_rank, class X, class Indices, class... Env>
 auto take(X const& x, Indices const& indices, take_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>,
                       rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
@@ -33997,7 +33972,7 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class... Env>
 auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, mask_operand<Mask>, readable<X>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, mask_operand<Mask>, readable<X>,
                       rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
@@ -40175,7 +40150,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (is_valid_scatter_nd<true, Reduce, Data, Indices, Updates>())
+        else if constexpr (is_valid_scatter<true, tuples_of_indices<Indices>, Reduce, Data, Updates>())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }

@@ -92,8 +92,8 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
-                      carried_by_rows<state>, scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
@@ -161,7 +161,7 @@ void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
                       holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
                       updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())

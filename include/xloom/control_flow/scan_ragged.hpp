@@ -82,9 +82,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<state, inputs>,
-                      carried_by_rows<state>, scanned_inputs<inputs>, some_input<inputs>,
-                      holds_row_splits<Splits>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
+                      scanned_inputs<inputs>, some_input<inputs>, holds_row_splits<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
@@ -133,7 +132,7 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_policy>, Env...>, flat_arguments<States, inputs, Outputs>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
                       holds_row_splits<Splits>, written_by_body<Outputs>,
                       updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {

@@ -146,7 +146,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
     std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_residuals<Item>& residuals,
     Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
         detail::input_ref<Item> const input = X;
         detail::check_recorded_weights(op, weights);
@@ -220,7 +220,7 @@ void attn_lstm_vjp_into(Input const& X,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::attention_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         detail::input_ref<Item> const input = X;
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);

@@ -56,7 +56,7 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
     gather_nd_vjp_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, shape_argument<Dims>, readable<Ct>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, shape_argument<Dims>, readable<Ct>,
                       tuples_of_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
         return owned_t<Ct>(ct); // a value, so that one mistake gives one error
     } else {
@@ -96,8 +96,8 @@ void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
     gather_nd_vjp_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
-                      written_tensor<Output>, output_of_items<Ct, Output>>()) {
+    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Ct>, tuples_of_indices<Indices>,
+                      has_gradient<Ct>, written_tensor<Output>, output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));

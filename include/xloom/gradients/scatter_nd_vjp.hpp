@@ -77,8 +77,8 @@ struct known_gradient {
 template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
 consteval bool is_valid_scatter_nd_vjp()
 {
-    return satisfied<policy_only<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>, has_gradient<Data>,
-        cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
+    return satisfied<at_most_a_policy<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>,
+        has_gradient<Data>, cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
 }
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.

@@ -112,7 +112,7 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
     selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);

@@ -53,7 +53,7 @@ template <class X, class Indices, class... Env>
 auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
@@ -108,7 +108,7 @@ void put_along_axis(
     X&& x, Indices const& indices, Values const& values, along_axis_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, written_tensor<X>, single_indices<Indices>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, written_tensor<X>, single_indices<Indices>,
                       updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};

@@ -68,7 +68,7 @@ template <class Op, class X, class Indices, class Updates, class... Env>
 void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
     scatter_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::written_tensor<X>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
                       detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
                       detail::updates_of<X, broadcast_operand<Updates>>>())
         detail::at(x, op, indices, updates, detail::rules_of(options), detail::policy_of(env...));

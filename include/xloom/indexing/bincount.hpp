@@ -96,7 +96,7 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 template <class X, class... Env>
 xt::xtensor<std::int64_t, 1> bincount(X const& x, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>>()) {
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items] = detail::evaluated_inputs(std::tie(x));
         detail::check_rank(op, "x", detail::rank_of(items));
@@ -126,7 +126,7 @@ template <class X, detail::weights_operand Weights, class... Env>
 xt::xtensor<double, 1> bincount(
     X const& x, Weights const& weights, bincount_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::integers<X>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>,
                       detail::numbers<Weights>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));

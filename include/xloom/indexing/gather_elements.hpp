@@ -37,7 +37,7 @@ auto gather_elements(
     Data const& data, Indices const& indices, gather_elements_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_elements";
@@ -69,7 +69,7 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
     gather_elements_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<policy_only<Env...>, readable<Data>, single_indices<Indices>,
+    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>,
                       written_tensor<Output>, output_of_items<Data, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_elements_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));

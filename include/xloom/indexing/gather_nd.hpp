@@ -57,7 +57,7 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class... E
 auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<Data>, tuples_of_indices<Indices>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, tuples_of_indices<Indices>,
                       rank_of_result<Rank, Data>>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
@@ -105,7 +105,7 @@ template <class Data, class Indices, class Output, class... Env>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     gather_nd_options const& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::policy_only<Env...>, detail::readable<Data>,
+    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::readable<Data>,
                       detail::tuples_of_indices<Indices>, detail::written_tensor<Output>,
                       detail::output_of_items<Data, Output>>())
         detail::gather_nd_to(

@@ -23,21 +23,12 @@ struct scatter_elements_options {
 
 namespace detail {
 
-/// The requirements on the types of a call, in place or in a copy of data.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
-consteval bool is_valid_scatter_elements()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<policy_only<Env...>, target, single_indices<Indices>, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
-
 /// Checks the types of a call and runs it.
 template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
 auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
     Updates const& updates, scatter_elements_options const& options, Env&&... env)
 {
-    if constexpr (is_valid_scatter_elements<InPlace, Reduce, Data, Indices, Updates, Env...>())
+    if constexpr (is_valid_scatter<InPlace, single_indices<Indices>, Reduce, Data, Updates, Env...>())
         return detail::scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates,
             reduce, detail::rules_of(options), detail::policy_of(env...), options.axis);
     else

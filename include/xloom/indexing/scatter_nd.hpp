@@ -10,21 +10,12 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The requirements on the types of a call, in place or in a copy of data.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
-consteval bool is_valid_scatter_nd()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<policy_only<Env...>, target, tuples_of_indices<Indices>, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
-
 /// Checks the types of a call and runs it.
 template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
 auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
     Updates const& updates, scatter_nd_options const& options, Env&&... env)
 {
-    if constexpr (is_valid_scatter_nd<InPlace, Reduce, Data, Indices, Updates, Env...>())
+    if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
         return detail::scatter<InPlace, scatter_call>(op, std::forward<Data>(data), indices, updates, reduce,
             detail::rules_of(options), detail::policy_of(env...));
     else

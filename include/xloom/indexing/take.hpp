@@ -112,7 +112,7 @@ template <std::size_t Rank = dynamic_rank, class X, class Indices, class... Env>
 auto take(X const& x, Indices const& indices, take_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, readable<X>, single_indices<Indices>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>,
                       rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
@@ -155,7 +155,7 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class... Env>
 auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<policy_only<Env...>, mask_operand<Mask>, readable<X>,
+    if constexpr (!satisfied<at_most_a_policy<Env...>, mask_operand<Mask>, readable<X>,
                       rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {

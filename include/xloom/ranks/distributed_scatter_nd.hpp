@@ -26,7 +26,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (is_valid_scatter_nd<true, Reduce, Data, Indices, Updates>())
+        else if constexpr (is_valid_scatter<true, tuples_of_indices<Indices>, Reduce, Data, Updates>())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }

@@ -98,16 +98,12 @@ using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, It
 
 namespace detail {
 
-/// The environment of an AttnLSTM.
-template <class Item, class... Env>
-using attention_environment = environment<takes<a_policy, a_workspace<attention_workspace<Item>>>, Env...>;
-
 template <class Item, class Score, class... Env>
 attn_lstm_result<Item> run_attn_lstm(Score const& score, input_ref<Item> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
 {
     attn_lstm_result<Item> result{};
-    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
         batch_sizes const batch{sizes.T, sizes.N};
         result = {make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
@@ -125,7 +121,7 @@ void run_attn_lstm_outputs(Score const& score, input_ref<Item> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
     attn_lstm_outputs<Item> const& outputs, Env&&... env)
 {
-    if constexpr (satisfied<attention_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         attn_lstm_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);

@@ -125,7 +125,7 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
     selective_scan_options const& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
@@ -162,7 +162,7 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
     static constexpr std::string_view op = "xloom::selective_scan";
     using tensor_type = typename detail::selective_tensor<Input>::type;
     selective_scan_result<tensor_type> result{};
-    if constexpr (detail::satisfied<detail::selective_environment<Item, Env...>>()) {
+    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         detail::selective_ref<Item> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         result = {enable_tensor<tensor_type>::make(sizes.channels()),

@@ -7,7 +7,7 @@
 //     template <class X, class... Env>
 //     auto f(X const& x, f_options const& options = {}, Env&&... env)
 //     {
-//         if constexpr (satisfied<environment<takes<a_policy>, Env...>, readable<X>>())
+//         if constexpr (satisfied<at_most_a_policy<Env...>, readable<X>>())
 //             run(x, options, policy_of(env...));
 //     }
 //     template <class X, beside_options<f_options> First, class... Env>
@@ -82,6 +82,14 @@ struct environment<takes<Kinds...>, Env...> {
         return false;
     }
 };
+
+/// Requires that nothing is behind the options but a policy.
+template <class... Env>
+using at_most_a_policy = environment<takes<a_policy>, Env...>;
+
+/// Requires that nothing is behind the options but a policy and a workspace of the type W.
+template <class W, class... Env>
+using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...>;
 
 /// An argument in the place of a call's options that is none: the first of its environment, or a mistake.
 template <class T, class Options>

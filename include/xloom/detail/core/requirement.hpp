@@ -15,7 +15,7 @@ inline constexpr bool never = false;
 /// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
-///     if constexpr (satisfied<readable<X>, holds_indices<Indices>>())
+///     if constexpr (satisfied<readable<X>, single_indices<Indices>>())
 template <class First, class... Rest>
 consteval bool satisfied()
 {
@@ -26,9 +26,5 @@ consteval bool satisfied()
     else
         return true;
 }
-
-/// An argument in the place of a call's options that is none.
-template <class Other, class Options>
-concept other_than = !std::is_convertible_v<Other const&, Options>;
 
 } // namespace xloom::inline XLOOM_ABI::detail

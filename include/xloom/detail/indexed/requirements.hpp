@@ -174,8 +174,14 @@ struct shape_argument {
     }
 };
 
-/// The environment of all operators of this room.
-template <class... Env>
-using policy_only = environment<takes<a_policy>, Env...>;
+/// The requirements on the types of a scatter, in place or in a copy of data. IndexOperand is that on the
+/// indices.
+template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates, class... Env>
+consteval bool is_valid_scatter()
+{
+    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+    return satisfied<at_most_a_policy<Env...>, target, IndexOperand, updates_of<Data, Updates>,
+        reduction_of<std::remove_reference_t<Reduce>, Data>>();
+}
 
 } // namespace xloom::inline XLOOM_ABI::detail

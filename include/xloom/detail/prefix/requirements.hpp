@@ -34,10 +34,6 @@ template <class H0, class T>
     requires(tensor<H0> || lazy<bare<H0>>)
 inline constexpr bool is_initial_state<H0, T> = std::same_as<item_t<H0>, T>;
 
-/// Requires that nothing is behind the options but a policy.
-template <class... Env>
-using at_most_a_policy = environment<takes<a_policy>, Env...>;
-
 /// Requires an operator, not an operand, as the first argument.
 template <class Op>
 struct operator_first {

@@ -106,10 +106,6 @@ void run_call(input_ref<Item> const& X, recurrent_weights<Family, Item> const& w
         start.sequence_lens, outputs.Y, batch, workspace == nullptr ? own : *workspace, policy);
 }
 
-/// The environment of a recurrent operator.
-template <class Item, class... Env>
-using recurrent_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
-
 /// Runs an operator, and returns its outputs.
 template <class Family, class Item, class... Env>
 typename Family::template result<Item> run_recurrent_call(std::string_view op, input_ref<Item> const& X,
@@ -117,7 +113,7 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op, i
     Env&&... env)
 {
     typename Family::template result<Item> result{};
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
         result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
@@ -138,7 +134,7 @@ void run_recurrent_into(std::string_view op, input_ref<Item> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     typename Family::template outputs<Item> const& outputs, Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
         run_call<Family, Item>(X, weights, batch, start, outputs,

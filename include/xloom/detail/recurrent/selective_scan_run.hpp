@@ -92,10 +92,6 @@ inline selective_sizes check_selective_scan(
     return sizes;
 }
 
-/// Requires that nothing is behind the options of a selective scan but a policy and a workspace.
-template <class Item, class... Env>
-using selective_environment = environment<takes<a_policy, a_workspace<recurrent_workspace<Item>>>, Env...>;
-
 /// The operand u of a selective scan.
 template <class Item>
 using selective_ref = named_ref<tensor_ref<Item const>, names::u>;

@@ -57,7 +57,7 @@ void run_forward_into(std::string_view op, input_ref<Item> const& X,
     typename Family::template outputs<Item> const& outputs, residuals_for<Family, Item>& residuals,
     Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         check_recorded_weights(op, weights);
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
         check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
@@ -120,7 +120,7 @@ void run_vjp_into(std::string_view op, input_ref<Item> const& X, Weights const& 
     residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients,
     Env&&... env)
 {
-    if constexpr (satisfied<recurrent_environment<Item, Env...>>()) {
+    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         using rows = typename derivative_of<Family>::template backward_rows<compute_t<Item>>;
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
