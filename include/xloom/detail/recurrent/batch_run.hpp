@@ -12,7 +12,7 @@
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
-#include <xloom/detail/kernel/multiplier.hpp>
+#include <xloom/detail/kernel/cell.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
