@@ -3,8 +3,7 @@
 // except rows_per_gradient and channels_per_gradient.
 //
 // They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
-// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
-// kernel/row_blocks.hpp).
+// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp).
 
 #include <cstddef>
 

@@ -9,9 +9,9 @@
 #include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
-#include <xloom/detail/kernel/units.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
