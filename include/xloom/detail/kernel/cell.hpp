@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/activations.hpp>

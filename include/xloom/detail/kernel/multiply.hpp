@@ -14,7 +14,6 @@
 #include <optional>
 #include <type_traits>
 
-#include <xloom/detail/core/cache.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/kernel/simd.hpp>

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/core/cache.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 

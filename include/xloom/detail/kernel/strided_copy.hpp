@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include <xloom/detail/core/abi.hpp>
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -9,7 +9,7 @@
 
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/cell.hpp>
