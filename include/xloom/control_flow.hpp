@@ -3,8 +3,6 @@
 
 #include <xloom/control_flow/if.hpp>
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_into.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 #include <xloom/control_flow/scan_ragged.hpp>

@@ -5,8 +5,8 @@
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/gradients/loop_vjp_into.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/parallel/associative_scan.hpp>
