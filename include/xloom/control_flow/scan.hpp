@@ -5,10 +5,9 @@
 #include <utility>
 
 #include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/scan/cursors.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/requirements.hpp>
-#include <xloom/detail/scan/run_iteration.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
-#include <xloom/detail/scan/scan_length.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

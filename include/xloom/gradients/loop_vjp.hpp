@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/loop_backward.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>

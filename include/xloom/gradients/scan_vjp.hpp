@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/residuals.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
