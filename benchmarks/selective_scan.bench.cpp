@@ -13,7 +13,7 @@
 #include <cmath>
 #include <limits>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/interop/tbb.hpp>

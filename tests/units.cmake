@@ -20,7 +20,7 @@ set(test_units
   "scatter scatter"
   "gather gather"
   "prefix associative|cumulative|linear_recurrence|segment|row_splits|ragged"
-  "scan_into scan_(batched|into|list)"
+  "scan_into scan_(batched|into)"
   "scan scan"
   "loop loop|if|errors|property"
   "tensor ^detail/(tensor|scan)/"

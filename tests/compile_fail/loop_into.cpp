@@ -16,7 +16,7 @@
 // 13: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // 14: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

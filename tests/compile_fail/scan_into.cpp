@@ -24,7 +24,7 @@
 // 20: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // 21: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include <xloom/control_flow/loop_into.hpp>
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 namespace scan_into_blocks_test {
 

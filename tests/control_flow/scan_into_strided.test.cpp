@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/grid.hpp"
 #include "support/recurrence.hpp"

@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_into_test {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/xtensor_extras.hpp"
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_scan_into_test {
 

@@ -10,10 +10,10 @@
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
-#include <xloom/gradients/loop_vjp_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/recurrence.hpp"
 

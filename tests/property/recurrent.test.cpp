@@ -6,7 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/gru_calls.hpp"

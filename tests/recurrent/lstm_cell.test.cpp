@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/lstm_calls.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "recurrent_cases.hpp"
 #include "xtensor_extras.hpp"

@@ -8,7 +8,7 @@
 #include <xloom/control_flow/if.hpp>
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/core/movable_flag.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
 

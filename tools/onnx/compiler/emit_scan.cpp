@@ -144,7 +144,7 @@ void emit_scan(emission& out, node& each)
     used_outputs used(each, of);
     scan_outputs& outputs = used.written;
 
-    out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan_into.hpp");
+    out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan.hpp");
     states.start(out, each, of.first_state);
     if (outputs.needs_trips()) {
         if (of.M == 0)

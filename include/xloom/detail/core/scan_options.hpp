@@ -1,5 +1,5 @@
 #pragma once
-// The options of scan, scan_into, scan_list, scan_batched and scan_batched_into.
+// The options of scan, scan_into, scan_batched and scan_batched_into.
 
 #include <cstddef>
 #include <optional>

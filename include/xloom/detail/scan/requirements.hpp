@@ -7,9 +7,8 @@
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/scan/body_call.hpp>
-#include <xloom/detail/scan/loop_body.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/iteration.hpp>
+#include <xloom/detail/scan/step.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

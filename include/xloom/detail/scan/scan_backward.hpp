@@ -8,9 +8,9 @@
 
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/scan.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/residuals.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

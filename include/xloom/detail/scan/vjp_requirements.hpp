@@ -7,8 +7,8 @@
 
 #include <xloom/detail/core/checkpoint.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/scan/body_call.hpp>
-#include <xloom/detail/scan/cotangent_groups.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

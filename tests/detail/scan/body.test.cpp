@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/detail/scan/body_call.hpp>
+#include <xloom/detail/scan/body.hpp>
 
-namespace run_scan_body_call_test {
+namespace scan_body_test {
 
 using namespace xloom;
 
@@ -113,4 +113,4 @@ TEST_CASE("copies that share their items")
     CHECK(!with_handles([](auto p, auto q) { *q = *p = 1; }));
 }
 
-} // namespace run_scan_body_call_test
+} // namespace scan_body_test
