@@ -38,11 +38,7 @@ set(foreign
   "^xsimd/ xloom/detail/kernel/.*"
   "^[a-z_0-9]+$ .*") # std
 
-set(faults 0)
-macro(fault text)
-  message("${text}")
-  math(EXPR faults "${faults} + 1")
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)

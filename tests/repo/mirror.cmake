@@ -79,11 +79,7 @@ set(exceptions
   "example segment_softmax | as segment_reduce"
   "example sacado | the examples do without Sacado")
 
-set(faults 0)
-macro(fault text)
-  message("${text}")
-  math(EXPR faults "${faults} + 1")
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
 file(GLOB_RECURSE examples ${SOURCE_DIR}/examples/*.cpp ${SOURCE_DIR}/examples/*.hpp ${SOURCE_DIR}/tools/*.cpp ${SOURCE_DIR}/tools/*.hpp)
 set(example_includes "")
