@@ -67,8 +67,8 @@ void copying(Operands& o)
     InPlace(o);
 }
 
-/// Adds the cases of an operator along an axis: a vector of a million items, and matrices of as many, with the
-/// series along each of their axes. make(dims, axis) makes the operands.
+/// Adds the cases of an operator along an axis: a vector of a million items, and matrices of as many, with
+/// the series along each of their axes. make(dims, axis) makes the operands.
 template <class Vectors, class Matrices, class Make>
 void add_cases_along_axes(std::string const& name, Make const& make,
     std::vector<series<Vectors>> const& vectors, std::array<std::vector<series<Matrices>>, 2> const& matrices)

@@ -64,8 +64,8 @@ inline std::string text_of(cell_sizes const& s)
            (s.linear_before_reset ? "/linear_before_reset" : "");
 }
 
-/// The inputs of a call in one direction: X [T, N, I], W [1, gates H, width], R [1, gates H, H], B [1, 2 gates
-/// H]. The width is I, or more with an attention.
+/// The inputs of a call in one direction: X [T, N, I], W [1, gates H, width], R [1, gates H, H], B [1, 2
+/// gates H]. The width is I, or more with an attention.
 struct recurrent_inputs {
     cube X, W, R;
     matrix B;

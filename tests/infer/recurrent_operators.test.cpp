@@ -1,5 +1,5 @@
-// infer_lstm, infer_gru and infer_rnn: the official ONNX tests, GRU's first version, and the operands that LSTM
-// alone has. What the three share is in recurrent_outputs.test.cpp.
+// infer_lstm, infer_gru and infer_rnn: the official ONNX tests, GRU's first version, and the operands that
+// LSTM alone has. What the three share is in recurrent_outputs.test.cpp.
 
 #include <doctest/doctest.h>
 
@@ -75,8 +75,8 @@ struct official_case {
     typename Case::types declared, expected;
 };
 
-/// The version conversions test_LSTM_1, _2 and _3, from 7 to the newest, and test_lstm_13_14 and _14_13; those
-/// of GRU and RNN likewise.
+/// The version conversions test_LSTM_1, _2 and _3, from 7 to the newest, and test_lstm_13_14 and _14_13;
+/// those of GRU and RNN likewise.
 template <class Case>
 constexpr std::array<official_case<Case>, 11> version_conversions()
 {

@@ -202,8 +202,8 @@ struct recurrent_tensors : common_tensors<T> {
     }
 };
 
-/// An operator for tests that are written once for all of them. Names has its types and functions: lstm_names,
-/// gru_names, rnn_names.
+/// An operator for tests that are written once for all of them. Names has its types and functions:
+/// lstm_names, gru_names, rnn_names.
 template <class Names>
 struct recurrent_family : Names {
     static constexpr std::size_t activations = Names::default_activations.size();
