@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 
 #include "support/attn_lstm_vjp_calls.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/lstm_vjp_calls.hpp"
 
 namespace attn_lstm_vjp_calls_test {
@@ -90,7 +90,7 @@ TEST_CASE("attn_lstm_forward_into has the bits of attn_lstm_into")
         attn_lstm_residuals<float> residuals;
         attention_workspace<float> workspace;
         attn_lstm_forward_into(given.X, weights, given.start(), out.outputs(), residuals, workspace,
-            jthread_policy{1 + seed % 3});
+            thread_policy{1 + seed % 3});
         CHECK(have_same_bits(out.arrays(), call_attn_lstm<float>(each.in, each.options)));
         CHECK(residuals.bytes() >= 4 * 5 * 17);
     }
@@ -104,7 +104,7 @@ TEST_CASE("attn_lstm_vjp_into: the bits of one thread on any number of threads")
         auto const expected = each.gradients();
         for (std::size_t const threads : {2u, 3u, 4u})
             CHECK(have_same_gradients<family, float>(
-                family::vjp<float>(each.in, each.options, each.ct, {}, jthread_policy{threads}), expected));
+                family::vjp<float>(each.in, each.options, each.ct, {}, thread_policy{threads}), expected));
     }
 }
 

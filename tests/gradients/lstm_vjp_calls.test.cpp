@@ -4,7 +4,8 @@
 
 #include <limits>
 
-#include "support/jthread_policy.hpp"
+#include <xloom/interop/threads.hpp>
+
 #include "support/lstm_vjp_calls.hpp"
 
 namespace lstm_vjp_calls_test {
@@ -55,7 +56,7 @@ TEST_CASE("lstm_forward_into has the bits of lstm_into")
         recurrent_workspace<float> workspace;
         lstm_weights<float> const weights(given.constants(), family::options_of(options));
         lstm_forward_into(given.X, weights, given.start(), {out.Y, out.Y_h, out.Y_c}, residuals, workspace,
-            jthread_policy{1 + seed % 3});
+            thread_policy{1 + seed % 3});
         CHECK(have_same_bits<float>({to_array(out.Y), to_array(out.Y_h), to_array(out.Y_c)}, expected));
         CHECK(residuals.bytes() >= 4 * 5 * 17);
     }
@@ -69,7 +70,7 @@ TEST_CASE("lstm_vjp_into: the bits of one thread on any number of threads")
         problem<float> const each(1, {40, 13, 33, 40, direction == "bidirectional" ? 2u : 1u}, options);
         auto const expected = each.gradients();
         for (std::size_t const threads : {2u, 3u, 4u}) {
-            auto const found = family::vjp<float>(each.in, options, each.ct, {}, jthread_policy{threads});
+            auto const found = family::vjp<float>(each.in, options, each.ct, {}, thread_policy{threads});
             CHECK(have_same_gradients<family, float>(found, expected));
         }
     }
