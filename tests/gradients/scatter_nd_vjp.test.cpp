@@ -41,19 +41,19 @@ void check_case(vjp_operands const& operands, reduced_vjp_options const& options
     check_equal(to_array(result.ct_data), expected.ct_data);
     check_equal(to_array(result.ct_updates), expected.ct_updates);
 
-    // In place of ct; and each gradient alone.
-    auto both = ct;
-    auto ct_updates = xt::xarray<double>(updates * 0 + 7);
-    scatter_nd_vjp_into(options.reduction, data, indices, updates, both,
-        {.ct_data = both, .ct_updates = ct_updates}, options);
-    CHECK(both == result.ct_data);
-    CHECK(ct_updates == result.ct_updates);
+    // Added to what the caller's gradients hold, in any layout; and each gradient alone.
     auto ct_data = xt::xarray<double>(data * 0 + 7);
+    auto ct_updates = xt::xarray<double, xt::layout_type::column_major>(updates * 0 + 3);
+    scatter_nd_vjp_into(options.reduction, data, indices, updates, ct,
+        {.ct_data = ct_data, .ct_updates = ct_updates}, options);
+    CHECK(ct_data == result.ct_data + 7);
+    CHECK(ct_updates == result.ct_updates + 3);
+    ct_data.fill(5);
     scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {.ct_data = ct_data}, options);
-    CHECK(ct_data == result.ct_data);
+    CHECK(ct_data == result.ct_data + 5);
     ct_updates.fill(7);
     scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {.ct_updates = ct_updates}, options);
-    CHECK(ct_updates == result.ct_updates);
+    CHECK(ct_updates == result.ct_updates + 7);
     scatter_nd_vjp_into(options.reduction, data, indices, updates, ct, {}, options);
 }
 
