@@ -116,6 +116,7 @@ private:
                     .AW = ct.decoder_AW},
                 decoder_workspace_, policy_);
         }
+        ct.phonemes.fill(Item{}); // which gradients are added to
         xloom::gather_nd_vjp_into(words.inputs, ct_sounds, ct.phonemes, {}, policy_);
 
         auto const spelling = spelling_.as(of.spelling());
@@ -127,6 +128,7 @@ private:
             {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
             {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
             policy_);
+        ct.letters.fill(Item{});
         xloom::gather_nd_vjp_into(words.letters, ct_spelling, ct.letters, {}, policy_);
     }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>

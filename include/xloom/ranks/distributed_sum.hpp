@@ -145,7 +145,7 @@ private:
 
     distributed_axis<C> const& part_;
     C const& ranks_;
-    row_major_items<X> from_;
+    row_major_items<T> from_;
     row_major_output<T> to_;
     std::size_t elements_;
     std::size_t per_round_ = 1; ///< the number of elements whose sums a rank computes in a round
