@@ -35,21 +35,21 @@ using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
 struct lstm_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
+    tensor_ref<Item const> Y_c{};
 };
 
 /// The cotangents of an LSTM's inputs, the outputs of lstm_vjp_into; {} omits one.
 template <class Item>
 struct lstm_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> P{};
+    tensor_ref<Item> initial_h{};
+    tensor_ref<Item> initial_c{};
 };
 
 /// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options

@@ -35,18 +35,18 @@ using rnn_residuals = detail::residuals_for<detail::rnn_family, Item>;
 /// The cotangents of an RNN's outputs; {} omits one, which is zeros.
 template <class Item>
 struct rnn_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
 };
 
 /// The cotangents of an RNN's inputs, the outputs of rnn_vjp_into; {} omits one.
 template <class Item>
 struct rnn_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> initial_h{};
 };
 
 /// The weights and attributes of an RNN, checked and packed for its backward pass: the constants and options

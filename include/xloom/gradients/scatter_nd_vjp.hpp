@@ -21,8 +21,8 @@ struct scatter_nd_vjp_result {
 /// The outputs of scatter_nd_vjp_into; {} omits one.
 template <class Item>
 struct scatter_nd_vjp_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_data> ct_data{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_updates> ct_updates{};
+    tensor_ref<Item> ct_data{};
+    tensor_ref<Item> ct_updates{};
 };
 
 namespace detail {
@@ -136,7 +136,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 {
     if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
         static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
-        detail::check_ranks(op, outputs.ct_data, outputs.ct_updates);
+        check_rank(op, "ct_data", outputs.ct_data.rank());
+        check_rank(op, "ct_updates", outputs.ct_updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options,

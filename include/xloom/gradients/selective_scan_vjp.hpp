@@ -1,6 +1,7 @@
 #pragma once
 // The derivative of the selective scan.
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <type_traits>
@@ -15,32 +16,35 @@ namespace xloom::inline XLOOM_ABI {
 /// The cotangents of a selective scan's outputs; {} omits one, which is zeros.
 template <class Item>
 struct selective_scan_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_y> y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_final_state> final_state{};
+    tensor_ref<Item const> y{};
+    tensor_ref<Item const> final_state{};
 };
 
 /// The gradients that selective_scan_vjp_into writes; {} omits one.
 template <class Item>
 struct selective_scan_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_u> u{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta> delta{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_A> A{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_C> C{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_D> D{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_z> z{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta_bias> delta_bias{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_state> initial_state{};
+    tensor_ref<Item> u{};
+    tensor_ref<Item> delta{};
+    tensor_ref<Item> A{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> C{};
+    tensor_ref<Item> D{};
+    tensor_ref<Item> z{};
+    tensor_ref<Item> delta_bias{};
+    tensor_ref<Item> initial_state{};
 };
 
 namespace detail {
 
 template <class Item>
-void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
+void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     selective_scan_inputs<Item> const& in, selective_sizes const& sizes,
     selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients)
 {
-    check_ranks(op, cotangents.y, cotangents.final_state);
+    std::array const given{named("ct_y", cotangents.y), named("ct_final_state", cotangents.final_state)};
+    check_ranks(op, given);
+    std::array<named_operand, 11> inputs;
+    std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
     std::string_view const of_channels = sizes.channel_letters(), of_states = sizes.step_letters();
@@ -65,8 +69,7 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
             output_requirement<Item>{
                 "ct_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
         },
-        blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state, cotangents.y,
-            cotangents.final_state));
+        inputs);
 }
 
 } // namespace detail
@@ -113,7 +116,7 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
     if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        detail::selective_ref<Item> const u_ref = u;
+        tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
         detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
