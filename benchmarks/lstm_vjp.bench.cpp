@@ -35,6 +35,12 @@ struct gradients {
           initial_h(cube::from_shape({1, s.N, s.H})),
           initial_c(cube::from_shape({1, s.N, s.H}))
     {}
+    void clear()
+    {
+        for (cube* const each : {&X, &W, &R, &initial_h, &initial_c})
+            each->fill(0);
+        B.fill(0);
+    }
 };
 
 #ifdef XLOOM_HAS_ONEDNN
@@ -105,7 +111,7 @@ public:
         forward_.execute(stream_, forward_operands_);
         stream_.wait();
     }
-    /// Like xloom's, which overwrites them; oneDNN adds to the gradients of weights.
+    /// Begins with gradients of zeros, as xloom's run does; oneDNN adds to those of weights.
     void run_backward()
     {
         for (int const name : {DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS}) {
@@ -221,9 +227,7 @@ struct backward_operands {
         is_of_peer = is_forward_only = false;
         if (is_forward)
             y.fill(0);
-        for (cube* const each : {&found.X, &found.W, &found.R, &found.initial_h, &found.initial_c})
-            each->fill(0);
-        found.B.fill(0);
+        found.clear();
     }
     bool is_close_to(std::pair<recurrent_results, gradients> const& expected) const
     {
@@ -265,6 +269,7 @@ void keeping(backward_operands& o)
 void backward(backward_operands& o)
 {
     gradients& g = o.found;
+    g.clear();
     xloom::lstm_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
         {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h, .initial_c = g.initial_c},
         o.workspace);

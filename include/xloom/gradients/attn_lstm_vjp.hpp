@@ -29,7 +29,7 @@ struct attn_lstm_cotangents {
     tensor_ref<Item const> Y_alignment{};
 };
 
-/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_vjp_into; {} omits one.
+/// The cotangents of an AttnLSTM's inputs, to which attn_lstm_vjp_into adds; {} omits one.
 template <class Item>
 struct attn_lstm_gradients {
     tensor_ref<Item> X{};
@@ -117,8 +117,8 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
             output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
             output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
             output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
-            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h, "ct_Y_h"},
-            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c, "ct_Y_c"},
+            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h},
+            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c},
             output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
             output_requirement<Item>{"ct_QW", "[D, H, A]", {D, H, A}, gradients.QW},
             output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
@@ -126,10 +126,10 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
             output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
             output_requirement<Item>{
                 "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
-            output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
-                gradients.initial_attention, "ct_Y_attention"},
-            output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},
-                gradients.initial_alignment, "ct_Y_alignment"},
+            output_requirement<Item>{
+                "ct_initial_attention", "[D, N, C]", {D, N, C}, gradients.initial_attention},
+            output_requirement<Item>{
+                "ct_initial_alignment", "[D, N, S]", {D, N, S}, gradients.initial_alignment},
         },
         inputs);
 }
@@ -184,12 +184,11 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 /// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
 ///           X and M.
 /// Policy    as lstm_vjp_into.
-/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
-///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
+/// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
+///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
-///           ct_Y_h, and so on.
+/// Errors    before anything is written, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the

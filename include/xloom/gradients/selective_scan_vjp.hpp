@@ -20,7 +20,7 @@ struct selective_scan_cotangents {
     tensor_ref<Item const> final_state{};
 };
 
-/// The gradients that selective_scan_vjp_into writes; {} omits one.
+/// The gradients that selective_scan_vjp_into adds to; {} omits one.
 template <class Item>
 struct selective_scan_gradients {
     tensor_ref<Item> u{};
@@ -67,7 +67,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
             output_requirement<Item>{"ct_z", of_channels, channels, gradients.z},
             output_requirement<Item>{"ct_delta_bias", "[K]", vector, gradients.delta_bias},
             output_requirement<Item>{
-                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
+                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state},
         },
         inputs);
 }
@@ -87,9 +87,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy.
-/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. ct_initial_state may be
-///           the tensor ct_final_state. Gradients are overwritten: a sum with what is there would be rounded
-///           once more.
+/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
 /// Order     ct_B and ct_C are sums over 256 channels each, whose sums are added up in order; ct_A, ct_D and
 ///           ct_delta_bias are sums over the steps from the last to the first, then over the sequences.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
@@ -101,7 +100,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}, B = {{1}, {1}}, C = B;
 /// xt::xtensor<double, 2> const A = {{0}}, ct_y = {{1}, {1}};
-/// xt::xtensor<double, 2> ct_u = u, ct_A = A;
+/// xt::xtensor<double, 2> ct_u = xt::zeros_like(u), ct_A = xt::zeros_like(A);
 /// xloom::recurrent_workspace<double> workspace;
 /// xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = ct_y},
 ///     {.u = ct_u, .A = ct_A}, workspace); // y = {u[0], exp(A) u[0] + u[1]}

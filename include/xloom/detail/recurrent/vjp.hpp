@@ -104,7 +104,7 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
         ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"};
+        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
@@ -112,7 +112,7 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
             describe_sizes);
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c, "ct_Y_c"}},
+                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c}},
             inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
