@@ -7,7 +7,7 @@
 # includes them.
 # detail/kernel alone may include xsimd, detail/kernel/lanes.hpp intrinsics; detail/tensor/xtensor.hpp alone includes xtensor;
 # interop/tbb.hpp alone oneTBB, ranks/mpi.hpp alone MPI, interop/adolc.hpp alone ADOL-C, interop/sacado.hpp alone Sacado;
-# detail/core/huge_pages.hpp alone includes what the system has.
+# detail/core/aligned_vector.hpp alone includes what the system has.
 #
 # Every header reaches detail/core/abi.hpp, which refuses older standards and names the inline namespace, before it opens the namespace.
 
@@ -94,7 +94,7 @@ foreach(header IN LISTS headers)
         continue()
       endif()
     elseif(included MATCHES "^sys/")
-      if(header STREQUAL "xloom/detail/core/huge_pages.hpp")
+      if(header STREQUAL "xloom/detail/core/aligned_vector.hpp")
         continue()
       endif()
     elseif(included STREQUAL "immintrin.h")

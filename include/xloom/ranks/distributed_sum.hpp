@@ -13,7 +13,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
 #include <xloom/parallel/associative_scan.hpp>

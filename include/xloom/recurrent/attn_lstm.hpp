@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
 #include <xloom/detail/recurrent/attn_lstm_weights.hpp>
 

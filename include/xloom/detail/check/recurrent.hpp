@@ -15,8 +15,8 @@
 #include <xloom/detail/core/activation.hpp>
 #include <xloom/detail/core/direction.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/option_list.hpp>
 #include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/static_vector.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -5,7 +5,6 @@
 
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
-#include <xloom/detail/core/duplicates.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/shape.hpp>

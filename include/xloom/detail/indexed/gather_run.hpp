@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string_view>
 
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/checked_indices.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
 

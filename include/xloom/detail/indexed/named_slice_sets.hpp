@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/effective_updates.hpp>
 

@@ -2,7 +2,7 @@
 // The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
 
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
 #include <xloom/detail/indexed/scatter_call.hpp>

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include <xloom/detail/core/exact_cast.hpp>
+#include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
 #include <xloom/detail/tensor/broadcast.hpp>
 

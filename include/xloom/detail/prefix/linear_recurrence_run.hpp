@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include <xloom/detail/check/prefix.hpp>
-#include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>

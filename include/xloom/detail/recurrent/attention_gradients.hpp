@@ -9,7 +9,7 @@
 #include <array>
 
 #include <xloom/detail/kernel/attn_lstm_backward.hpp>
-#include <xloom/detail/kernel/multiply_transposed.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/attn_lstm_residuals.hpp>
 #include <xloom/detail/recurrent/backward_run.hpp>
 

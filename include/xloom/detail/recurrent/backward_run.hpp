@@ -13,8 +13,7 @@
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/kernel/gradient_columns.hpp>
-#include <xloom/detail/kernel/multiply_transposed.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
 #include <xloom/detail/recurrent/residuals.hpp>
 #include <xloom/detail/recurrent/weight_gradient.hpp>

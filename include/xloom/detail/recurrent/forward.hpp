@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/recurrent/batch_call.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

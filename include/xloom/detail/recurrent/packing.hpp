@@ -16,7 +16,7 @@
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/arena.hpp>
-#include <xloom/detail/kernel/narrow_panels.hpp>
+#include <xloom/detail/kernel/quantized.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/movable_flag.hpp>
-#include <xloom/detail/kernel/residuals.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include <xloom/detail/check/shapes.hpp>
-#include <xloom/detail/core/environment.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>

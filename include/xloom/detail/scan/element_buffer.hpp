@@ -7,10 +7,8 @@
 #include <type_traits>
 
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/cache.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/kernel/time_axis.hpp>
 #include <xloom/detail/scan/workspace.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 

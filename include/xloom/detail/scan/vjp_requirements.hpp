@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/checkpoint.hpp>
-#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/scan/body_call.hpp>
 #include <xloom/detail/scan/cotangent_groups.hpp>
 #include <xloom/detail/tensor/requirements.hpp>

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <xloom/detail/check/prefix.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 
