@@ -31,6 +31,7 @@ struct gru_network {
     static void vjp_into(operands& o)
     {
         cell_gradients& g = o.found;
+        g.clear();
         xloom::gru_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h},
             {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h}, o.workspace);
     }

@@ -31,6 +31,7 @@ struct lstm_network {
     static void vjp_into(operands& o)
     {
         cell_gradients& g = o.found;
+        g.clear();
         xloom::lstm_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
             {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h, .initial_c = g.initial_c},
             o.workspace);

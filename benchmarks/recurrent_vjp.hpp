@@ -24,6 +24,12 @@ struct cell_gradients {
 
     std::array<cube*, 5> cubes() { return {&X, &W, &R, &initial_h, &initial_c}; }
     std::array<cube const*, 5> cubes() const { return {&X, &W, &R, &initial_h, &initial_c}; }
+    void clear()
+    {
+        for (cube* const each : cubes())
+            each->fill(0);
+        B.fill(0);
+    }
 };
 
 #ifdef XLOOM_HAS_ONEDNN
@@ -115,7 +121,7 @@ public:
         forward_.execute(stream_, forward_operands_);
         stream_.wait();
     }
-    /// Like xloom's, which overwrites them; oneDNN adds to the gradients of weights.
+    /// Begins with gradients of zeros, as xloom's run does; oneDNN adds to those of weights.
     void run_backward()
     {
         for (int const name : {DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS}) {
@@ -245,9 +251,7 @@ struct vjp_operands : recurrent_inputs {
         is_of_peer = is_forward_only = false;
         if (is_forward)
             y.fill(0);
-        for (cube* const each : found.cubes())
-            each->fill(0);
-        found.B.fill(0);
+        found.clear();
     }
     bool is_close_to(std::pair<recurrent_results, cell_gradients> const& expected) const
     {

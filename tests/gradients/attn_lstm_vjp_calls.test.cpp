@@ -1,4 +1,4 @@
-// The backward pass of AttnLSTM as a call: threads, omitted operands, in place, and errors.
+// The backward pass of AttnLSTM as a call: threads, omitted operands, and errors.
 
 #include <doctest/doctest.h>
 
@@ -230,29 +230,6 @@ TEST_CASE("attn_lstm_vjp_into: a batch gives the bits of its rows, and the sums 
     for (std::size_t i = 0; i < 14; ++i)
         if (parts[i] == none)
             CHECK(difference(*family::parts(expected)[i], *family::parts(sums)[i]) < 1e-14);
-}
-
-TEST_CASE("attn_lstm_vjp_into in place: the cotangents of the states of a stream")
-{
-    damaged_call call;
-    auto const expected = call.from.gradients();
-    attn_lstm_places<float> ct(shapes_of_outputs(call.from.in), placement::row_major, all_outputs);
-    for (std::size_t i = 0; i < 6; ++i)
-        ct.tensors[i] = place<float>(*call.from.ct.each()[i], placement::row_major);
-    auto& [Y, Y_h, Y_c, alignments, attention, alignment] = ct.tensors;
-    attn_lstm_vjp_into(call.given.X, ref_of(std::as_const(call.given.M)), call.backward, call.residuals,
-        {ref_of(std::as_const(Y)), ref_of(std::as_const(Y_h)), ref_of(std::as_const(Y_c)),
-            ref_of(std::as_const(alignments)), ref_of(std::as_const(attention)),
-            ref_of(std::as_const(alignment))},
-        {.initial_h = ref_of(Y_h),
-            .initial_c = ref_of(Y_c),
-            .initial_attention = ref_of(attention),
-            .initial_alignment = ref_of(alignment)},
-        call.workspace);
-    CHECK(have_same_bits(to_array(Y_h), expected.initial_h));
-    CHECK(have_same_bits(to_array(Y_c), expected.initial_c));
-    CHECK(have_same_bits(to_array(attention), expected.initial_attention));
-    CHECK(have_same_bits(to_array(alignment), expected.initial_alignment));
 }
 
 TEST_CASE("attn_lstm_vjp_into: errors")

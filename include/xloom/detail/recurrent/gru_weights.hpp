@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tan
 template <class Constants, class Options>
 recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
 {
-    check_ranks(op, in.W, in.R, in.B);
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B)});
     check_options(op, options);
     check_not_transposed(op, 3, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));

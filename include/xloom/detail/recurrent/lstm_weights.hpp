@@ -30,7 +30,7 @@ template <class Constants, class Options>
 recurrent_widths check_lstm_constants(
     std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
-    check_ranks(op, in.W, in.R, in.B, in.P);
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", in.P)});
     check_options(op, options);
     check_not_transposed(op, 4, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);

@@ -5,6 +5,7 @@
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/output_checks.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
