@@ -255,8 +255,8 @@ TEST_CASE("attn_lstm_vjp_into: errors")
     CHECK(call.error(tensor_ref<float const>(), {}, {}) ==
           "xloom::attn_lstm_vjp_into: M must be given, but it is omitted. Give it 3 axes.");
     CHECK(call.error(M, {}, {.M = ref_of(call.given.M)}) ==
-          "xloom::attn_lstm_vjp_into: outputs are written while inputs are read, but ct_M overlaps M. "
-          "Copy one of the two.");
+          "xloom::attn_lstm_vjp_into: an operand that is written must have memory of its own, but ct_M "
+          "overlaps M. Copy one of the two.");
 
     call.residuals = {};
     CHECK(call.error({}, {.M = ct_M}) ==

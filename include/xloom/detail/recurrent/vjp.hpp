@@ -81,8 +81,8 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
 {
     using requirement = output_requirement<Item>;
     auto const inputs = [&] {
-        named_operand const x = named("X", X), Y = named("ct_Y", cotangents.Y),
-                            Y_h = named("ct_Y_h", cotangents.Y_h);
+        operand_memory const x = named("X", X), Y = named("ct_Y", cotangents.Y),
+                             Y_h = named("ct_Y_h", cotangents.Y_h);
         if constexpr (Family::has_c)
             return std::array{x, Y, Y_h, named("ct_Y_c", cotangents.Y_c)};
         else
