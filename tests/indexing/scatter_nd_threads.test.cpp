@@ -107,7 +107,7 @@ TEST_CASE("short rows go to owners, long rows are cut among the threads")
         {.reduction = reduction::add});
 }
 
-TEST_CASE("what is tracked, dropped or promised")
+TEST_CASE("what is counted, dropped or promised")
 {
     auto const data = numbers<float>(1000, 1);
     auto const updates = numbers<float>(many, 1);

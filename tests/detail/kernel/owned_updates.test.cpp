@@ -47,7 +47,7 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
 {
     std::mt19937 random(11);
     // More than one round of eight parts, and no multiple of a block.
-    std::vector<std::int32_t> indices(9 * sorted_share::most + 777);
+    std::vector<std::int32_t> indices(9 * sorted_share::max_size + 777);
     for (std::int32_t& index : indices)
         index = static_cast<std::int32_t>(random() % 5000) - 100;
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {3}}};
