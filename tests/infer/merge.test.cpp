@@ -132,31 +132,27 @@ TEST_CASE("merge: the official ONNX tests")
         CHECK(holds(c));
     }
 
+    std::string const rank = "an inferred shape must have the declared rank, but the ",
+                      dimension = "an inferred dimension must equal the declared one, but the ",
+                      no_shape = ". Declare what is inferred, or no shape.",
+                      symbol = ". Declare what is inferred, or a symbol.";
     check_refused<merge_shapes_of<6>, shape_error>(
-        "xloom::merge_shape: an inferred shape must have the declared rank, but the shape is inferred as [?, "
-        "2] and declared as [1, ?, 1]."
-        " Declare what is inferred, or no shape.");
+        "xloom::merge_shape: " + rank + "shape is inferred as [?, 2] and declared as [1, ?, 1]" + no_shape);
     check_refused<merge_tensors_of<6>, shape_error>(
-        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as "
-        "float[?, 2] and declared as "
-        "float[1, ?, 1]. Declare what is inferred, or no shape.");
+        "xloom::merge_type: " + rank + "type is inferred as float[?, 2] and declared as float[1, ?, 1]" +
+        no_shape);
     check_refused<merge_sparse_tensors_of<6>, shape_error>(
-        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as "
-        "sparse float[?, 2] and declared as "
-        "sparse float[1, ?, 1]. Declare what is inferred, or no shape.");
+        "xloom::merge_type: " + rank +
+        "type is inferred as sparse float[?, 2] and declared as sparse float[1, ?, 1]" + no_shape);
 
     check_refused<merge_shapes_of<7>, shape_error>(
-        "xloom::merge_shape: an inferred dimension must equal the declared one, but the shape is inferred as "
-        "[2, 2] and declared as [2, 1]."
-        " Declare what is inferred, or a symbol.");
+        "xloom::merge_shape: " + dimension + "shape is inferred as [2, 2] and declared as [2, 1]" + symbol);
     check_refused<merge_tensors_of<7>, shape_error>(
-        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as "
-        "float[2, 2] and declared as "
-        "float[2, 1]. Declare what is inferred, or a symbol.");
+        "xloom::merge_type: " + dimension + "type is inferred as float[2, 2] and declared as float[2, 1]" +
+        symbol);
     check_refused<merge_sparse_tensors_of<7>, shape_error>(
-        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as "
-        "sparse float[2, 2] and declared "
-        "as sparse float[2, 1]. Declare what is inferred, or a symbol.");
+        "xloom::merge_type: " + dimension +
+        "type is inferred as sparse float[2, 2] and declared as sparse float[2, 1]" + symbol);
 }
 
 TEST_CASE("merge: rules beyond the official tests")

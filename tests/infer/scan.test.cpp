@@ -277,27 +277,18 @@ TEST_CASE("infer_scan: the official ONNX tests")
 
 TEST_CASE("infer_scan: the official ONNX tests that must fail")
 {
-    check_refused<num_scan_inputs_out_of_range<21>, option_error>(
+    std::string const too_many =
         "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
-        "num_scan_inputs is 9 and there are 2."
-        " Count only the scan inputs.");
-    check_refused<num_scan_inputs_out_of_range<9>, option_error>(
-        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
-        "num_scan_inputs is 9 and there are 2."
-        " Count only the scan inputs.");
-    check_refused<num_scan_inputs_out_of_range<8>, option_error>(
-        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
-        "num_scan_inputs is 9 and there are 2."
-        " Count only the scan inputs.");
+        "num_scan_inputs is 9 and there are 2. Count only the scan inputs.";
+    check_refused<num_scan_inputs_out_of_range<21>, option_error>(too_many);
+    check_refused<num_scan_inputs_out_of_range<9>, option_error>(too_many);
+    check_refused<num_scan_inputs_out_of_range<8>, option_error>(too_many);
 
-    check_refused<states_exceed_outputs<9>, type_error>(
+    std::string const without_output =
         "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
-        "less num_scan_inputs) and 1 "
-        "output. Give an output for each.");
-    check_refused<states_exceed_outputs<21>, type_error>(
-        "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
-        "less num_scan_inputs) and 1 "
-        "output. Give an output for each.");
+        "less num_scan_inputs) and 1 output. Give an output for each.";
+    check_refused<states_exceed_outputs<9>, type_error>(without_output);
+    check_refused<states_exceed_outputs<21>, type_error>(without_output);
 
     check_refused<num_scan_inputs_missing, option_error>(
         "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.");
