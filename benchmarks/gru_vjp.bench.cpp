@@ -181,7 +181,6 @@ struct backward_operands {
     recurrent_results y, ct;
     gradients found;
     xloom::gru_weights<float> weights;
-    xloom::gru_backward_weights<float> backward_weights;
     xloom::gru_residuals<float> residuals{};
     xloom::recurrent_workspace<float> workspace{};
     std::shared_ptr<onednn_gru> peer{};
@@ -198,8 +197,7 @@ struct backward_operands {
           y(s.T, s.N, s.H),
           ct(s.T, s.N, s.H),
           found(s),
-          weights(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options()),
-          backward_weights(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options())
+          weights(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options(), xloom::for_training)
     {
         ct.Y = uniform<xt::xtensor<float, 4>>({s.T, std::size_t{1}, s.N, s.H}, 5, 1.0);
         ct.Y_h = uniform<cube>({1, s.N, s.H}, 6, 1.0);
@@ -259,15 +257,14 @@ void backward(backward_operands& o)
 {
     gradients& g = o.found;
     g.clear();
-    xloom::gru_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h},
+    xloom::gru_vjp_into(o.X, o.weights, o.residuals, {o.ct.Y, o.ct.Y_h},
         {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h}, o.workspace);
 }
 
-/// Packing, which a training step does once for both passes each.
+/// Packing, which a training step does once for both passes.
 void packing(backward_operands& o)
 {
-    o.backward_weights = xloom::gru_backward_weights<float>(
-        xloom::gru_constants<float>{.W = o.W, .R = o.R, .B = o.B}, o.options());
+    o.weights.assign({.W = o.W, .R = o.R, .B = o.B}, o.options());
     backward(o);
 }
 

@@ -191,7 +191,6 @@ struct backward_operands {
     recurrent_results y, ct;
     gradients found;
     xloom::lstm_weights<float> weights;
-    xloom::lstm_backward_weights<float> backward_weights;
     xloom::lstm_residuals<float> residuals{};
     xloom::recurrent_workspace<float> workspace{};
     std::shared_ptr<onednn_lstm> peer{};
@@ -208,8 +207,7 @@ struct backward_operands {
           y(s.T, s.N, s.H),
           ct(s.T, s.N, s.H),
           found(s),
-          weights(xloom::lstm_constants<float>{.W = W, .R = R, .B = B}),
-          backward_weights(xloom::lstm_constants<float>{.W = W, .R = R, .B = B})
+          weights(xloom::lstm_constants<float>{.W = W, .R = R, .B = B}, {}, xloom::for_training)
     {
         ct.Y = uniform<xt::xtensor<float, 4>>({s.T, std::size_t{1}, s.N, s.H}, 5, 1.0);
         ct.Y_h = uniform<cube>({1, s.N, s.H}, 6, 1.0);
@@ -270,16 +268,15 @@ void backward(backward_operands& o)
 {
     gradients& g = o.found;
     g.clear();
-    xloom::lstm_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
+    xloom::lstm_vjp_into(o.X, o.weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
         {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h, .initial_c = g.initial_c},
         o.workspace);
 }
 
-/// Packing, which a training step does once for both passes each.
+/// Packing, which a training step does once for both passes.
 void packing(backward_operands& o)
 {
-    o.backward_weights =
-        xloom::lstm_backward_weights<float>(xloom::lstm_constants<float>{.W = o.W, .R = o.R, .B = o.B});
+    o.weights.assign({.W = o.W, .R = o.R, .B = o.B});
     backward(o);
 }
 
