@@ -54,8 +54,7 @@ textbook::array<T> row_along(textbook::array<T> const& from, std::size_t axis, s
 struct damaged_call {
     problem<float> from{9, {3, 2, 2, 4, 1}, {5, 3, 4, 2}};
     attn_lstm_tensors<float> given{from.in};
-    attn_lstm_weights<float> weights{given.constants(), options_of(from.options)};
-    attn_lstm_backward_weights<float> backward{given.constants(), options_of(from.options)};
+    attn_lstm_weights<float> weights{given.constants(), options_of(from.options), for_training};
     attn_lstm_residuals<float> residuals{};
     attention_workspace<float> workspace{};
 
@@ -68,7 +67,7 @@ struct damaged_call {
         attn_lstm_gradients<float> const& gradients)
     {
         try {
-            attn_lstm_vjp_into(given.X, M, backward, residuals, ct, gradients, workspace);
+            attn_lstm_vjp_into(given.X, M, weights, residuals, ct, gradients, workspace);
         } catch (std::exception const& e) {
             return e.what();
         }
