@@ -17,7 +17,7 @@ namespace scan_rows_threads_test {
 
 namespace {
 
-using xloom::scan_direction;
+using xloom::direction;
 using xloom::scan_step;
 
 constexpr std::size_t N = 9, T = 6, n = 3;
@@ -54,19 +54,19 @@ TEST_CASE_TEMPLATE("scan_batched: any number of threads gives the same bits", La
     using cube = xt::xtensor<double, 3, Layout::value>;
     auto const h0 = made_up<rows>({N, n});
     auto const x = made_up<cube>({N, T, n});
-    for (auto const direction : {scan_direction::forward, scan_direction::reverse}) {
-        auto const expected = xloom::scan_batched(pure, h0, x, lens, {.directions = {direction}});
+    for (auto const direction : {direction::forward, direction::reverse}) {
+        auto const expected = xloom::scan_batched(pure, h0, x, lens, {.scan_input_directions = {direction}});
         for (std::size_t const threads : {1U, 2U, 3U, 7U}) {
             CAPTURE(threads);
             auto const [last, all] = xloom::scan_batched(
-                pure, h0, x, lens, {.directions = {direction}}, xloom::thread_policy{threads});
+                pure, h0, x, lens, {.scan_input_directions = {direction}}, xloom::thread_policy{threads});
             CHECK(last == expected.final_state);
             CHECK(all == expected.scan_outputs);
 
             auto h = h0;
             cube y = xt::ones<double>({N, T, n});
-            xloom::scan_batched_into(
-                in_place, h, x, lens, y, {.directions = {direction}}, xloom::thread_policy{threads});
+            xloom::scan_batched_into(in_place, h, x, lens, y, {.scan_input_directions = {direction}},
+                xloom::thread_policy{threads});
             CHECK(h == expected.final_state);
             CHECK(y == expected.scan_outputs);
         }

@@ -275,7 +275,7 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "33. Leave it empty or give it "
         "one for each.",
         option_error);
-    scan_directions const many(max_operands + 2, scan_direction::forward);
+    directions const many(max_operands + 2, direction::forward);
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.scan_output_directions = many}),
         "xloom::scan: scan_output_directions must be empty or have one entry for each of the 0 scan outputs, "
         "but "
@@ -283,8 +283,8 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt,
-                             {.directions = many}),
-        "xloom::scan_batched: directions must be empty or have one entry for each of the 1 scan "
+                             {.scan_input_directions = many}),
+        "xloom::scan_batched: scan_input_directions must be empty or have one entry for each of the 1 scan "
         "inputs, but it has 34. Leave it "
         "empty or give it one for each.",
         option_error);
@@ -316,12 +316,12 @@ TEST_CASE("texts list four facts at most, and count the rest")
         "scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan(step, std::tuple(), std::tie(row, row, row, row, row, row),
-                             {.scan_input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
+                             {.scan_input_directions = directions(6, static_cast<direction>(7))}),
         "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is "
         "7, "
         "scan_input_directions[1] is 7, "
         "scan_input_directions[2] is 7, scan_input_directions[3] is 7 and 2 more. Name one of "
-        "scan_direction's two.",
+        "the two.",
         option_error);
 }
 

@@ -11,7 +11,7 @@
 namespace errors_overlap_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 

@@ -9,7 +9,7 @@
 namespace errors_scan_batched_into_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -44,8 +44,10 @@ TEST_CASE("scan_batched_into refuses what scan_batched refuses of states, inputs
         "xloom::scan_batched_into: without scan inputs the sequence length must be given, but "
         "options.length is empty. Set it.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, std::nullopt, y, {.directions = {forward, reverse}}),
-        "xloom::scan_batched_into: directions must be empty or have one entry for each of the 1 scan "
+    CHECK_THROWS_WITH_AS(
+        scan_batched_into(never, h, x, std::nullopt, y, {.scan_input_directions = {forward, reverse}}),
+        "xloom::scan_batched_into: scan_input_directions must be empty or have one entry for each of the 1 "
+        "scan "
         "inputs, but it has 2. Leave it empty or give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, lengths{4, -1}, y),
@@ -99,7 +101,8 @@ TEST_CASE("scan_batched_into refuses memory that is shared, but for an output on
 {
     cube x = ones(2, 3, 4);
     matrix h = ones(2, 4);
-    CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, std::nullopt, x, {.directions = {reverse}}),
+    CHECK_THROWS_WITH_AS(
+        scan_batched_into(never, h, x, std::nullopt, x, {.scan_input_directions = {reverse}}),
         "xloom::scan_batched_into: an operand that is written must have memory of its own, but "
         "scan_outputs[0] overlaps scan_inputs[0]. Copy one of the two, or give both the same axis and "
         "direction.",

@@ -21,9 +21,9 @@ struct call {
     xloom::scan_options options;
 };
 
-xloom::scan_direction choose_direction(decoder& bytes)
+xloom::direction choose_direction(decoder& bytes)
 {
-    return static_cast<xloom::scan_direction>(bytes.rarely() ? bytes.between(-1, 3) : bytes.between(0, 1));
+    return static_cast<xloom::direction>(bytes.rarely() ? bytes.between(-1, 3) : bytes.between(0, 1));
 }
 
 /// As many entries as operands, mostly, or none.
@@ -93,9 +93,9 @@ std::optional<std::size_t> axis_of(xloom::axes const& list, std::size_t i, std::
     return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-bool is_reverse(xloom::scan_directions const& list, std::size_t i)
+bool is_reverse(xloom::directions const& list, std::size_t i)
 {
-    return !list.empty() && list[i] == xloom::scan_direction::reverse;
+    return !list.empty() && list[i] == xloom::direction::reverse;
 }
 
 template <class List>
@@ -104,7 +104,7 @@ bool fits(List const& list, std::size_t operands)
     return list.empty() || list.size() == operands;
 }
 
-bool are_directions(xloom::scan_directions const& list)
+bool are_directions(xloom::directions const& list)
 {
     return std::all_of(list.begin(), list.end(),
         [](auto direction) { return static_cast<int>(direction) == 0 || static_cast<int>(direction) == 1; });

@@ -90,7 +90,7 @@ TEST_CASE("axes and directions")
         ct_h += 2 * ct_next + ct_y;
     };
     auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(),
-        {.scan_input_axes = {1}, .scan_output_axes = {1}, .scan_input_directions = {scan_direction::reverse}},
+        {.scan_input_axes = {1}, .scan_output_axes = {1}, .scan_input_directions = {direction::reverse}},
         checkpoint::sqrt());
     CHECK(result.final_state == vec{4 * 3 + 2 * 2 + 1, 4 * 6 + 2 * 5 + 4});
     auto const [ct_h, ct_x, ct_params] = result.pullback(vec{1, 10}, mat{{0, 0, 0}, {0, 0, 0}});

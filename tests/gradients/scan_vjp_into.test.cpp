@@ -229,7 +229,7 @@ TEST_CASE("axes, directions and strided elements")
                                        ct_last_h = xt::ones<double>({N});
                 xt::xtensor<double, 2> y = xt::zeros<double>({N, T}), ct_x = xt::ones<double>({N, T});
                 auto const direction = [](bool reverse) {
-                    return reverse ? scan_direction::reverse : scan_direction::forward;
+                    return reverse ? direction::reverse : direction::forward;
                 };
                 scan_options const options{.scan_input_axes = {1},
                     .scan_output_axes = {-1},

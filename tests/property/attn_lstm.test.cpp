@@ -115,7 +115,7 @@ TEST_CASE("attn_lstm is a scan over attn_lstm_cell, bit for bit")
                 auto const X = to_tensor<xt::xtensor<float, 3>>(in.X);
                 xt::xtensor<float, 3> Y = xt::zeros<float>({T, N, H});
                 attn_lstm_cell<float> cell(weights, ref_of(tensors.M), tensors.memory_lengths(), d);
-                scan_direction const order = d == 0 ? scan_direction::forward : scan_direction::reverse;
+                direction const order = d == 0 ? direction::forward : direction::reverse;
                 scan_into(cell, std::tie(h, c, attention), X, Y,
                     {.scan_input_directions = {order}, .scan_output_directions = {order}});
 

@@ -281,8 +281,7 @@ TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_f
             auto h = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_h, 0, d, d + 1));
             auto c = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_c, 0, d, d + 1));
             auto Y = xt::xtensor<float, 4>::from_shape({sizes.T, 1, sizes.N, sizes.H});
-            xloom::scan_direction const way =
-                d == 0 ? xloom::scan_direction::forward : xloom::scan_direction::reverse;
+            xloom::direction const way = d == 0 ? xloom::direction::forward : xloom::direction::reverse;
             xloom::scan_into(cell, std::tie(h, c), X, Y,
                 {.scan_input_directions = {way}, .scan_output_directions = {way}});
             CHECK(have_same_bits(to_array(Y), part_of(whole.Y, 1, d, d + 1)));

@@ -222,7 +222,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loo
 
 /// Runs loop_vjp without options.
 template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class... Env>
-    requires(detail::is_beside_options<loop_options, Env...>)
+    requires detail::are_without_options<loop_options, Env...>
 auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Env const&... env)
 {
     return xloom::loop_vjp(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
@@ -248,8 +248,8 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
     using namespace detail;
     using call = loop_forward_call<Body, States, Params, Outputs>;
     if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
-                      keeps_states<kept_state_t<loop_residuals, Residuals>, States>,
-                      are_loop_outputs<leaves_t<Outputs>>, is_loop_body_into<call>, writes_by_reference<call>,
+                      keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
+                      is_loop_body_into<call>, writes_by_reference<call>,
                       fits_loop_into<call, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         auto const parameters = detail::const_leaves(detail::leaves(params));

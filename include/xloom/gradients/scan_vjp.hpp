@@ -306,7 +306,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// ct_w; // = 4
 /// ```
 template <class Body, class BodyVjp, class Init, class Inputs, class Params = std::tuple<>, class... Env>
-    requires(detail::is_beside_options<scan_options, Env...>)
+    requires detail::are_without_options<scan_options, Env...>
 auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params = {},
     Env const&... env)
 {
@@ -343,7 +343,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_vjp_into has one.
 template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals, class... Env>
-    requires(detail::is_beside_options<scan_options, Env...>)
+    requires detail::are_without_options<scan_options, Env...>
 void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
     Outputs&& scan_outputs, Residuals& residuals, Env&&...)
 {
@@ -416,7 +416,7 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// ```
 template <class Body, class BodyVjp, class Inputs, class Params, class Residuals, class Cotangents,
     class Gradients, class... Env>
-    requires(detail::is_beside_options<scan_options, Env...>)
+    requires detail::are_without_options<scan_options, Env...>
 void scan_vjp_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
     Residuals& residuals, Cotangents const& cotangents, Gradients&& gradients, Env&&...)
 {

@@ -82,8 +82,8 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
     std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
 {
     check_count(op, inputs.size(), "scan inputs");
-    check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
-    check_directions(op, "directions", options.directions);
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
     check_batch_ranks(op, state_name, states, inputs);
     std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
     if (!batch)

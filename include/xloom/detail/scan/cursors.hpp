@@ -162,11 +162,11 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
 }
 
 template <std::size_t N>
-void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, directions const& ways)
 {
     for (std::size_t i = 0; i < N; ++i) {
         places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
-        places[i].reverse = is_reverse(directions, i);
+        places[i].reverse = is_reverse(ways, i);
     }
 }
 
