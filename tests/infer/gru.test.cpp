@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <xloom/infer/gru.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 namespace infer_gru_test {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <xloom/infer/lstm.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 #include "is_constant.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/infer/rnn.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 namespace infer_rnn_test {
 
