@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/bin_counts.hpp>
 #include <xloom/indexing/at.hpp>
 

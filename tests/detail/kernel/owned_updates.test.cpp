@@ -10,22 +10,14 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/owned_updates.hpp>
 
+#include "support/threads_or_backwards.hpp"
+
 namespace kernel_owned_updates_test {
 
 using namespace xloom;
 using namespace xloom::kernel;
 
 namespace {
-
-/// Runs the parts from the last to the first.
-struct backwards {
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 using numbers_of_slices = std::map<std::ptrdiff_t, std::vector<std::size_t>>;
 
@@ -59,7 +51,7 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
     offset_reader const read(tuples, bounds::drop);
     for (std::size_t const parts : {1u, 2u, 3u, 8u}) {
         CHECK(owned(serial, parts, read) == expected);
-        CHECK(owned(backwards{}, parts, read) == expected);
+        CHECK(owned(threads_or_backwards{1, true}, parts, read) == expected);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string_view>
 
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/slice_index.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
 

@@ -6,7 +6,6 @@
 
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/element_type_of.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <xloom/detail/core/differentiable.hpp>
-#include <xloom/detail/core/environment.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
 #include <xloom/detail/tensor/broadcast.hpp>
 #include <xloom/detail/tensor/requirements.hpp>

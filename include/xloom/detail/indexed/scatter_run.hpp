@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
 #include <xloom/detail/indexed/slice_index.hpp>

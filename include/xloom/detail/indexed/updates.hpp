@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include <xloom/detail/core/exact_cast.hpp>
+#include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/kernel/broadcast_updates.hpp>

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/bounds.hpp>
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <xloom/detail/core/cache.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
