@@ -67,6 +67,10 @@ void keeping(backward_operands& o)
 void backward(backward_operands& o)
 {
     auto& g = o.found;
+    for (cube& each : g)
+        each.fill(0);
+    o.ct_B.fill(0);
+    o.ct_V.fill(0);
     xloom::attn_lstm_gradients<float> gradients{
         .X = g[0], .W = g[1], .R = g[2], .B = o.ct_B, .QW = g[3], .MW = g[4], .V = o.ct_V, .M = g[5]};
     if (o.size.L != 0)

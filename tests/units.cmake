@@ -10,7 +10,7 @@ set(test_units
   "kernel ^detail/kernel/"
   "rules ^detail/(check|core)/"
   "infer ^infer/"
-  "recurrent lstm|gru|rnn|recurrent_|errors/recurrent|packed|activations"
+  "recurrent lstm|gru|rnn|recurrent_|errors/recurrent|recurrent/(cells|family)|packed|activations"
   "selective selective_"
   "scatter_vjp ^gradients/scatter_nd_vjp(_derivatives)?\\.test"
   "scatter_vjp_types ^gradients/scatter_nd_vjp_"

@@ -79,6 +79,9 @@ int main()
             std::printf("untrained: %s\n", wrong * 3 > (T - delay) * N ? "guesses" : "knows");
 
         xloom::lstm_backward_weights<float> const backward({.W = W.weights, .R = R.weights});
+        for (xtensor<float, 3>* const gradient : {&W.gradient, &R.gradient})
+            gradient->fill(0);
+        B.gradient.fill(0);
         xloom::lstm_vjp_into(X, backward, residuals, {.Y = ct_Y},
             {.W = W.gradient, .R = R.gradient, .B = B.gradient}, workspace);
         W.step(round);

@@ -91,16 +91,17 @@ private:
 
     void backward(parameters<Item> const& p, batch const& words, parameters<Item>& ct)
     {
+        ct.for_each([](auto const&, auto& gradient) { gradient.fill(0); }); // they are added to
         shapes const of(p, words);
         auto Y = states_.as(of.states()), ct_Y = ct_states_.as(of.states());
         output_.gradient(Y.data(), p, ct_Y.data(), ct, policy_);
 
         auto const sounds = sounds_.as(of.sounds());
         auto const memory = memory_.as(of.memory());
-        auto ct_sounds = ct_sounds_.as(of.sounds());
+        auto ct_sounds = ct_sounds_.zeros(of.sounds());
         {
-            auto ct_memory = ct_memory_.as(of.memory());
-            auto ct_h = ct_h_.as(of.decoder_state()), ct_c = ct_c_.as(of.decoder_state());
+            auto ct_memory = ct_memory_.zeros(of.memory());
+            auto ct_h = ct_h_.zeros(of.decoder_state()), ct_c = ct_c_.zeros(of.decoder_state());
             xloom::attn_lstm_backward_weights<Item> const weights(decoder_constants(p));
             xloom::attn_lstm_vjp_into(sounds, memory, weights, decoder_residuals_, {.Y = ct_Y},
                 {.X = ct_sounds,
@@ -116,17 +117,19 @@ private:
                     .AW = ct.decoder_AW},
                 decoder_workspace_, policy_);
         }
+        ct.phonemes.fill(Item{}); // which gradients are added to
         xloom::gather_nd_vjp_into(words.inputs, ct_sounds, ct.phonemes, {}, policy_);
 
         auto const spelling = spelling_.as(of.spelling());
         auto const ct_encoded = ct_memory_.as(of.encoded());
         auto const ct_h = ct_h_.as(of.encoder_state()), ct_c = ct_c_.as(of.encoder_state());
-        auto ct_spelling = ct_spelling_.as(of.spelling());
+        auto ct_spelling = ct_spelling_.zeros(of.spelling());
         xloom::lstm_backward_weights<Item> const weights(encoder_constants(p), encoder_options());
         xloom::lstm_vjp_into(spelling, weights, encoder_residuals_,
             {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
             {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
             policy_);
+        ct.letters.fill(Item{});
         xloom::gather_nd_vjp_into(words.letters, ct_spelling, ct.letters, {}, policy_);
     }
 

@@ -5,7 +5,6 @@
 #include <xloom/detail/core/activation.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/direction.hpp>
-#include <xloom/detail/core/element_type_of.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partial_type.hpp>
 #include <xloom/detail/core/policy.hpp>

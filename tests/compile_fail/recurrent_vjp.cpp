@@ -8,7 +8,7 @@
 // 6: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 7: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 8: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
-// 9: xloom: ct_W is written, so it must not be const
+// 9: xloom: an operand that is written must not be const
 // clang-format on
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>

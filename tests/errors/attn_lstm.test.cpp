@@ -8,25 +8,14 @@
 
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
-#include "support/placed_tensor.hpp"
-#include "support/xtensor_extras.hpp"
+#include "support/refused_calls.hpp"
 
 namespace errors_attn_lstm_test {
 
 using namespace xloom;
+using namespace refused_calls;
 
 namespace {
-
-using floats = placed_tensor<float>;
-using lengths = xt::xtensor<std::int64_t, 1>;
-
-/// A tensor of ones.
-floats ones(textbook::dims const& shape)
-{
-    floats tensor(shape, placement::row_major);
-    tensor.memory.assign(tensor.memory.size(), 1);
-    return tensor;
-}
 
 /// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2, S = 4, E = 6, A = 7, C = L = 8. An operand
 /// without axes is omitted.
@@ -68,12 +57,6 @@ attn_case plain_case()
 {
     return {
         .W = ones({1, 8, 3}), .QW = {}, .MW = {}, .V = {}, .M = {}, .AW = {}, .has_memory_seq_lens = false};
-}
-
-template <class Error, class Call>
-void refuse(std::string const& text, Call const& call)
-{
-    CHECK_THROWS_WITH_AS(call(), text.c_str(), Error);
 }
 
 /// Weights or options that are wrong: the call says so, and the packing.
@@ -122,18 +105,6 @@ void refuse_call(attn_case const& wrong, std::string const& text)
     refuse_packed<Error>(wrong, text);
 }
 
-/// The sentences about shapes, around the facts.
-std::string misshapen(std::string const& facts, std::string const& sizes)
-{
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts +
-           ". Give it that shape.";
-}
-
-/// The same sentence of operands that have as many items as they must.
-std::string reshapable(std::string const& sentence)
-{
-    return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it.";
-}
 std::string misshapen_lstm(std::string const& facts)
 {
     return misshapen(facts, "D = 1, I = 3, H = 2 and C = 8");

@@ -149,13 +149,13 @@ TEST_CASE("loop_vjp_into, of numbers")
     loop_forward_into(body, v, w, std::tuple(), residuals);
     CHECK_THROWS_WITH_AS(
         loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0), gradients().init(v).params(v)),
-        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
     double ct_w = 0;
     CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0),
                              gradients().init(w).params(ct_w)),
-        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps params[0]. Copy one of the two.",
         overlap_error);
 }

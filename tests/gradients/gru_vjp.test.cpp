@@ -3,8 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/interop/threads.hpp>
+
 #include "support/gru_vjp_calls.hpp"
-#include "support/jthread_policy.hpp"
 
 namespace gru_vjp_test {
 
@@ -52,7 +53,7 @@ TEST_CASE("gru_vjp_into: blocks of steps, with rows of any length; any number of
         auto const expected = family::vjp<double>(in, options, ct);
         for (std::size_t const threads : {2u, 3u})
             CHECK(have_same_gradients<family, double>(
-                family::vjp<double>(in, options, ct, {}, jthread_policy{threads}), expected));
+                family::vjp<double>(in, options, ct, {}, thread_policy{threads}), expected));
         auto const small = family::draw<double>(random, {60, 23, 2, 3, 2});
         auto const small_ct = random_cotangents<double>(random, family::textbook<double>(small, options));
         check_gradients<family>(

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "support/jthread_policy.hpp"
+#include <xloom/interop/threads.hpp>
+
 #include "support/rnn_vjp_calls.hpp"
 
 namespace rnn_vjp_test {
@@ -49,7 +50,7 @@ TEST_CASE("rnn_vjp_into: blocks of steps, with rows of any length; any number of
         auto const expected = family::vjp<double>(in, options, ct);
         for (std::size_t const threads : {2u, 3u})
             CHECK(have_same_gradients<family, double>(
-                family::vjp<double>(in, options, ct, {}, jthread_policy{threads}), expected));
+                family::vjp<double>(in, options, ct, {}, thread_policy{threads}), expected));
         auto const small = family::draw<double>(random, {60, 23, 2, 3, 2});
         auto const small_ct = random_cotangents<double>(random, family::textbook<double>(small, options));
         check_gradients<family>(

@@ -375,11 +375,11 @@ TEST_CASE("errors of scan_vjp_into, before anything is written")
         "scan_inputs[0] is [4, 2]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(backward(x, ct_x, ct_h, ct_x, ct_w),
-        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_scan_inputs[0] "
-        "overlaps ct_outputs[0]. Copy one of the two.",
+        "xloom::scan_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_scan_inputs[0] overlaps ct_outputs[0]. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_h),
-        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::scan_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
     vec const long_state = {1, 2, 3};

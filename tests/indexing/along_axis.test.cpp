@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/indexing/along_axis.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -106,8 +106,8 @@ TEST_CASE("threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
         for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
-            check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, jthread_policy{threads});
-            check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, jthread_policy{threads});
+            check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, thread_policy{threads});
+            check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, thread_policy{threads});
         }
 }
 

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/indexing/at.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -62,9 +62,9 @@ TEST_CASE("every rank of x and indices, updates that broadcast")
 TEST_CASE("threads give the same items")
 {
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
-        check_random_case<any_rank>({5000}, {60'000}, {}, reduction::add, add, jthread_policy{threads});
+        check_random_case<any_rank>({5000}, {60'000}, {}, reduction::add, add, thread_policy{threads});
         check_random_case<any_rank>(
-            {50, 40}, {3000}, {3000, 1}, update_minus_old, update_minus_old, jthread_policy{threads});
+            {50, 40}, {3000}, {3000, 1}, update_minus_old, update_minus_old, thread_policy{threads});
     }
 }
 

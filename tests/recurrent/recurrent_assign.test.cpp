@@ -151,7 +151,9 @@ TEST_CASE("assigned weights of a backward pass give the gradients of the other c
     lstm_forward_into(next.tensors.X, next.packed(), next.tensors.start(), {}, residuals, workspace);
     auto const ct = textbook::array<float>{{4, 1, 3, 11}, std::vector<float>(4 * 3 * 11, 0.5f)};
     auto const ct_Y = place<float>(ct, placement::row_major);
-    auto ct_X = place<float>(next.in.X, placement::row_major);
+    auto ct_X =
+        place<float>(textbook::array<float>{next.in.X.shape, std::vector<float>(next.in.X.items.size())},
+            placement::row_major);
     lstm_vjp_into(next.tensors.X, backward, residuals, {.Y = ref_of(ct_Y)}, {.X = ref_of(ct_X)}, workspace);
     auto const expected = lstm_vjp_family::vjp<float>(next.in, next.options, {ct, {}, {}});
     CHECK(have_same_bits(to_array(ct_X), expected.X));

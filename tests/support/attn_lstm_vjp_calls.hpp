@@ -62,7 +62,7 @@ struct attn_lstm_vjp_family {
         xloom::attn_lstm_backward_weights<T> const weights(given.constants(), options_of(how));
         std::array<placed_tensor<T>, 14> out;
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = gradient_like<T>(shapes[i], as.to, as.wanted >> i & 1);
+            out[i] = gradient_like<T>(shapes[i], as, i);
         std::array<placed_tensor<T>, 6> placed;
         for (std::size_t i = 0; i < placed.size(); ++i)
             placed[i] = place_if_given(*ct.each()[i], as.from);

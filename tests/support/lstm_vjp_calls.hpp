@@ -44,7 +44,7 @@ struct lstm_vjp_family : lstm_family {
             how.layout == 1 ? textbook::dims{N, D, H} : textbook::dims{D, N, H});
         std::array<placed_tensor<T>, 7> out;
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = gradient_like<T>(shape[i], as.to, as.wanted >> i & 1);
+            out[i] = gradient_like<T>(shape[i], as, i);
         placed_tensor<T> const Y = place_if_given(ct.Y, as.from), Y_h = place_if_given(ct.Y_h, as.from),
                                Y_c = place_if_given(ct.Y_c, as.from);
         xloom::lstm_vjp_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h), ref_of(Y_c)},

@@ -84,7 +84,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     detail::check_ranks(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const places = detail::places_of(outputs);
-    check_overlap(op, detail::places_of(states), {}, places);
+    check_in_place(op, detail::places_of(states), std::array<placed_operand, 0>(), places);
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
         outputs, places, kernel::all_iterations(0), write_back_for<Body, States...>);

@@ -32,7 +32,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     auto output_places = detail::places_of(outputs);
     detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
     detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
-    check_overlap(op, detail::places_of(states), input_places, output_places);
+    check_in_place(op, detail::places_of(states), input_places, output_places);
 
     auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
         inputs, input_places, kernel::all_iterations(length), write_back::each_element, workspace);

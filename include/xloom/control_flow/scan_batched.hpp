@@ -44,9 +44,8 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
     row_scan_places places{detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
     detail::place_in_time(places.inputs, axes(places.inputs.size(), 1), options.scan_input_directions);
     detail::place_in_time(places.outputs, axes(places.outputs.size(), 1), {});
-    check_overlap(op, places.states, places.inputs, places.outputs);
-    check_lengths_overlap(op, rows.given(), "states", places.states);
-    check_lengths_overlap(op, rows.given(), "scan_outputs", places.outputs);
+    check_in_place(
+        op, places.states, places.inputs, places.outputs, {"sequence_lens", block_if_given(rows.given())});
     detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
 }
 

@@ -136,9 +136,8 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     check_segment_states(op, "states", detail::shapes_of(states), rows.size());
     row_scan_places const places{
         detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
-    check_overlap(op, places.states, places.inputs, places.outputs);
-    check_splits_overlap(op, detail::memory_of(row_splits), "states", places.states);
-    check_splits_overlap(op, detail::memory_of(row_splits), "scan_outputs", places.outputs);
+    memory_block const splits = detail::memory_of(row_splits);
+    check_in_place(op, places.states, places.inputs, places.outputs, {"row_splits", splits});
     detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
 }
 

@@ -155,19 +155,6 @@ struct recurrence_vjp {
     }
 };
 
-/// Requires that a gradient shares no memory with another operand, except that ct_b may be ct_h.
-///
-/// Errors    overlap_error
-inline void check_separate_gradients(
-    std::string_view op, std::span<scan_operand const> read, std::span<scan_operand const> written)
-{
-    check_scan_memory(op, read, written);
-    for (scan_operand const& gradient : written)
-        for (scan_operand const& other : read)
-            if (gradient.name != "ct_b" || other.name != "ct_h")
-                check_no_overlap(op, gradient, other);
-}
-
 /// The requirements of the derivative of a linear recurrence.
 template <class A, class B, class H0, class H, class CtH>
 struct recurrence_vjp_types {
@@ -192,27 +179,26 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
     check_rank(op, "ct_a", ct_a.rank());
     check_rank(op, "ct_b", ct_b.rank());
     check_rank(op, "ct_h0", ct_h0.rank());
-    scan_operand const initial{"h0", detail::memory_of(h0)}, by_h0{"ct_h0", ct_h0.block()};
-    std::array<scan_operand, 4> const read{{{"a", detail::memory_of(a)}, {"h", detail::memory_of(h)},
-        {"ct_h", detail::memory_of(ct_h)}, initial}};
-    static_vector<scan_operand, 3> outputs{{"ct_b", ct_b.block()}};
+    std::array const memory{detail::memory_of(a), detail::memory_of(h), detail::memory_of(ct_h),
+        detail::memory_of(b), detail::memory_of(h0)};
+    memory_block const by_h0 = ct_h0.block();
+    std::array<operand_memory, 4> const read{
+        {{"a", memory[0]}, {"h", memory[1]}, {"ct_h", memory[2], in_place}, {"h0", memory[4]}}};
+    std::array<operand_memory, 3> const written{{{"ct_b", ct_b.block(), in_place},
+        {"ct_a", block_if_given(ct_a)}, {"ct_h0", ct_h0.is_given() ? &by_h0 : nullptr}}};
+    static_vector<operand_memory, 6> of_one_shape(read.begin(), read.begin() + 3);
+    of_one_shape.push_back({"b", memory[3]});
+    of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
-        outputs.push_back({"ct_a", ct_a.block()});
-    static_vector<scan_operand, 6> of_one_shape(read.begin(), read.begin() + 3);
-    of_one_shape.push_back({"b", detail::memory_of(b)});
-    for (scan_operand const& output : outputs)
-        of_one_shape.push_back(output);
+        of_one_shape.push_back(written[1]);
     shape const dims = read[0].dims();
     std::size_t const axis = check_scanned_axis(op, of_one_shape, options.axis);
-    check_initial_state(op, initial, dims, axis);
-    if (ct_h0.is_given()) {
-        if (by_h0.dims() != initial.dims())
-            fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", initial.dims(), ", but it has ",
-                by_h0.dims(), ". Give it that shape.");
-        outputs.push_back(by_h0);
-    }
-    check_separate_gradients(op, read, outputs);
-    strided_operand<T> const out_h0{ct_h0.data(), by_h0.memory.layout};
+    check_initial_state(op, read[3], dims, axis);
+    if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())
+        fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", read[3].dims(), ", but it has ",
+            by_h0.layout.dims, ". Give it that shape.");
+    check_written(op, written, read);
+    strided_operand<T> const out_h0{ct_h0.data(), by_h0.layout};
     if (element_count(dims) == 0) {
         if (ct_h0.is_given())
             detail::for_each_pair(out_h0, out_h0, [](T const&, T& to) { to = T{}; });

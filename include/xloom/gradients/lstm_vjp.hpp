@@ -35,21 +35,21 @@ using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
 struct lstm_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
+    tensor_ref<Item const> Y_c{};
 };
 
-/// The cotangents of an LSTM's inputs, the outputs of lstm_vjp_into; {} omits one.
+/// The cotangents of an LSTM's inputs, to which lstm_vjp_into adds; {} omits one.
 template <class Item>
 struct lstm_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> P{};
+    tensor_ref<Item> initial_h{};
+    tensor_ref<Item> initial_c{};
 };
 
 /// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options
@@ -88,13 +88,13 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to lstm_backward_weights, which are those of the forward pass; X is its X.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
-/// Special   Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
-///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
-///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
+///           Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
+///           the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not read in ct_Y. A
+///           row of length 0 passes ct_Y_h and ct_Y_c on.
 /// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
 ///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
-///           its items tells; overlap_error: an output shares memory with an input or another output.
-///           ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h and ct_Y_c.
+///           its items tells; overlap_error: a gradient shares memory with an input or another gradient.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and

@@ -35,18 +35,18 @@ using rnn_residuals = detail::residuals_for<detail::rnn_family, Item>;
 /// The cotangents of an RNN's outputs; {} omits one, which is zeros.
 template <class Item>
 struct rnn_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
 };
 
-/// The cotangents of an RNN's inputs, the outputs of rnn_vjp_into; {} omits one.
+/// The cotangents of an RNN's inputs, to which rnn_vjp_into adds; {} omits one.
 template <class Item>
 struct rnn_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> initial_h{};
 };
 
 /// The weights and attributes of an RNN, checked and packed for its backward pass: the constants and options
@@ -80,9 +80,8 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 /// Types     those of rnn. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those given to rnn_backward_weights, which are those of the forward pass; X is its X.
 /// Policy    as lstm_vjp_into.
-/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
-///           ct_Y_h.
+/// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 2H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.

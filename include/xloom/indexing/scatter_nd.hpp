@@ -16,8 +16,10 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
     Updates const& updates, scatter_nd_options const& options, Env&&... env)
 {
     if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
-        return detail::scatter<InPlace, scatter_call>(op, std::forward<Data>(data), indices, updates, reduce,
-            detail::rules_of(options), detail::policy_of(env...));
+        return detail::scatter<InPlace>(
+            op, [op](auto const&... operands) { return check_scatter_nd(op, operands...); }, reduce,
+            std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
+            detail::policy_of(env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include <xloom/detail/core/partition.hpp>
 #include <xloom/detail/core/policy.hpp>
 
 namespace xloom::inline XLOOM_ABI {

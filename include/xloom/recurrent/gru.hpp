@@ -11,33 +11,33 @@ namespace xloom::inline XLOOM_ABI {
 /// The inputs of a GRU under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct gru_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
 };
 
 /// The inputs of a GRU that are constant over calls.
 template <class Item>
 struct gru_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
 };
 
 /// The inputs of a GRU, except X, that vary from call to call.
 template <class Item>
 struct gru_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
 };
 
 /// The outputs of gru_into; {} omits one.
 template <class Item>
 struct gru_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    tensor_ref<Item> Y{};
+    tensor_ref<Item> Y_h{};
 };
 
 /// The outputs of gru, in the shapes given there.

@@ -11,33 +11,33 @@ namespace xloom::inline XLOOM_ABI {
 /// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct rnn_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
 };
 
 /// The inputs of an RNN that are constant over calls.
 template <class Item>
 struct rnn_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
 };
 
 /// The inputs of an RNN, except X, that vary from call to call.
 template <class Item>
 struct rnn_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
 };
 
 /// The outputs of rnn_into; {} omits one.
 template <class Item>
 struct rnn_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    tensor_ref<Item> Y{};
+    tensor_ref<Item> Y_h{};
 };
 
 /// The outputs of rnn, in the shapes given there.

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/element_type_of.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 
 namespace xtl {

@@ -19,7 +19,7 @@ constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::p
 constexpr shape gathered(
     shape const& data, shape const& indices, std::int64_t batch_dims = 0, std::size_t item_bytes = 1)
 {
-    return check_gather_nd("xloom::gather_nd", data, indices, {.batch_dims = batch_dims}, item_bytes);
+    return check_gather_nd("xloom::gather_nd", data, indices, {.batch_dims = batch_dims}, item_bytes).values;
 }
 
 constexpr bool tuples_of_every_width()

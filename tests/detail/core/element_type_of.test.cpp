@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <xloom/detail/core/element_type_of.hpp>
+#include <xloom/detail/core/cast.hpp>
 
 namespace core_element_type_of_test {
 

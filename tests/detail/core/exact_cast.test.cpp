@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/detail/core/exact_cast.hpp>
+#include <xloom/detail/core/cast.hpp>
 
 namespace exact_cast_test {
 

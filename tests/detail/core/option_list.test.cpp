@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <xloom/detail/core/option_list.hpp>
+#include <xloom/detail/core/static_vector.hpp>
 
 namespace core_option_list_test {
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 
 namespace kernel_multiply_test {

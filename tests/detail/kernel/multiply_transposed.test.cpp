@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/detail/kernel/multiply_transposed.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 
 namespace kernel_multiply_transposed_test {
 

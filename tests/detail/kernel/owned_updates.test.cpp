@@ -87,7 +87,7 @@ TEST_CASE("slices within a neighbourhood have one owner, and each owner gets abo
             for (std::ptrdiff_t offset = -128; offset < 128; ++offset)
                 CHECK(owner_of(offset) == owner_of(offset < 0 ? -128 : 0));
             std::vector<int> counts(4);
-            for_each_named(read, 0, indices.size(),
+            for_each_indexed(read, 0, indices.size(),
                 [&](std::ptrdiff_t offset, std::size_t) { ++counts[owner_of(offset)]; });
             int const most = *std::max_element(counts.begin(), counts.end());
             bool const is_skewed = distance == 1 && often == 10;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 
 namespace kernel_panels_test {

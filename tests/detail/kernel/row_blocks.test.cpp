@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-#include <xloom/detail/kernel/row_blocks.hpp>
+#include <xloom/detail/kernel/panels.hpp>
 
 namespace kernel_row_blocks_test {
 

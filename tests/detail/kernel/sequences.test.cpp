@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/detail/kernel/multiplier.hpp>
+#include <xloom/detail/kernel/cell.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 
 namespace kernel_sequences_test {

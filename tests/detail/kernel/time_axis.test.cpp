@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include <xloom/detail/kernel/time_axis.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 
 namespace kernel_time_axis_test {
 

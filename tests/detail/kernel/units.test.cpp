@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include <xloom/detail/kernel/units.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 
 #include "support/special_numbers.hpp"
 

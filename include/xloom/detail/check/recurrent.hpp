@@ -15,8 +15,8 @@
 #include <xloom/detail/core/activation.hpp>
 #include <xloom/detail/core/direction.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/option_list.hpp>
 #include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/static_vector.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -225,22 +225,30 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// The name and memory of an operand; null: it is omitted. An output may be the same tensor as the input that
-/// `may_alias` names.
-struct named_block {
-    std::string_view operand;
-    memory_block const* block;
+/// The name, rank and memory of an operand; null: it is omitted. An output may be the same tensor as the input
+/// that `may_alias` names.
+struct named_operand {
+    std::string_view operand{};
+    memory_block const* block = nullptr;
+    std::size_t rank = 0;
     std::string_view may_alias{};
     byte_range bytes = block == nullptr ? byte_range() : bytes_of(*block);
 };
 
-constexpr bool overlap(named_block const& a, named_block const& b)
+/// Requires that every operand has a rank of at most max_rank.
+constexpr void check_ranks(std::string_view op, std::span<named_operand const> operands)
+{
+    for (named_operand const& each : operands)
+        check_rank(op, each.operand, each.rank);
+}
+
+constexpr bool overlap(named_operand const& a, named_operand const& b)
 {
     return intersect(a.bytes, b.bytes) && overlap(*a.block, *b.block);
 }
 
 /// True if the output `a` is the same tensor as the input that it may alias.
-constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
+constexpr bool is_allowed_alias(named_operand const& a, named_operand const& b)
 {
     return b.operand == a.may_alias && is_same_memory(*a.block, *b.block);
 }
@@ -248,14 +256,14 @@ constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
 /// Requires that no two items of an output share memory, and that no output shares memory with another
 /// operand.
 inline void check_apart(
-    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+    std::string_view op, std::span<named_operand const> outputs, std::span<named_operand const> inputs)
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-        named_block const& output = outputs[k];
+        named_operand const& output = outputs[k];
         if (output.block == nullptr)
             continue;
         check_unique(op, output.operand, output.block->layout, "Copy it first.");
-        for (named_block const& input : inputs)
+        for (named_operand const& input : inputs)
             if (intersect(output.bytes, input.bytes) && !is_allowed_alias(output, input) &&
                 overlap(*output.block, *input.block))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,

@@ -137,19 +137,4 @@ constexpr void check_batch_outputs(std::string_view op, std::span<shape const> o
             ". Give it an element for each iteration of each row.");
 }
 
-/// Requires that operands that are written share no memory with sequence_lens, which is read row by row.
-///
-/// Errors    overlap_error: one of them shares a byte with it.
-template <class Lengths>
-constexpr void check_lengths_overlap(std::string_view op, Lengths const& lengths, std::string_view name,
-    std::span<placed_operand const> written)
-{
-    if (!lengths.is_given())
-        return;
-    for (std::size_t i = 0; i < written.size(); ++i)
-        if (overlap(written[i].memory, lengths.block()))
-            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
-                "] overlaps sequence_lens. Copy one of the two.");
-}
-
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -1,5 +1,5 @@
 #pragma once
-// The handling of out-of-range indices.
+// The handling of out-of-range indices, and of several updates of one slice.
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -20,5 +20,9 @@ constexpr bool guarantees_in_range(bounds rule) noexcept
 }
 
 } // namespace detail
+
+/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
+/// an error is thrown.
+enum class duplicates : unsigned char { last, first, error };
 
 } // namespace xloom::inline XLOOM_ABI

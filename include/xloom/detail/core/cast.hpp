@@ -1,14 +1,75 @@
 #pragma once
-// Conversion of a number to another element type, as by ONNX's Cast.
+// The ONNX element type of a C++ type, the conversion of a number to another one as by ONNX's Cast, and that
+// of a built-in number which keeps its value.
 
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <type_traits>
+#include <utility>
 
-#include <xloom/detail/core/float_rounding.hpp>
-#include <xloom/detail/core/number.hpp>
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/small_int.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class T>
+inline constexpr element_type element_type_of_bare = element_type::undefined;
+
+// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
+// __int128 are not element types.
+template <class T>
+    requires(std::signed_integral<T> || std::unsigned_integral<T>)
+inline constexpr element_type element_type_of_bare<T> = [] {
+    constexpr element_type by_size[2][4] = {
+        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
+    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
+    return sizeof(T) == 1   ? by_size[row][0]
+           : sizeof(T) == 2 ? by_size[row][1]
+           : sizeof(T) == 4 ? by_size[row][2]
+           : sizeof(T) == 8 ? by_size[row][3]
+                            : element_type::undefined;
+}();
+template <>
+inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
+template <>
+inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
+
+template <>
+inline constexpr element_type element_type_of_bare<float> = element_type::float_;
+template <>
+inline constexpr element_type element_type_of_bare<double> = element_type::double_;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
+template <>
+inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
+
+} // namespace detail
+
+/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
+template <class T>
+inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
 
 namespace detail {
 
@@ -42,3 +103,47 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 }
 
 } // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True if a floating-point number, truncated, is in the range of an integer type.
+template <std::integral Int, std::floating_point Float>
+bool is_in_range(Float value)
+{
+    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+}
+
+/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
+/// double.
+template <builtin_number To, builtin_number From>
+bool is_exact(From value)
+{
+    if constexpr (std::integral<To> && std::integral<From>)
+        return std::in_range<To>(value);
+    else if constexpr (std::integral<To>)
+        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
+    else if constexpr (std::integral<From>)
+        return is_in_range<From>(static_cast<To>(value)) &&
+               static_cast<From>(static_cast<To>(value)) == value;
+    else
+        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
+}
+
+/// Returns the number as a To, or nothing if no To has its value.
+template <number To, builtin_number From>
+std::optional<To> exact_cast(From value)
+{
+    using computed = decltype(+std::declval<To const&>());
+    auto const promoted = +value;
+    if (!is_exact<computed>(promoted))
+        return std::nullopt;
+    auto const number = static_cast<computed>(promoted);
+    To const result = cast<To>(number);
+    bool const is_nan = number != number;
+    if (is_nan ? +result == +result : +result != number)
+        return std::nullopt;
+    return result;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include <xloom/detail/core/communicator.hpp>
-#include <xloom/detail/core/environment.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/rank_attempt.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>

@@ -1,6 +1,8 @@
 #pragma once
-// The element types of ONNX, with the values of TensorProto::DataType, and their names.
+// The element types of ONNX, with the values of TensorProto::DataType, and their names; and the
+// concept of a number.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -58,3 +60,16 @@ constexpr std::string_view name_of(element_type element) noexcept
 }
 
 } // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class T>
+concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
+                         (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
+
+/// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
+/// user-defined types with such an operator.
+template <class T>
+concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

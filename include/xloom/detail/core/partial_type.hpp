@@ -11,7 +11,6 @@
 
 #include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/print.hpp>
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/number.hpp>
+#include <xloom/detail/core/element_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -1,9 +1,27 @@
 #pragma once
-// Requirements on the types of a call, each a compile-time error of one sentence.
+// Requirements on the types of a call, each a compile-time error of one sentence; and the environment of a
+// call: the arguments behind its options, which say where it runs and change no result.
+//
+// An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
+// order, each at most once, and says which of them it has a use for:
+//
+//     template <class X, class... Env>
+//     auto f(X const& x, f_options const& options = {}, Env&&... env)
+//     {
+//         if constexpr (satisfied<at_most_a_policy<Env...>, readable<X>>())
+//             run(x, options, policy_of(env...));
+//     }
+//     template <class X, beside_options<f_options> First, class... Env>
+//     auto f(X const& x, First&& first, Env&&... env) // without options
+//     {
+//         return f(x, f_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+//     }
 
+#include <cstddef>
 #include <type_traits>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/policy.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -25,6 +43,109 @@ consteval bool satisfied()
         return satisfied<Rest...>();
     else
         return true;
+}
+
+/// The kinds of arguments in an environment: an execution policy, a workspace of the type W, and the division
+/// of an axis over ranks, for which distributed_axis specialises is_of_kind.
+struct a_policy {};
+template <class W>
+struct a_workspace {};
+struct a_rank_axis {};
+
+/// True if an argument of the type T, a reference for a variable, is of a kind. A workspace is written, so it
+/// is a variable.
+template <class Kind, class T>
+inline constexpr bool is_of_kind = false;
+template <class T>
+inline constexpr bool is_of_kind<a_policy, T> = execution_policy<std::remove_cvref_t<T>>;
+template <class W>
+inline constexpr bool is_of_kind<a_workspace<W>, W&> = true;
+
+/// The kinds that an operator has a use for.
+template <class... Kinds>
+struct takes {};
+
+template <class Kind, class... Env>
+inline constexpr std::size_t count_of_kind = ((is_of_kind<Kind, Env> ? 1 : 0) + ... + 0);
+
+template <class Kind>
+inline constexpr bool is_workspace_kind = false;
+template <class W>
+inline constexpr bool is_workspace_kind<a_workspace<W>> = true;
+
+/// Requires that every argument in Env is of one of the kinds, and that no kind is there twice.
+template <class Kinds, class... Env>
+struct environment;
+template <class... Kinds, class... Env>
+struct environment<takes<Kinds...>, Env...> {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = ((count_of_kind<Kinds, Env...> <= 1) && ...) &&
+                                  (count_of_kind<Kinds, Env...> + ... + 0) == sizeof...(Env);
+        constexpr bool with_policy = (std::is_same_v<Kinds, a_policy> || ...);
+        constexpr bool with_workspace = (is_workspace_kind<Kinds> || ...);
+        if constexpr (is_valid)
+            return true;
+        else if constexpr (with_policy && with_workspace)
+            static_assert(never<environment>,
+                "behind the operands and outputs come the options, then a policy and a "
+                "workspace of this operator, in any order, each at most once");
+        else if constexpr (with_policy)
+            static_assert(never<environment>,
+                "behind the operands and outputs come the options, then at most one policy");
+        else if constexpr (with_workspace)
+            static_assert(never<environment>,
+                "behind the operands and outputs come the options, then at most one "
+                "workspace of this operator");
+        else
+            static_assert(
+                never<environment>, "behind the operands and outputs come the options, and nothing else");
+        return false;
+    }
+};
+
+/// Requires that nothing is behind the options but a policy.
+template <class... Env>
+using at_most_a_policy = environment<takes<a_policy>, Env...>;
+
+/// Requires that nothing is behind the options but a policy and a workspace of the type W.
+template <class W, class... Env>
+using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...>;
+
+/// An argument in the place of a call's options that is none: the first of its environment, or a mistake.
+template <class T, class Options>
+concept beside_options = !std::is_convertible_v<T, Options const&>;
+
+/// The first argument of a kind; `otherwise` if there is none.
+template <class Kind, class Otherwise>
+constexpr Otherwise& first_of_kind(Otherwise& otherwise) noexcept
+{
+    return otherwise;
+}
+template <class Kind, class Otherwise, class First, class... Rest>
+constexpr auto& first_of_kind(Otherwise& otherwise, First& first, Rest&... rest) noexcept
+{
+    if constexpr (is_of_kind<Kind, First&>)
+        return first;
+    else
+        return detail::first_of_kind<Kind>(otherwise, rest...);
+}
+
+/// Returns the policy of an environment; serial if there is none.
+template <class... Env>
+constexpr auto const& policy_of(Env const&... env) noexcept
+{
+    return detail::first_of_kind<a_policy>(serial, env...);
+}
+
+/// Returns a pointer to the workspace of an environment; a null pointer if there is none.
+template <class W, class... Env>
+constexpr W* workspace_of(Env&... env) noexcept
+{
+    if constexpr (count_of_kind<a_workspace<W>, Env&...> == 0)
+        return nullptr;
+    else
+        return &detail::first_of_kind<a_workspace<W>>(serial, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

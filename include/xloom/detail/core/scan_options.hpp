@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <xloom/detail/core/direction.hpp>
-#include <xloom/detail/core/option_list.hpp>
 #include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/static_vector.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -9,8 +9,6 @@
 
 #include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/float_format.hpp>
-#include <xloom/detail/core/float_rounding.hpp>
-#include <xloom/detail/core/number.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

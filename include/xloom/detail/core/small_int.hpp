@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <xloom/detail/core/element_types.hpp>
-#include <xloom/detail/core/number.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

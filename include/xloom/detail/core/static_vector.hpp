@@ -1,17 +1,47 @@
 #pragma once
 // A vector of fixed capacity with in-place storage, so that shapes and option lists are constexpr and do not
-// allocate.
+// allocate; a list-valued option; and printing as in error messages, such as float[2, N].
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
+#include <string>
 
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/print.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// True if T is a type of xloom that to_string and << print.
+template <class T>
+inline constexpr bool is_printed = false;
+
+} // namespace detail
+
+/// Returns the text of a shape, axes, dim, partial_shape, partial_type or type_list.
+///
+/// Example
+/// ```cpp
+/// xloom::to_string(xloom::shape{2, 3}); // = [2, 3]
+/// ```
+template <class T>
+    requires detail::is_printed<T>
+std::string to_string(T const& value)
+{
+    return detail::concat(value);
+}
+
+/// Writes to_string(value) to a stream. The caller includes <ostream>.
+template <class Traits, class T>
+    requires detail::is_printed<T>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, T const& value)
+{
+    return out << to_string(value);
+}
 
 /// The subset of std::vector that shapes and lists need, with in-place storage for Capacity items.
 ///
@@ -118,5 +148,47 @@ private:
 /// True for shapes and axes: they are printed.
 template <std::integral T, std::size_t Capacity>
 inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
+
+/// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
+/// than Capacity items.
+template <class T, std::size_t Capacity>
+class option_list : public static_vector<T, Capacity> {
+    using items = static_vector<T, Capacity>;
+
+public:
+    constexpr option_list() = default;
+    constexpr option_list(items const& all) : items(all) {}
+    /// Constructs a list of `count` copies of `value`.
+    constexpr option_list(std::size_t count, T const& value)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            push_back(value);
+    }
+    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr option_list(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr void push_back(T const& item)
+    {
+        if (this->size() < Capacity)
+            items::push_back(item);
+        else
+            ++surplus_;
+    }
+
+    /// Returns the number of items given, including those beyond Capacity.
+    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
+
+private:
+    std::size_t surplus_ = 0;
+};
+
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,8 +3,7 @@
 // except rows_per_gradient and channels_per_gradient.
 //
 // They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
-// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
-// kernel/row_blocks.hpp).
+// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp).
 
 #include <cstddef>
 
@@ -99,3 +98,14 @@ inline constexpr std::size_t rows_per_gradient = 512;
 inline constexpr std::size_t channels_per_gradient = 256;
 
 } // namespace xloom::inline XLOOM_ABI::tuning
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The size of a cache line in bytes.
+inline constexpr std::size_t cache_line = 64;
+
+/// The number of elements per cache line; at least 1.
+template <class T>
+inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
+
+} // namespace xloom::inline XLOOM_ABI::detail

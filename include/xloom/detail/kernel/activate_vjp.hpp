@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <xloom/detail/kernel/activations.hpp>
-#include <xloom/detail/kernel/units.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

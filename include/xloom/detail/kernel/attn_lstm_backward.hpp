@@ -8,11 +8,9 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/attention.hpp>
 #include <xloom/detail/kernel/attn_lstm.hpp>
 #include <xloom/detail/kernel/lstm_backward.hpp>
-#include <xloom/detail/kernel/row_blocks.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -296,7 +294,7 @@ public:
                 std::copy_n(residuals(t, r) + parts_.context, whole_batches<T>(p_.E),
                     left.from(r).first + sums_size(p_) + p_.gate_step);
             keep(t, r, factor_attention,
-                t == 0 ? initial.from(r).first + 2 * p_.gate_step : residuals(t - 1, r) + parts_.attention);
+                before_step(t, r, residuals, parts_.attention, initial, 2 * p_.gate_step));
         }
         multiply<T>(
             rows, rows_of<T const>{left.first, left.step}, p_.W_attention, as_const(zeros_), ct_attention_);
@@ -314,7 +312,7 @@ private:
     void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
         Keep const& keep) const noexcept
     {
-        rows_of<T> const ct_h{lstm_.ct_h(0), p_.gate_step};
+        rows_of<T> const ct_h = lstm_.ct_h_of_all();
         rows_of<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
             multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);

@@ -1,7 +1,7 @@
 #pragma once
 // Updates of a scatter that are broadcast: items that several updates, or several items of one, share.
 
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

@@ -1,40 +1,22 @@
 #pragma once
 // The GRU's forward step that keeps residuals, and its backward step, on raw data.
 //
-// Residuals are the sums of the gates, before they are clipped, and h; with linear_before_reset also the
-// product that r is applied to.
+// Residuals are the sums of the gates, and h; with linear_before_reset also the product that r is applied to.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/kernel/activate_vjp.hpp>
-#include <xloom/detail/kernel/gradient_columns.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/kernel/gru.hpp>
-#include <xloom/detail/kernel/residuals.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The attributes of one direction, which residuals depend on.
-template <class T>
-struct gru_attributes {
-    gate<T> f, g;
-    bool linear_before_reset;
-
-    friend bool operator==(gru_attributes const&, gru_attributes const&) = default;
-};
-
-template <class T>
-gru_attributes<T> attributes_of(gru_parameters<T> const& p)
-{
-    return {p.f, p.g, p.linear_before_reset};
-}
 
 /// Returns the number of residuals of a row and a step: the sums of z, r and h, the state h, and Rh h + Rb_h.
 template <class T>
 std::size_t residual_size(gru_parameters<T> const& p) noexcept
 {
-    return (p.linear_before_reset ? 5 : 4) * p.gate_step;
+    return (p.how.linear_before_reset ? 5 : 4) * p.gate_step;
 }
 
 /// Returns the number of residuals of a row's initial state.
@@ -44,18 +26,14 @@ std::size_t initial_size(gru_parameters<T> const& p) noexcept
     return p.gate_step;
 }
 
-/// The rows of gru_rows, whose steps keep residuals. The states have the same bits.
 template <class T>
-class recorded_gru_rows : public gru_rows<T> {
+class recorded_gru_rows : public recorded_rows<gru_rows<T>> {
 public:
-    recorded_gru_rows(
-        gru_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
-        : gru_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
-    {}
+    using recorded_rows<gru_rows<T>>::recorded_rows;
 
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
-        this->recorded_step(rows, sums, recorder{p_, residuals_, t});
+        this->recorded_step(rows, sums, recorder{this->p(), this->residuals(), t});
     }
 
 private:
@@ -68,7 +46,7 @@ private:
         {
             T* const kept = residuals(t, row);
             std::copy_n(sums, 2 * p.gate_step, kept);
-            if (p.linear_before_reset)
+            if (p.how.linear_before_reset)
                 std::copy_n(product, p.gate_step, kept + 4 * p.gate_step);
         }
         void next(std::size_t row, T const* sums) const noexcept
@@ -80,57 +58,35 @@ private:
             std::copy_n(h, p.gate_step, residuals(t, row) + 3 * p.gate_step);
         }
     };
-
-    gru_parameters<T> const& p_;
-    residual_rows<T> residuals_;
 };
 
-/// The constants of one direction of a backward pass.
+/// The constants of one direction of a backward pass. The gates of W are h, z, r; R [2 gate_step, H] is that of
+/// z and r, and if linear_before_reset [3 gate_step, H], of z, r and h.
 template <class T>
-struct gru_backward_parameters {
-    using number = T;
+struct gru_backward_parameters : cell_backward_parameters<T, 3, gru_attributes<T>> {
+    panels<T> R_h; ///< [gate_step, H]; not used if linear_before_reset
 
-    std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [3 gate_step, I], its gates in the order h, z, r
-    panels<T> R_zr;        ///< [2 gate_step, H], and if linear_before_reset [3 gate_step, H]: z, r, h
-    panels<T> R_h;         ///< [gate_step, H]; not used if linear_before_reset
-    gru_attributes<T> how;
-
-    /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return 2 * 3 * gate_step * (I + H); }
+    std::size_t sums_size() const noexcept
+    {
+        return (this->how.linear_before_reset ? 4 : 3) * this->gate_step;
+    }
 };
-
-template <class T>
-gru_attributes<T> const& attributes_of(gru_backward_parameters<T> const& p)
-{
-    return p.how;
-}
-
-template <class T>
-bool is_plain(gru_attributes<T> const& how) noexcept
-{
-    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
-           !how.f.is_clipped;
-}
 
 /// The cotangents of h of a batch's rows, and their backward step.
 template <class T>
-class gru_backward_rows {
-public:
-    using parameters = gru_backward_parameters<T>;
+class gru_backward_rows : public cell_backward_rows<gru_backward_parameters<T>> {
+    using base = cell_backward_rows<gru_backward_parameters<T>>;
 
-    static constexpr std::size_t gates = 3;
-    static constexpr std::size_t gradients = 2, factors = 3; ///< W, R; x, h before the step, r * h
+public:
+    using typename base::parameters;
+
+    static constexpr std::size_t factors = 3; ///< x, h before the step, r * h
     static constexpr std::size_t factor_reset = 2;
-    static constexpr bool has_peepholes = false;
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          ct_h_(memory.take(rows, p.gate_step)),
+        : base(p, rows, memory),
           reset_(memory.take(rows, 2 * p.gate_step)),
           ct_reset_(memory.take(rows, p.gate_step)),
-          zeros_(memory.take(p.gate_step)),
           scratch_(memory.take(4 * p.gate_step))
     {}
 
@@ -152,17 +108,6 @@ public:
             all[0].products.push_back({gradient_of_R, 2 * H, factor_reset});
         return all;
     }
-    /// Returns the number of columns of sums, and that of all left factors.
-    static std::size_t sums_size(parameters const& p) noexcept
-    {
-        return (p.how.linear_before_reset ? 4 : 3) * p.gate_step;
-    }
-    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
-
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
-
-    /// Sets the memory that must be zeros.
-    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
     /// replaces those of h after the step by those before it. Calls keep(t, r, factor, right factor).
@@ -170,22 +115,21 @@ public:
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
         rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
-        std::size_t const width = p_.gate_step, H = p_.H;
-        bool const is_linear = p_.how.linear_before_reset;
-        auto const h_before = [&](std::size_t r) {
-            return t == 0 ? initial.first + r * initial.step : residuals(t - 1, r) + 3 * width;
-        };
-        auto const units = is_plain(p_.how) ? &gru_backward_rows::plain_units : &gru_backward_rows::units;
+        auto const& p = this->p();
+        std::size_t const width = p.gate_step, H = p.H;
+        bool const is_linear = p.how.linear_before_reset;
+        auto const h_before = [&](std::size_t r) { return before_step(t, r, residuals, 3 * width, initial); };
+        auto const units = is_plain(p.how) ? &gru_backward_rows::plain_units : &gru_backward_rows::units;
         for (std::size_t r = 0; r < rows; ++r) {
             T const *const kept = residuals(t, r), *const before = h_before(r);
-            T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_r = ct_next + 2 * width,
+            T *const ct_next = ct_sums.from(r).first, *const ct_r = ct_next + 2 * width,
                      *const reset = reset_ + r * 2 * width;
-            (this->*units)(kept, before, ct_h(r), ct_next, reset);
+            (this->*units)(kept, before, this->ct_h(r), ct_next, reset);
             keep(t, r, factor_h, before);
             if (is_linear) {
                 set_products(ct_next, reset, ct_r + width, H);
                 set_products(ct_next, kept + 4 * width, ct_r, H);
-                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                gate_vjp(p.how.f.function, reset, reset + width, ct_r, H);
                 zero_padding(ct_next, 4, H, width);
             } else {
                 set_products(reset, before, scratch_, H);
@@ -194,19 +138,20 @@ public:
             }
         }
         if (!is_linear) {
-            multiply<T>(
-                rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R_h, {zeros_, 0}, {ct_reset_, width});
+            multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p.R_h, this->zeros(),
+                {ct_reset_, width});
             for (std::size_t r = 0; r < rows; ++r) {
                 T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
-                T* const ct_r = ct_sums.first + r * ct_sums.step + 2 * width;
-                add_products(ct, reset, ct_h(r), H);
+                T* const ct_r = ct_sums.from(r).first + 2 * width;
+                add_products(ct, reset, this->ct_h(r), H);
                 set_products(ct, h_before(r), ct_r, H);
-                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                gate_vjp(p.how.f.function, reset, reset + width, ct_r, H);
                 zero_padding(ct_r - width, 2, H, width);
             }
         }
-        multiply<T>(rows, rows_of<T const>{ct_sums.first + width, ct_sums.step}, p_.R_zr, {ct_h_, width},
-            {ct_h_, width}, order_of_step(t));
+        rows_of<T> const ct_h = this->ct_h_of_all();
+        multiply<T>(rows, rows_of<T const>{ct_sums.first + width, ct_sums.step}, p.R, {ct_h.first, ct_h.step},
+            ct_h, order_of_step(t));
     }
 
     /// Returns at once: a step keeps its own factors.
@@ -221,7 +166,7 @@ private:
     [[gnu::flatten]] void plain_units(
         T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
-        for_each_batch<T>(p_.H, [=, width = p_.gate_step](std::size_t j) {
+        for_each_batch<T>(this->p().H, [=, width = this->p().gate_step](std::size_t j) {
             auto const ct = load_batch(ct_h + j);
             auto const z = differentiate(sigmoid(), load_batch(kept + j)),
                        next = differentiate(tanh(), load_batch(kept + 2 * width + j)),
@@ -236,27 +181,25 @@ private:
     /// Computes these numbers with any options.
     void units(T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
-        std::size_t const width = p_.gate_step, H = p_.H;
+        auto const& p = this->p();
+        std::size_t const width = p.gate_step, H = p.H;
         T *const z = scratch_, *const next = z + width, *const z_slope = next + width,
                  *const next_slope = z_slope + width, *const ct_z = ct_next + width;
-        differentiate_gate(p_.how.f, kept, z, z_slope, H);
-        differentiate_gate(p_.how.f, kept + width, reset, reset + width, H);
-        differentiate_gate(p_.how.g, kept + 2 * width, next, next_slope, H);
+        differentiate_gate(p.how.f, kept, z, z_slope, H);
+        differentiate_gate(p.how.f, kept + width, reset, reset + width, H);
+        differentiate_gate(p.how.g, kept + 2 * width, next, next_slope, H);
         for_each_batch<T>(H, [=](std::size_t j) {
             auto const ct = load_batch(ct_h + j), share = load_batch(z + j);
             store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - share));
             store_batch(ct_z + j, ct * (load_batch(before + j) - load_batch(next + j)));
             store_batch(ct_h + j, ct * share);
         });
-        gate_vjp(p_.how.f.function, z, z_slope, ct_z, H);
-        gate_vjp(p_.how.g.function, next, next_slope, ct_next, H);
+        gate_vjp(p.how.f.function, z, z_slope, ct_z, H);
+        gate_vjp(p.how.g.function, next, next_slope, ct_next, H);
     }
 
-    parameters const& p_;
-    T* ct_h_;
     T* reset_;    ///< r and its derivatives
     T* ct_reset_; ///< the cotangents of r * h
-    T* zeros_;
     T* scratch_;
 };
 

@@ -14,12 +14,9 @@
 #include <optional>
 #include <type_traits>
 
-#include <xloom/detail/core/cache.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>
-#include <xloom/detail/kernel/row_blocks.hpp>
 #include <xloom/detail/kernel/simd.hpp>
-#include <xloom/detail/kernel/stored_panels.hpp>
 #include <xloom/detail/kernel/widen.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {

@@ -110,13 +110,13 @@ public:
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
-        for_each_named(
+        for_each_indexed(
             read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
         // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
-        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
+        for_each_indexed(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
             updates_[ends_[owner_of(offset)]++] = {offset, number};
         });
     }

@@ -1,10 +1,17 @@
 #pragma once
-// A constant matrix packed for products, in panels as wide as the registers allow.
+// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type that
+// computes or in a narrow one, and rows in blocks whose sums fit in registers.
+//
+// Why functions for narrow panels: only a program that packs them compiles their products.
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
-#include <xloom/detail/core/cache.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -126,5 +133,110 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
 }
+
+/// The maximum number of rows in a block, whose sums for one panel fit in registers.
+template <class T>
+inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
+
+/// A partition of `length` items into as few blocks of at most `most` as possible, of nearly equal sizes. If
+/// most >= 3 and there are two rows or more, no block has size 1.
+struct blocks {
+    std::size_t length, most;
+
+    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
+    constexpr std::size_t begin(std::size_t block) const noexcept
+    {
+        return xloom::detail::begin_of_part(block, count(), length);
+    }
+};
+
+/// Rows of numbers at a stride: row r begins at first[r * step]. With a step of 0, all rows are the same.
+template <class T>
+struct rows_of {
+    T* first;
+    std::size_t step;
+
+    constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
+};
+
+/// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
+///
+/// Why: a product reads them sequentially.
+template <class T>
+struct interleaved_rows {
+    T const* first;
+};
+
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+/// True for numbers whose weights may be stored in a narrow type.
+template <class T>
+inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+
+template <class T>
+struct stored_panels;
+
+/// A function that computes sums = start + a b: see multiply.
+template <class T>
+using stored_product = void (*)(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b,
+    rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept;
+
+/// A narrow type, and the product with panels of it.
+template <class T>
+struct narrow_type {
+    weight_storage storage;
+    std::size_t item_bytes;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
+    stored_product<T> multiply;
+};
+
+/// Panels [depth, columns] of T, or of a narrow type.
+template <class T>
+struct stored_panels {
+    void const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+    T const* scales = nullptr;              ///< as in panels
+    narrow_type<T> const* narrow = nullptr; ///< null: T
+
+    stored_panels() = default;
+    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
+    template <class Stored>
+    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
+        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
+    {}
+
+    bool is_full() const noexcept { return narrow == nullptr; }
+    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+
+    /// Returns the panels in the type that they are stored in.
+    template <class Stored = T>
+    panels<T, Stored> as() const noexcept
+    {
+        return {static_cast<Stored const*>(items), depth, columns, scales};
+    }
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        if (is_full())
+            return as().columns_from(first, count);
+        stored_panels part = *this;
+        part.items = static_cast<unsigned char const*>(items) +
+                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
+        part.columns = count;
+        if (scales != nullptr)
+            part.scales = scales + first;
+        return part;
+    }
+};
 
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -144,15 +144,15 @@ template <std::size_t N, class T>
             r[i] = sigmoid()(sums[N + i] + products[N + i]);
         }
     };
-    if (p.linear_before_reset) {
-        auto const products = products_of_gru<N>(h, p.R_zr, p.R_h);
+    if (p.how.linear_before_reset) {
+        auto const products = products_of_gru<N>(h, p.R, p.R_h);
         set_gates(products);
 #pragma GCC unroll 4
         for (std::size_t i = 0; i < N; ++i)
             next[i] = multiply_add(
                 r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
     } else {
-        set_gates(products_of<2 * N>(h, p.R_zr));
+        set_gates(products_of<2 * N>(h, p.R));
         T reset[N * batch_size<T>];
 #pragma GCC unroll 4
         for (std::size_t i = 0; i < N; ++i)
@@ -204,22 +204,21 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p) || !p.R.is_full())
+    if (!is_plain(p.how) || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
 template <class T>
 small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped ||
-        !p.R_h.is_full())
+    if (!is_plain(p.how) || !p.R_h.is_full())
         return nullptr;
     return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
 }
 template <class T>
 small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 {
-    if (p.f.function.kind != activation::tanh || p.f.is_clipped || !p.R.is_full())
+    if (!is_plain(p.how) || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
 }

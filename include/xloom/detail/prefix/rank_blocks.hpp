@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/lanes.hpp>

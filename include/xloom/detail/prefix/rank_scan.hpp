@@ -13,7 +13,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>

@@ -8,7 +8,6 @@
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/communicator.hpp>
 #include <xloom/detail/core/differentiable.hpp>
-#include <xloom/detail/core/environment.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/prefix/operands.hpp>
 #include <xloom/detail/tensor/requirements.hpp>

@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/number.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>

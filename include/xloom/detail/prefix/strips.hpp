@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/layout.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -31,7 +31,8 @@ struct checked_attention : checked_weights {
 template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
-    check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
+    check_ranks(op, std::array{named("R", in.R), named("QW", in.QW), named("MW", in.MW), named("V", in.V),
+                        named("AW", in.AW)});
     return check_attention(op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW),
         shape_if_given(in.V), shape_if_given(in.AW));
 }

@@ -9,10 +9,10 @@
 
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
-#include <xloom/detail/kernel/multiplier.hpp>
+#include <xloom/detail/kernel/cell.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>

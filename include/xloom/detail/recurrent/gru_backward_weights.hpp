@@ -16,12 +16,12 @@ struct gru_backward_family : gru_family {
     template <class T>
     using parameters = kernel::gru_backward_parameters<T>;
 
-    /// Packs direction d. The functions are f and g of each direction.
+    /// Packs direction d.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
+        auto const& sizes = checked.sizes;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
         bool const is_linear = options.linear_before_reset;
         auto const W = take_panels(packing, 3 * step, I, memory),
@@ -35,14 +35,13 @@ struct gru_backward_family : gru_family {
                 pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * step);
             pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * step : 0);
         }
-        return {.I = I,
-            .H = H,
-            .gate_step = step,
-            .W = W.packed(),
-            .R_zr = R_zr.packed(),
-            .R_h = R_h.packed(),
-            .how = {gate_of<T>(functions[2 * d], options.clip),
-                gate_of<T>(functions[2 * d + 1], options.clip), is_linear}};
+        return {{.I = I,
+                    .H = H,
+                    .gate_step = step,
+                    .W = W.packed(),
+                    .R = R_zr.packed(),
+                    .how = attributes<T>(checked, options, d)},
+            R_h.packed()};
     }
 };
 

@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tan
 template <class Constants, class Options>
 recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
 {
-    check_ranks(op, in.W, in.R, in.B);
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B)});
     check_options(op, options);
     check_not_transposed(op, 3, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
@@ -71,12 +71,22 @@ struct gru_family {
             check_activations(op, options, gru_activations, activation_dialect::onnx)};
     }
 
-    /// Packs direction d. The functions are f and g of each direction.
+    /// Returns the attributes of direction d. The functions are f and g of each direction.
+    template <class T, class Options>
+    static kernel::gru_attributes<T> attributes(
+        checked_weights const& checked, Options const& options, std::size_t d)
+    {
+        auto const& functions = checked.functions;
+        return {gate_of<T>(functions[2 * d], options.clip), gate_of<T>(functions[2 * d + 1], options.clip),
+            options.linear_before_reset};
+    }
+
+    /// Packs direction d.
     template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
+        auto const& sizes = checked.sizes;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
         kernel::gru_parameters<T> p{};
         p.I = I;
@@ -103,13 +113,11 @@ struct gru_family {
             }
         }
         p.W = W.packed();
-        p.R_zr = R_zr.packed();
+        p.R = R_zr.packed();
         p.R_h = R_h.packed();
         p.bias = bias;
         p.Rb_h = Rb_h;
-        p.f = gate_of<T>(functions[2 * d], options.clip);
-        p.g = gate_of<T>(functions[2 * d + 1], options.clip);
-        p.linear_before_reset = options.linear_before_reset;
+        p.how = attributes<T>(checked, options, d);
         return p;
     }
 };

@@ -15,12 +15,12 @@ struct lstm_backward_family : lstm_family {
     template <class T>
     using parameters = kernel::lstm_backward_parameters<T>;
 
-    /// Packs direction d. The functions are f, g and h of each direction.
+    /// Packs direction d.
     template <class T, class Constants, class Options>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, full_packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
+        auto const& sizes = checked.sizes;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
         auto const W = take_panels(packing, 4 * step, I, memory),
                    R = take_panels(packing, 4 * step, H, memory);
@@ -31,15 +31,13 @@ struct lstm_backward_family : lstm_family {
             if (P != nullptr && gate < 3)
                 load_row(in.P, d, gate * H, H, P + gate * step);
         }
-        return {.I = I,
-            .H = H,
-            .gate_step = step,
-            .W = W.packed(),
-            .R = R.packed(),
-            .P = P,
-            .how = {gate_of<T>(functions[3 * d], options.clip),
-                gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget,
-                in.P.is_given()}};
+        return {{.I = I,
+                    .H = H,
+                    .gate_step = step,
+                    .W = W.packed(),
+                    .R = R.packed(),
+                    .how = attributes<T>(in, checked, options, d)},
+            P};
     }
 };
 

@@ -30,7 +30,7 @@ template <class Constants, class Options>
 recurrent_widths check_lstm_constants(
     std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
-    check_ranks(op, in.W, in.R, in.B, in.P);
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", in.P)});
     check_options(op, options);
     check_not_transposed(op, 4, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
@@ -76,12 +76,22 @@ struct lstm_family {
             check_activations(op, options, lstm_activations, activation_dialect::onnx)};
     }
 
-    /// Packs direction d, with the first I columns of W. The functions are f, g and h of each direction.
+    /// Returns the attributes of direction d. The functions are f, g and h of each direction.
+    template <class T, class Constants, class Options>
+    static kernel::lstm_attributes<T> attributes(
+        Constants const& in, checked_weights const& checked, Options const& options, std::size_t d)
+    {
+        auto const& functions = checked.functions;
+        return {gate_of<T>(functions[3 * d], options.clip), gate_of<T>(functions[3 * d + 1], options.clip),
+            functions[3 * d + 2], options.input_forget, in.P.is_given()};
+    }
+
+    /// Packs direction d, with the first I columns of W.
     template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
+        auto const& sizes = checked.sizes;
         std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
         auto const W = take_panels(packing, I, 4 * step, memory),
                    R = take_panels(packing, H, 4 * step, memory);
@@ -94,17 +104,8 @@ struct lstm_family {
             if (P != nullptr && gate < 3)
                 load_row(in.P, d, gate * H, H, P + gate * step);
         }
-        return {.I = I,
-            .H = H,
-            .gate_step = step,
-            .W = W.packed(),
-            .R = R.packed(),
-            .bias = bias,
-            .P = P,
-            .f = gate_of<T>(functions[3 * d], options.clip),
-            .g = gate_of<T>(functions[3 * d + 1], options.clip),
-            .h = functions[3 * d + 2],
-            .input_forget = options.input_forget};
+        return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
+            attributes<T>(in, checked, options, d)};
     }
 };
 

@@ -2,6 +2,7 @@
 // The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -10,11 +11,11 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the memory block of each input.
-template <class... Refs, class... Names>
-std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
+/// Returns an operand, a tensor_ref or lengths_ref, with its name in errors.
+template <class Ref>
+named_operand named(std::string_view name, Ref const& operand, std::string_view may_alias = {})
 {
-    return {named_block{inputs.name, block_if_given(inputs)}...};
+    return {name, block_if_given(operand), operand.rank(), may_alias};
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -29,10 +30,9 @@ struct output_requirement {
 
 /// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
 /// allows. `describe` returns the sizes that an error cites.
-template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+template <class Item, class Describe, std::size_t Outputs>
 void check_outputs(std::string_view op, Describe const& describe,
-    std::array<output_requirement<Item>, Outputs> const& outputs,
-    std::array<named_block, Inputs> const& inputs)
+    std::array<output_requirement<Item>, Outputs> const& outputs, std::span<named_operand const> inputs)
 {
     bool are_right = true;
     for (output_requirement<Item> const& output : outputs) {
@@ -46,9 +46,7 @@ void check_outputs(std::string_view op, Describe const& describe,
                     std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
                         shape_if_given(output.ref)}...},
                     describe);
-            check_apart(op,
-                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
-                inputs);
+            check_apart(op, std::array{named(output.operand, output.ref, output.may_alias)...}, inputs);
         },
         outputs);
 }

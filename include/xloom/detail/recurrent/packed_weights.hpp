@@ -2,9 +2,10 @@
 // The weights of the recurrent operators, packed once for all calls that use them.
 
 #include <xloom/detail/core/vector_level.hpp>
+#include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/panels.hpp>
-#include <xloom/detail/kernel/units.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/output_checks.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/movable_flag.hpp>
-#include <xloom/detail/kernel/residuals.hpp>
+#include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -166,7 +166,7 @@ void check_recorded_weights(std::string_view op, Weights const& weights)
 /// as far as a sample of its items tells, with this X.
 template <class Item, class Residuals, class Weights>
 void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
-    batch_sizes const& batch, input_ref<Item> const& X)
+    batch_sizes const& batch, tensor_ref<Item const> const& X)
 {
     if (!residuals.is_filled())
         fail<shape_error>(op,

@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
 template <class Constants, class Options>
 recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
 {
-    check_ranks(op, in.W, in.R, in.B);
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B)});
     check_options(op, options);
     check_not_transposed(op, 1, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
@@ -97,13 +97,8 @@ struct rnn_family {
             pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
-        return {.I = I,
-            .H = H,
-            .gate_step = step,
-            .W = W.packed(),
-            .R = R.packed(),
-            .bias = bias,
-            .f = gate_of<T>(functions[d], options.clip)};
+        return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias},
+            {gate_of<T>(functions[d], options.clip)}};
     }
 };
 

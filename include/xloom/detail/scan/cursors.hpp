@@ -182,7 +182,7 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
 }
 
 /// Finds the outputs that are the same tensor as an input, whose elements must not be written before the body
-/// runs, and makes the body's writes to them visible through the input. Requires check_overlap.
+/// runs, and makes the body's writes to them visible through the input. Requires check_in_place.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
 std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
     std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,

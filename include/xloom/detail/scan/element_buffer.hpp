@@ -10,11 +10,9 @@
 #include <vector>
 
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/cache.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/kernel/time_axis.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include <xloom/detail/kernel/time_axis.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/scan/element_buffer.hpp>
 #include <xloom/detail/tensor/strided_element.hpp>
 #include <xloom/detail/tensor/tensor.hpp>

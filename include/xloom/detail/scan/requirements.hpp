@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <xloom/detail/core/environment.hpp>
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/step.hpp>
 #include <xloom/detail/tensor/requirements.hpp>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/detail/core/partition.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/scan/element_cursor.hpp>
 #include <xloom/detail/scan/stacked_outputs.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>

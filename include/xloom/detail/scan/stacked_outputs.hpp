@@ -6,7 +6,6 @@
 
 #include <xloom/detail/check/scan.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/kernel/time_axis.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

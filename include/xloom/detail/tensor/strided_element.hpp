@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

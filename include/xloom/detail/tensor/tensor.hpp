@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/layout.hpp>
+#include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/tensor/element_view.hpp>
 

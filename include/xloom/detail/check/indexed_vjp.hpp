@@ -1,12 +1,25 @@
 #pragma once
-// Shape requirements of the derivative of ScatterND.
+// Shape and memory requirements of the derivatives of GatherND and ScatterND.
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include <xloom/detail/check/gather_nd.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
+#include <xloom/detail/core/bounds.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of gather_nd_vjp: those of gather_nd, and those of the scatter that its derivative is.
+struct gather_nd_vjp_options {
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
+    xloom::bounds bounds = xloom::bounds::check;
+    bool accumulate_in_float =
+        false;           ///< storage floats are rounded once, at the end, not after each addition
+    bool unique = false; ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false; ///< the caller guarantees that the slices are in row-major order
+};
 
 /// The handling of several values that equal the maximum or the minimum of a slot: each gets an even part of
 /// the cotangent, or the first one in the order of application, the old value before all updates, gets it.
@@ -27,15 +40,31 @@ struct scatter_nd_vjp_options {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the options of the scatter that is differentiated.
-constexpr scatter_rules forward_options(reduction kind, scatter_nd_vjp_options const& options)
+/// Checks the operands of the derivative of GatherND: ct has the shape of GatherND's output.
+///
+/// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
+///           overflows.
+[[gnu::noinline]] constexpr indexed_shape check_gather_nd_vjp(std::string_view op, shape const& ct,
+    shape const& data, shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
 {
-    return {.reduction = kind,
-        .bounds = options.bounds,
-        .duplicates = options.duplicates,
-        .include_self = options.include_self,
-        .unique = options.unique,
-        .sorted = options.sorted};
+    indexed_shape const indexed = detail::check_gather_nd(
+        op, data, indices, {.batch_dims = options.batch_dims, .bounds = options.bounds});
+    if (ct != indexed.values)
+        detail::fail<shape_error>(op,
+            ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
+            indexed.values, ", but it is ", ct, " (data ", data, ", indices ", indices,
+            "). Give it that shape.");
+    check_result_size(op, "ct_data", data, item_bytes, "Reduce a dimension.");
+    return indexed;
+}
+
+/// Checks the memory of the derivative by data.
+///
+/// Errors    overlap_error: ct_data shares memory with ct or indices, or two of its items do with each other.
+[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
+    std::string_view op, memory_block const& ct_data, memory_block const& ct, memory_block const& indices)
+{
+    check_gather_memory(op, {"ct_data", ct_data}, {"ct", ct}, {"indices", indices});
 }
 
 /// Checks what ScatterND itself does not have: the shape of ct, and ties.
@@ -59,15 +88,14 @@ struct scatter_nd_vjp_memory {
     std::optional<memory_block> ct_data{}, ct_updates{};
 };
 
-/// Calls found(name, name) for every output that shares memory with an operand or the other output but must
-/// not: ct_data may be the tensor ct.
+/// Calls found(name, name) for every output that shares memory with an operand or the other output.
 template <class Found>
 constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& found)
 {
-    auto const visit = [&](std::string_view name, std::optional<memory_block> const& output, bool may_be_ct) {
+    auto const visit = [&](std::string_view name, std::optional<memory_block> const& output) {
         if (!output)
             return;
-        if (overlap(*output, memory.ct) && !(may_be_ct && is_same_memory(*output, memory.ct)))
+        if (overlap(*output, memory.ct))
             found(name, "ct");
         if (overlap(*output, memory.data))
             found(name, "data");
@@ -76,8 +104,8 @@ constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& 
         if (overlap(*output, memory.updates))
             found(name, "updates");
     };
-    visit("ct_data", memory.ct_data, true);
-    visit("ct_updates", memory.ct_updates, false);
+    visit("ct_data", memory.ct_data);
+    visit("ct_updates", memory.ct_updates);
     if (memory.ct_data && memory.ct_updates && overlap(*memory.ct_data, *memory.ct_updates))
         found("ct_data", "ct_updates");
 }
@@ -92,8 +120,7 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
 /// Checks the shapes and the memory of the outputs.
 ///
 /// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
-///           memory with an operand or the other output, unless ct_data is the tensor ct, or two of its items
-///           do with each other.
+///           memory with an operand or the other output, or two of its items do with each other.
 [[gnu::noinline]] constexpr void check_scatter_nd_vjp_outputs(
     std::string_view op, scatter_nd_vjp_memory const& memory)
 {
@@ -110,8 +137,7 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
     bool is_shared = false;
     detail::find_shared_outputs(memory, [&](auto, auto) { is_shared = true; });
     if (is_shared)
-        detail::fail<overlap_error>(op,
-            ": an output must have exclusive memory, or ct_data be the tensor ct, but ",
+        detail::fail<overlap_error>(op, ": an output must have exclusive memory, but ",
             detail::describe_shared_outputs(memory), ". Copy one of the two.");
 }
 

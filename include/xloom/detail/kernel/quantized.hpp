@@ -1,14 +1,20 @@
 #pragma once
-// Products of rows that are rounded to 8 bits with a constant matrix of 8 bits.
+// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits with
+// one of 8 bits.
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <type_traits>
 
+#include <xloom/detail/core/small_float.hpp>
+#include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/byte_products.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -211,6 +217,160 @@ inline void multiply_quantized(std::size_t rows, rows_of<float const> a, panels<
         detail::multiply_quantized_one({a.first, 0}, b, start, sums, order);
     else
         detail::multiply_quantized_many(rows, a, b, start, sums, order);
+}
+
+namespace detail {
+
+template <class Stored>
+void multiply_narrow(std::size_t rows, rows_of<float const> a, stored_panels<float> const& b,
+    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+{
+    if constexpr (std::is_same_v<Stored, four_weights>)
+        multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
+    else
+        multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
+}
+
+/// How a narrow type stores a column.
+struct narrow_format {
+    weight_storage storage;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
+    bool has_scales;        ///< one for each column
+};
+template <class Stored>
+inline constexpr narrow_format format_of{};
+template <>
+inline constexpr narrow_format format_of<float16>{weight_storage::float16, 1, false};
+template <>
+inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, 1, false};
+template <>
+inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, 1, true};
+template <>
+inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
+
+template <class Stored>
+inline constexpr narrow_type<float> narrow_type_of{
+    format_of<Stored>.storage, sizeof(Stored), format_of<Stored>.item_depth, &multiply_narrow<Stored>};
+
+/// Returns f(std::type_identity) of the narrow type of a storage.
+template <class F>
+auto with_narrow_type(weight_storage storage, F const& f)
+{
+    if (storage == weight_storage::float16)
+        return f(std::type_identity<float16>());
+    if (storage == weight_storage::bfloat16)
+        return f(std::type_identity<bfloat16>());
+    if (storage == weight_storage::dynamic_int8)
+        return f(std::type_identity<four_weights>());
+    return f(std::type_identity<std::int8_t>());
+}
+
+/// Returns the scale that maps the largest magnitude of a column to 127.
+template <class Item>
+float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    float largest = 0;
+    for (std::size_t k = 0; k < depth; ++k)
+        largest = (std::max)(largest,
+            std::abs(
+                static_cast<float>(from.items[at(k) * from.depth_step + at(column) * from.column_step])));
+    return largest / 127;
+}
+
+/// Returns the multiple of a scale that is nearest to an item, ties to even.
+///
+/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
+template <class Item>
+std::int8_t round_to_scale(Item const& item, float scale) noexcept
+{
+    if (scale == 0)
+        return 0;
+    double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
+    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+}
+
+} // namespace detail
+
+/// Mutable panels of a narrow type, the destination of pack_narrow_panels.
+struct unpacked_narrow_panels {
+    void* items;
+    std::size_t depth;
+    std::size_t columns;
+    float* scales; ///< of integers only
+    narrow_type<float> const* type;
+
+    stored_panels<float> packed() const noexcept
+    {
+        return {
+            panels<float, unsigned char>{static_cast<unsigned char*>(items), depth, columns, scales}, *type};
+    }
+};
+
+namespace detail {
+
+/// Allocates panels of Stored, which are initially zeros.
+template <class Stored>
+unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
+                      items = panel_items<float>(depth_in_items, columns),
+                      bytes =
+                          saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));
+    float* const numbers = memory.take(bytes / sizeof(float) + (bytes % sizeof(float) == 0 ? 0 : 1));
+    Stored* const first = reinterpret_cast<Stored*>(numbers);
+    if (!memory.only_counts())
+        std::uninitialized_value_construct_n(first, items);
+    float* const scales = format_of<Stored>.has_scales ? memory.take(whole_batches<float>(columns)) : nullptr;
+    return {first, depth, columns, scales, &narrow_type_of<Stored>};
+}
+
+template <class Stored>
+unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexcept
+{
+    return {static_cast<Stored*>(to.items), to.depth, to.columns};
+}
+
+template <class Stored, class Item>
+void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    auto const to_panels = panels_of<Stored>(to);
+    if constexpr (!format_of<Stored>.has_scales) {
+        pack_converted(from, to.depth, columns, to_panels, 0, first_column,
+            [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+    } else {
+        float* const scales = to.scales + first_column;
+        for (std::size_t j = 0; j < columns; ++j)
+            scales[j] = scale_of_column(from, to.depth, j);
+        auto const round = [scales](
+                               Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); };
+        if constexpr (std::is_same_v<Stored, four_weights>)
+            pack_fours(from, columns, to_panels, first_column, round);
+        else
+            pack_converted(from, to.depth, columns, to_panels, 0, first_column, round);
+    }
+}
+
+} // namespace detail
+
+/// Allocates panels of a narrow type, which are initially zeros.
+inline unpacked_narrow_panels take_narrow_panels(
+    weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
+{
+    return detail::with_narrow_type(storage, [&]<class Stored>(std::type_identity<Stored>) {
+        return detail::take_narrow_panels<Stored>(depth, columns, memory);
+    });
+}
+
+/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+template <class Item>
+void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+    std::size_t first_column) noexcept
+{
+    detail::with_narrow_type(to.type->storage, [&]<class Stored>(std::type_identity<Stored>) {
+        detail::pack<Stored>(from, columns, to, first_column);
+    });
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

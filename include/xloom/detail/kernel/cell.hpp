@@ -1,0 +1,123 @@
+#pragma once
+// The parts that the kernels of LSTM, GRU and RNN share: the constants and states of a batch's rows, and the
+// recurrent product, on the threads of an execution policy.
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/kernel/activations.hpp>
+#include <xloom/detail/kernel/arena.hpp>
+#include <xloom/detail/kernel/multiply.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Multiplies rows by constant matrices, on the calling thread or on those of an execution policy, each of
+/// which computes columns of its own.
+///
+/// Why columns: one row cannot be partitioned, and the caches of two cores hold a matrix that one cannot. The
+/// bits of a sum do not depend on the columns that are computed with it.
+class multiplier {
+public:
+    multiplier() = default;
+    explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
+
+    /// Computes sums = start + a b: see multiply.
+    template <class T>
+    void operator()(std::size_t rows, rows_of<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+        rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums,
+        panel_order order = panel_order::forwards) const
+    {
+        constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
+        std::size_t const groups = (b.columns + width - 1) / width,
+                          useful = rows * b.depth * b.columns / tuning::products_per_share,
+                          parts = (std::min)({policy_.concurrency(), groups, useful});
+        if (parts <= 1)
+            return multiply<T>(rows, a, b, start, sums, order);
+        policy_.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
+                              end = (std::min)(
+                                  xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
+            multiply<T>(rows, a, b.columns_from(begin, end - begin),
+                rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
+                order);
+        });
+    }
+
+private:
+    xloom::detail::policy_ref policy_{};
+};
+
+/// The constants of one direction of a cell whose sums have `Gates` gates, each of which begins at a multiple
+/// of gate_step.
+template <class T, std::size_t Gates>
+struct cell_parameters {
+    using number = T;
+    static constexpr std::size_t gates = Gates;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    stored_panels<T> W;    ///< [I, Gates gate_step]
+    stored_panels<T> R;    ///< [H, Gates gate_step]
+    T const* bias;         ///< laid out as a row of sums
+
+    /// Returns the stride of rows of sums.
+    std::size_t sums_step() const noexcept { return row_step<T>(Gates * gate_step); }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+/// Returns the attributes of one direction, forwards or backwards, which residuals depend on.
+template <class Parameters>
+auto const& attributes_of(Parameters const& p)
+    requires requires { p.how; }
+{
+    return p.how;
+}
+
+/// The state h of a batch's rows, and the recurrent product. Each cell adds its step.
+template <class Parameters>
+class cell_rows {
+public:
+    using parameters = Parameters;
+    using T = typename Parameters::number;
+
+    /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
+    cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows, p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+    rows_of<T const> h_of_all() const noexcept { return {h_, p_.gate_step}; }
+
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
+    stored_panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+protected:
+    parameters const& p() const noexcept { return p_; }
+
+    /// Adds R h to the sums of the first `rows` rows, then calls finish(sums, row) for each.
+    template <class Finish>
+    void multiply_R(std::size_t rows, std::size_t t, T* sums, Finish const& finish) const
+    {
+        rows_of<T> const all{sums, sums_step()};
+        multiply_(rows, h_of_all(), p_.R, {all.first, all.step}, all, order_of_step(t));
+        for (std::size_t row = 0; row < rows; ++row)
+            finish(all.from(row).first, row);
+    }
+
+private:
+    parameters const& p_;
+    T* h_;
+    multiplier multiply_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
