@@ -14,7 +14,6 @@ struct gru_network {
     static constexpr bool has_c = false;
     using constants = xloom::gru_constants<float>;
     using weights = xloom::gru_weights<float>;
-    using backward_weights = xloom::gru_backward_weights<float>;
     using residuals = xloom::gru_residuals<float>;
     using operands = vjp_operands<gru_network>;
 
@@ -32,7 +31,7 @@ struct gru_network {
     {
         cell_gradients& g = o.found;
         g.clear();
-        xloom::gru_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h},
+        xloom::gru_vjp_into(o.X, o.weights, o.residuals, {o.ct.Y, o.ct.Y_h},
             {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h}, o.workspace);
     }
 

@@ -14,7 +14,6 @@ struct lstm_network {
     static constexpr bool has_c = true;
     using constants = xloom::lstm_constants<float>;
     using weights = xloom::lstm_weights<float>;
-    using backward_weights = xloom::lstm_backward_weights<float>;
     using residuals = xloom::lstm_residuals<float>;
     using operands = vjp_operands<lstm_network>;
 
@@ -32,7 +31,7 @@ struct lstm_network {
     {
         cell_gradients& g = o.found;
         g.clear();
-        xloom::lstm_vjp_into(o.X, o.backward_weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
+        xloom::lstm_vjp_into(o.X, o.weights, o.residuals, {o.ct.Y, o.ct.Y_h, o.ct.Y_c},
             {.X = g.X, .W = g.W, .R = g.R, .B = g.B, .initial_h = g.initial_h, .initial_c = g.initial_c},
             o.workspace);
     }

@@ -217,7 +217,6 @@ struct vjp_operands : recurrent_inputs {
     recurrent_results y, ct;
     cell_gradients found;
     typename Network::weights weights;
-    typename Network::backward_weights backward_weights;
     typename Network::residuals residuals{};
     xloom::recurrent_workspace<float> workspace{};
     std::shared_ptr<onednn_network<Network>> peer{};
@@ -231,8 +230,7 @@ struct vjp_operands : recurrent_inputs {
           y(s.T, s.N, s.H),
           ct(s.T, s.N, s.H),
           found{X, W, R, B, ct.Y_h, ct.Y_h},
-          weights(constants(), Network::options(s)),
-          backward_weights(constants(), Network::options(s))
+          weights(constants(), Network::options(s), xloom::for_training)
     {
         ct.Y = uniform<xt::xtensor<float, 4>>({s.T, std::size_t{1}, s.N, s.H}, 5, 1.0);
         ct.Y_h = uniform<cube>({1, s.N, s.H}, 6, 1.0);
@@ -289,11 +287,11 @@ void plain(vjp_operands<Network>& o)
     o.is_forward_only = true;
 }
 
-/// Packing, which a training step does once for both passes each.
+/// Packing, which a training step does once for both passes.
 template <class Network>
 void packing(vjp_operands<Network>& o)
 {
-    o.backward_weights = typename Network::backward_weights(o.constants(), Network::options(o.size));
+    o.weights.assign(o.constants(), Network::options(o.size));
     Network::vjp_into(o);
 }
 

@@ -392,10 +392,12 @@ TEST_CASE("lstm_into, gru_into and rnn_into name each output that has another sh
 TEST_CASE("an output shares memory with no input but the state that it continues")
 {
     output_case at;
-    auto const overlaps = [](std::string const& op, std::string const& output, std::string const& input) {
-        return "xloom::" + op + ": outputs are written while inputs are read, but " + output + " overlaps " +
-               input + ". Copy one of the two.";
+    auto const overlaps = [](std::string const& op, std::string const& output, std::string const& input,
+                              std::string const& or_else = "") {
+        return "xloom::" + op + ": an operand that is written must have memory of its own, but " + output +
+               " overlaps " + input + ". Copy one of the two" + or_else + ".";
     };
+    std::string const or_one = ", or pass one tensor as both";
     // X [5, 2, 3] has 30 items, Y [5, 1, 2, 2] 20.
     auto y_in_x =
         xt::adapt(at.in.X.memory.data() + 10, 20, xt::no_ownership(), std::array<std::size_t, 4>{5, 1, 2, 2});
@@ -409,8 +411,8 @@ TEST_CASE("an output shares memory with no input but the state that it continues
     // The state's memory, but walked otherwise.
     auto turned = xt::adapt<xt::layout_type::column_major>(
         at.in.initial_h.memory.data(), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
-    refuse<overlap_error>(overlaps("gru_into", "Y_h", "initial_h"), [&] { at.gru_into({}, turned); });
-    refuse<overlap_error>(overlaps("rnn_into", "Y_h", "initial_h"), [&] { at.rnn_into({}, turned); });
+    refuse<overlap_error>(overlaps("gru_into", "Y_h", "initial_h", or_one), [&] { at.gru_into({}, turned); });
+    refuse<overlap_error>(overlaps("rnn_into", "Y_h", "initial_h", or_one), [&] { at.rnn_into({}, turned); });
     // Lengths, in bytes.
     at.in.sequence_lens = {5, 5};
     auto in_lengths = xt::adapt(reinterpret_cast<float*>(at.in.sequence_lens.data()), 4, xt::no_ownership(),
@@ -427,23 +429,27 @@ TEST_CASE("no two outputs share memory, and no output with itself")
 {
     output_case at;
     refuse<overlap_error>(
-        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y_h. Separate them.",
+        "xloom::lstm_into: an operand that is written must have memory of its own, but Y_h overlaps Y_c. "
+        "Copy one of the two.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_h); });
     auto h_in_y =
         xt::adapt(at.Y.memory.data() + 16, 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
     refuse<overlap_error>(
-        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y. Separate them.",
+        "xloom::lstm_into: an operand that is written must have memory of its own, but Y overlaps Y_c. "
+        "Copy one of the two.",
         [&] { at.lstm_into(at.Y, at.Y_h, h_in_y); });
     refuse<overlap_error>(
-        "xloom::gru_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        "xloom::gru_into: an operand that is written must have memory of its own, but Y overlaps Y_h. "
+        "Copy one of the two.",
         [&] { at.gru_into(at.Y, h_in_y); });
     refuse<overlap_error>(
-        "xloom::rnn_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        "xloom::rnn_into: an operand that is written must have memory of its own, but Y overlaps Y_h. "
+        "Copy one of the two.",
         [&] { at.rnn_into(at.Y, h_in_y); });
     at.Y_h.layout.strides[1] = 0;
-    refuse<overlap_error>("xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the "
-                          "shape [1, 2, 2] and the "
-                          "strides [4, 0, 1]. Copy it first.",
+    refuse<overlap_error>(
+        "xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the shape [1, 2, "
+        "2] and the strides [4, 0, 1]. Write to a container.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_c); });
 }
 

@@ -117,7 +117,7 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
     refuse_outputs<shape_error>("ct_updates must have the shape of updates, [2], but it is [3]. Give it that "
                                 "shape.",
         {.ct_updates = short_one}, cotangents, old, values);
-    std::string const law = "an output must have exclusive memory, but ";
+    std::string const law = "an operand that is written must have memory of its own, but ";
     refuse_outputs<overlap_error>(
         law + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
     refuse_outputs<overlap_error>(law + "ct_updates overlaps updates. Copy one of the two.",

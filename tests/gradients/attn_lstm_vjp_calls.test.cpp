@@ -54,8 +54,7 @@ textbook::array<T> row_along(textbook::array<T> const& from, std::size_t axis, s
 struct damaged_call {
     problem<float> from{9, {3, 2, 2, 4, 1}, {5, 3, 4, 2}};
     attn_lstm_tensors<float> given{from.in};
-    attn_lstm_weights<float> weights{given.constants(), options_of(from.options)};
-    attn_lstm_backward_weights<float> backward{given.constants(), options_of(from.options)};
+    attn_lstm_weights<float> weights{given.constants(), options_of(from.options), for_training};
     attn_lstm_residuals<float> residuals{};
     attention_workspace<float> workspace{};
 
@@ -68,7 +67,7 @@ struct damaged_call {
         attn_lstm_gradients<float> const& gradients)
     {
         try {
-            attn_lstm_vjp_into(given.X, M, backward, residuals, ct, gradients, workspace);
+            attn_lstm_vjp_into(given.X, M, weights, residuals, ct, gradients, workspace);
         } catch (std::exception const& e) {
             return e.what();
         }
@@ -255,8 +254,8 @@ TEST_CASE("attn_lstm_vjp_into: errors")
     CHECK(call.error(tensor_ref<float const>(), {}, {}) ==
           "xloom::attn_lstm_vjp_into: M must be given, but it is omitted. Give it 3 axes.");
     CHECK(call.error(M, {}, {.M = ref_of(call.given.M)}) ==
-          "xloom::attn_lstm_vjp_into: outputs are written while inputs are read, but ct_M overlaps M. "
-          "Copy one of the two.");
+          "xloom::attn_lstm_vjp_into: an operand that is written must have memory of its own, but ct_M "
+          "overlaps M. Copy one of the two.");
 
     call.residuals = {};
     CHECK(call.error({}, {.M = ct_M}) ==

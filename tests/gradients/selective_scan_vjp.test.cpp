@@ -291,9 +291,8 @@ TEST_CASE("selective_scan_vjp_into: errors, before anything is written")
         "give them, but ct_y is [2, 3, 5] instead of [N, T, K] = [2, 3, 4]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = d_u}, {.u = d_u}, workspace),
-        "xloom::selective_scan_vjp_into: outputs are written while inputs are read, but ct_u overlaps ct_y. "
-        "Copy "
-        "one of the two.",
+        "xloom::selective_scan_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_u overlaps ct_y. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = d_u, .delta = d_u}, workspace),
         overlap_error);

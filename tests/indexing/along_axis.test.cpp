@@ -151,8 +151,8 @@ TEST_CASE("errors, before anything is written")
         "the last axis on, give each the length there or 1.",
         shape_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, x, 0, {.bounds = bounds::drop}),
-        "xloom::put_along_axis: x is written while indices and values are read, but x overlaps indices. Copy "
-        "one of the two.",
+        "xloom::put_along_axis: an operand that is written must have memory of its own, but x overlaps "
+        "indices. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {0}}, 0.5),
         "xloom::put_along_axis: a number that is broadcast must be one of x's element type, but it is 0.5 "

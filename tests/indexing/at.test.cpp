@@ -105,8 +105,8 @@ TEST_CASE("errors, before anything is written")
         "int32. Convert it first.",
         type_error);
     CHECK_THROWS_WITH_AS(at(reduce_add, x, x, 1, {.bounds = bounds::drop}),
-        "xloom::at: x is written while indices and updates are read, but x overlaps indices. Copy one of the "
-        "two.",
+        "xloom::at: an operand that is written must have memory of its own, but x overlaps indices. Copy "
+        "one of the two.",
         overlap_error);
     xt::xtensor<bool, 1> bits = {true, false};
     CHECK_THROWS_WITH_AS(at(reduction::mean, bits, 0, true),

@@ -163,11 +163,7 @@ constexpr bool the_first_version_knows_what_is_declared()
     return true;
 }
 
-TEST_CASE("infer_gru: the first version")
-{
-    static_assert(the_first_version_knows_what_is_declared());
-    CHECK(the_first_version_knows_what_is_declared());
-}
+TEST_CASE("infer_gru: the first version") { CHECK(always_holds<the_first_version_knows_what_is_declared>()); }
 
 // initial_c and P hold D, N and H, too.
 constexpr bool initial_c_and_P_are_not_read()
@@ -204,22 +200,17 @@ constexpr lstm_types infer_declared(partial_type const& Y_c)
 
 TEST_CASE("infer_lstm: initial_c, P and Y_c")
 {
-    static_assert(initial_c_and_P_are_not_read());
-    CHECK(initial_c_and_P_are_not_read());
-    static_assert(Y_h_and_Y_c_are_declared_one_by_one());
-    CHECK(Y_h_and_Y_c_are_declared_one_by_one());
+    CHECK(always_holds<initial_c_and_P_are_not_read>());
+    CHECK(always_holds<Y_h_and_Y_c_are_declared_one_by_one>());
 
     constexpr auto rank = [] { return infer_declared(floats({3, 4})); };
     constexpr auto dimension = [] { return infer_declared(floats({1, 3, 5})); };
-    static_assert(!is_constant<rank> && !is_constant<dimension>);
-    CHECK_THROWS_WITH_AS(rank(),
+    check_refused<rank, shape_error>(
         "xloom::infer_lstm: an inferred shape must have the declared rank, but Y_c is inferred as float[1, "
-        "3, 4] and declared as float[3, 4]. Declare what is inferred, or no shape.",
-        shape_error);
-    CHECK_THROWS_WITH_AS(dimension(),
+        "3, 4] and declared as float[3, 4]. Declare what is inferred, or no shape.");
+    check_refused<dimension, shape_error>(
         "xloom::infer_lstm: an inferred dimension must equal the declared one, but Y_c is inferred as "
-        "float[1, 3, 4] and declared as float[1, 3, 5]. Declare what is inferred, or a symbol.",
-        shape_error);
+        "float[1, 3, 4] and declared as float[1, 3, 5]. Declare what is inferred, or a symbol.");
 }
 
 } // namespace

@@ -16,27 +16,11 @@
 namespace property_recurrent_test {
 
 using textbook::axis_to_front;
+using textbook::part_of;
 
 namespace {
 
 using array = textbook::array<float>;
-
-/// Items [begin, end) of an axis.
-template <class T>
-textbook::array<T> part_of(
-    textbook::array<T> const& from, std::size_t axis, std::size_t begin, std::size_t end)
-{
-    if (textbook::is_absent(from))
-        return from;
-    textbook::array<T> to{from.shape, {}};
-    to.shape[axis] = end - begin;
-    for (std::size_t flat = 0; flat < textbook::size_of(to.shape); ++flat) {
-        textbook::dims position = textbook::position_of(flat, to.shape);
-        position[axis] += begin;
-        to.items.push_back(from.items[textbook::flat_of(position, from.shape)]);
-    }
-    return to;
-}
 
 /// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what is beyond them
 /// stays.

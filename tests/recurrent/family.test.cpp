@@ -1,9 +1,10 @@
-// What LSTM, GRU and RNN have in common, against the textbook in float64.
+// What LSTM, GRU and RNN, and in part AttnLSTM, have in common, against the textbook in float64.
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "support/attn_lstm_calls.hpp"
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/recurrent_cases.hpp"
@@ -37,12 +38,12 @@ TEST_CASE_TEMPLATE("recurrent operators equal the textbook with any activations"
 }
 
 TEST_CASE_TEMPLATE("recurrent operators: each activation in each place, the others as they are by default",
-    Family, lstm_family, gru_family, rnn_family)
+    Family, lstm_family, gru_family, rnn_family, attn_lstm_family)
 {
     std::mt19937 random(5);
     for (std::size_t place = 0; place < 2 * Family::activations; ++place)
         for (std::size_t kind = 0; kind < activation_count; ++kind) {
-            textbook::recurrent_options options;
+            typename Family::options options;
             options.direction = "bidirectional";
             for (std::size_t d = 0; d < 2; ++d)
                 for (activation const each : Family::default_activations)
@@ -69,7 +70,7 @@ TEST_CASE_TEMPLATE("recurrent operators: one call with all operands, and with ea
 
 // Batches that are cut into chunks of several steps, and batches of more rows than a chunk has.
 TEST_CASE_TEMPLATE("recurrent operators: many steps together, or one step of many rows", Family, lstm_family,
-    gru_family, rnn_family)
+    gru_family, rnn_family, attn_lstm_family)
 {
     using batch = detail::batch_sizes;
     for (batch const& each :

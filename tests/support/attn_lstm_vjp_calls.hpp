@@ -59,7 +59,7 @@ struct attn_lstm_vjp_family {
         xloom::attn_lstm_residuals<T> const& residuals, attn_lstm_arrays<T> const& ct,
         xloom::attention_workspace<T>& workspace, vjp_call const& as, Policy const& policy)
     {
-        xloom::attn_lstm_backward_weights<T> const weights(given.constants(), options_of(how));
+        xloom::attn_lstm_weights<T> const weights(given.constants(), options_of(how), xloom::for_training);
         std::array<placed_tensor<T>, 14> out;
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = gradient_like<T>(shapes[i], as, i);

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include <xloom/detail/recurrent/attention_gradients.hpp>
-#include <xloom/detail/recurrent/attn_lstm_backward_weights.hpp>
 #include <xloom/detail/recurrent/attn_lstm_residuals.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 
@@ -48,15 +47,6 @@ struct attn_lstm_gradients {
     tensor_ref<Item> initial_alignment{};
 };
 
-/// The weights and attributes of an AttnLSTM, checked and packed for its backward pass: the constants and
-/// options of attn_lstm_weights in another order. B is not read. Copies share the memory, moves copy; const
-/// members are thread-safe.
-///
-/// Errors    shape_error, option_error: as attn_lstm.
-/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
-template <class Item>
-using attn_lstm_backward_weights = detail::recurrent_weights<detail::attn_lstm_backward_family, Item>;
-
 namespace detail {
 
 /// Requires residuals of a forward pass with an attention of these widths.
@@ -74,7 +64,7 @@ void check_attention_residuals(
 
 template <class Item>
 void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
-    tensor_ref<Item const> const& M, attn_lstm_backward_weights<Item> const& weights,
+    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
     attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
     attn_lstm_gradients<Item> const& gradients)
 {
@@ -181,8 +171,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 ///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
 ///           and P do not require that the forward pass has them. Without attention, M is {}.
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
-/// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
-///           X and M.
+/// Options   those of the weights, which are packed for_training; X and M are those of the forward pass.
 /// Policy    as lstm_vjp_into.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
 ///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
@@ -206,22 +195,22 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 /// xloom::attn_lstm_residuals<double> residuals;
 /// xloom::attention_workspace<double> workspace;
 /// xloom::attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
-/// xloom::attn_lstm_weights<double> const weights(constants);
+/// xloom::attn_lstm_weights<double> const weights(constants, {}, xloom::for_training);
 /// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
-/// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
 /// xloom::attn_lstm_vjp_into(
-///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
+///     X, M, weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
 /// ct_M; // = [[[0.00361237], [0.00462913]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item const>> const& M,
-    attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
+    attn_lstm_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         tensor_ref<Item const> const input = X;
+        detail::check_trainable("xloom::attn_lstm_vjp_into", weights);
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H] = weights.sizes();
@@ -239,17 +228,6 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
                 gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
             weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
     }
-}
-
-/// Refuses the weights of the forward pass.
-template <class Input, class Item, class... Env>
-void attn_lstm_vjp_into(Input const&, std::type_identity_t<tensor_ref<Item const>> const&,
-    attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
-    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
-    std::type_identity_t<attn_lstm_gradients<Item>> const&, Env&&...)
-{
-    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
-                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

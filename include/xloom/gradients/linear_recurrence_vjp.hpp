@@ -183,8 +183,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         detail::memory_of(b), detail::memory_of(h0)};
     memory_block const by_h0 = ct_h0.block();
     std::array<operand_memory, 4> const read{
-        {{"a", memory[0]}, {"h", memory[1]}, {"ct_h", memory[2], in_place}, {"h0", memory[4]}}};
-    std::array<operand_memory, 3> const written{{{"ct_b", ct_b.block(), in_place},
+        {{"a", memory[0]}, {"h", memory[1]}, {"ct_h", memory[2]}, {"h0", memory[4]}}};
+    std::array<operand_memory, 3> const written{{{"ct_b", ct_b.block(), "ct_h"},
         {"ct_a", block_if_given(ct_a)}, {"ct_h0", ct_h0.is_given() ? &by_h0 : nullptr}}};
     static_vector<operand_memory, 6> of_one_shape(read.begin(), read.begin() + 3);
     of_one_shape.push_back({"b", memory[3]});

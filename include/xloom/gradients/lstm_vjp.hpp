@@ -5,26 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include <xloom/detail/recurrent/lstm_backward_weights.hpp>
 #include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/lstm.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <>
-struct derivative_of<lstm_family> {
-    template <class T>
-    using attributes = kernel::lstm_attributes<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_lstm_rows<T>;
-    template <class T>
-    using backward_rows = kernel::lstm_backward_rows<T>;
-    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
-};
-
-} // namespace detail
 
 /// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
 /// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
@@ -52,15 +36,6 @@ struct lstm_gradients {
     tensor_ref<Item> initial_c{};
 };
 
-/// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options
-/// of lstm_weights in another order. B is not read. Copies share the memory, moves copy; const members are
-/// thread-safe.
-///
-/// Errors    shape_error, option_error: as lstm.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
-template <class Item>
-using lstm_backward_weights = detail::recurrent_weights<detail::lstm_backward_family, Item>;
-
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
@@ -86,7 +61,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
-/// Options   those given to lstm_backward_weights, which are those of the forward pass; X is its X.
+/// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
 ///           Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
@@ -110,30 +85,19 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 /// xt::xtensor<double, 3> Y_h = xt::zeros<double>({1, 1, 1}), ct_X = xt::zeros<double>({2, 1, 1});
 /// xloom::lstm_residuals<double> residuals;
 /// xloom::recurrent_workspace<double> workspace;
-/// xloom::lstm_weights<double> const weights({.W = W, .R = R});
+/// xloom::lstm_weights<double> const weights({.W = W, .R = R}, {}, xloom::for_training);
 /// xloom::lstm_forward_into(X, weights, {}, {.Y_h = Y_h}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
-/// xloom::lstm_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::lstm_vjp_into(X, weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0871636]], [[0.114046]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void lstm_vjp_into(Input const& X, lstm_backward_weights<Item> const& weights,
-    lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
+void lstm_vjp_into(Input const& X, lstm_weights<Item> const& weights, lstm_residuals<Item> const& residuals,
+    std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<lstm_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::lstm_family, Item>(
         "xloom::lstm_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
-}
-
-/// Refuses the weights of the forward pass.
-template <class Input, class Item, class... Env>
-void lstm_vjp_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
-    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
-    Env&&...)
-{
-    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
-                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

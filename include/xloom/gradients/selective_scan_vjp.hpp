@@ -43,7 +43,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 {
     std::array const given{named("ct_y", cotangents.y), named("ct_final_state", cotangents.final_state)};
     check_ranks(op, given);
-    std::array<named_operand, 11> inputs;
+    std::array<operand_memory, 11> inputs;
     std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};

@@ -122,7 +122,7 @@ auto scatter_nd(
 ///
 /// Errors    as scatter_nd, before the first write; overlap_error also if items of data share memory, as in a
 ///           broadcast view. After an exception of a callable, data holds the values written so far (none, if
-///           slices are tracked in a copy of data that is not row-major; an item that the callable took by
+///           updates are counted in a copy of data that is not row-major; an item that the callable took by
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.

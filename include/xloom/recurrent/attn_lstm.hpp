@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/recurrent/attn_lstm_family.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
-#include <xloom/detail/recurrent/attn_lstm_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/recurrent/lstm_weights.hpp>
+#include <xloom/detail/recurrent/lstm_family.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -248,14 +248,14 @@ TEST_CASE("check_scatter_overlap names what shares memory with data")
         CHECK_THROWS_WITH_AS(check_scatter_overlap(op, places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "updates. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps updates. Copy one of the two.");
     refuse(block(1003, {1}, {1}), elsewhere,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "indices. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps indices. Copy one of the two.");
     refuse(places, places,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "indices and updates. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps indices and data overlaps updates. Copy one of the two.");
 }
 
 TEST_CASE("check_scatter_overlap refuses data whose items share memory")
@@ -263,12 +263,12 @@ TEST_CASE("check_scatter_overlap refuses data whose items share memory")
     auto const refuse = [](memory_block const& data, char const* text) {
         CHECK_THROWS_WITH_AS(check_scatter_overlap(op, data, elsewhere, elsewhere), text, overlap_error);
     };
-    refuse(block(1000, {3, 4}, {0, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
-                                        "own, but data has the shape [3, 4] and the strides [0, 1]. "
-                                        "Copy it first.");
-    refuse(block(1000, {5, 3}, {-1, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
-                                         "own, but data has the shape [5, 3] and the strides [-1, 1]. "
-                                         "Copy it first.");
+    refuse(block(1000, {3, 4}, {0, 1}),
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape "
+        "[3, 4] and the strides [0, 1]. Write to a container.");
+    refuse(block(1000, {5, 3}, {-1, 1}),
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape "
+        "[5, 3] and the strides [-1, 1]. Write to a container.");
 }
 
 static_assert(check_broadcast({2, 3}, {5, 6, 1}, {}) == shape{5, 6, 3});

@@ -76,14 +76,16 @@ constexpr std::size_t check_axis_option(
 
 /// Checks the shape and the memory of GatherElements' output.
 ///
-/// Errors    shape_error: output does not have the shape of indices. overlap_error: as check_gather_memory.
+/// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
+///           with data or indices, or two of its items do with each other.
 [[gnu::noinline]] constexpr void check_gather_elements_output(
     std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != indices.layout.dims)
         fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
             output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
+    check_written(op, std::array{operand_memory("output", output)},
+        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 /// Checks the operands of ScatterElements. Updates have the shape of indices, unless they are broadcast.

@@ -66,7 +66,8 @@ namespace xloom::inline XLOOM_ABI::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
+    check_written(op, std::array{operand_memory("output", output)},
+        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -64,7 +64,8 @@ namespace xloom::inline XLOOM_ABI::detail {
 [[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
     std::string_view op, memory_block const& ct_data, memory_block const& ct, memory_block const& indices)
 {
-    check_gather_memory(op, {"ct_data", ct_data}, {"ct", ct}, {"indices", indices});
+    check_written(op, std::array{operand_memory("ct_data", ct_data)},
+        std::array<operand_memory, 2>{{{"ct", ct}, {"indices", indices}}});
 }
 
 /// Checks what ScatterND itself does not have: the shape of ct, and ties.
@@ -88,35 +89,6 @@ struct scatter_nd_vjp_memory {
     std::optional<memory_block> ct_data{}, ct_updates{};
 };
 
-/// Calls found(name, name) for every output that shares memory with an operand or the other output.
-template <class Found>
-constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& found)
-{
-    auto const visit = [&](std::string_view name, std::optional<memory_block> const& output) {
-        if (!output)
-            return;
-        if (overlap(*output, memory.ct))
-            found(name, "ct");
-        if (overlap(*output, memory.data))
-            found(name, "data");
-        if (overlap(*output, memory.indices))
-            found(name, "indices");
-        if (overlap(*output, memory.updates))
-            found(name, "updates");
-    };
-    visit("ct_data", memory.ct_data);
-    visit("ct_updates", memory.ct_updates);
-    if (memory.ct_data && memory.ct_updates && overlap(*memory.ct_data, *memory.ct_updates))
-        found("ct_data", "ct_updates");
-}
-
-inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
-{
-    fact_list pairs;
-    find_shared_outputs(memory, [&](auto output, auto other) { pairs.add(output, " overlaps ", other); });
-    return pairs;
-}
-
 /// Checks the shapes and the memory of the outputs.
 ///
 /// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
@@ -129,16 +101,17 @@ inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
         if (output && output->layout.dims != expected.layout.dims)
             detail::fail<shape_error>(op, ": ", name, " must have the shape of ", operand, ", ",
                 expected.layout.dims, ", but it is ", output->layout.dims, ". Give it that shape.");
-        if (output)
-            detail::check_unique(op, name, output->layout, "Write to a container.");
     };
     check_one("ct_data", memory.ct_data, "data", memory.data);
     check_one("ct_updates", memory.ct_updates, "updates", memory.updates);
-    bool is_shared = false;
-    detail::find_shared_outputs(memory, [&](auto, auto) { is_shared = true; });
-    if (is_shared)
-        detail::fail<overlap_error>(op, ": an output must have exclusive memory, but ",
-            detail::describe_shared_outputs(memory), ". Copy one of the two.");
+    auto const if_given = [](std::optional<memory_block> const& output) {
+        return output ? &*output : nullptr;
+    };
+    check_written(op,
+        std::array<operand_memory, 2>{
+            {{"ct_data", if_given(memory.ct_data)}, {"ct_updates", if_given(memory.ct_updates)}}},
+        std::array<operand_memory, 4>{{{"ct", memory.ct}, {"data", memory.data}, {"indices", memory.indices},
+            {"updates", memory.updates}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -31,33 +31,30 @@ constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& 
     return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
-/// What an operand that is written may share with one that is read: nothing, or all of its memory, if both
-/// have one letter here.
-enum class alias : char { none = 0 };
-
-/// The alias of operators that have one kind of in-place result.
-inline constexpr alias in_place{'='};
-
-/// The name of an operand in error texts and its memory, which must outlive it.
+/// The name of an operand in error texts and its memory, which must outlive it. An operand that is written
+/// may be the same tensor as one that is read if both have one `may_be`, which is the name if it is omitted.
 class operand_memory {
 public:
     constexpr operand_memory() = default;
 
-    /// Refers to the memory of an operand; null: the operand is omitted.
-    constexpr operand_memory(std::string_view name, memory_block const* memory, alias may_be = alias::none)
+    /// Refers to the memory of an operand; null: the operand is omitted. It has no layout if its rank exceeds
+    /// max_rank.
+    constexpr operand_memory(
+        std::string_view name, memory_block const* memory, std::string_view may_be = {}, std::size_t rank = 0)
         : name_(name),
           memory_(memory),
           bytes_(memory == nullptr ? byte_range() : bytes_of(*memory)),
-          may_be_(may_be)
+          may_be_(may_be.empty() ? name : may_be),
+          rank_(rank)
     {}
-    constexpr operand_memory(std::string_view name, memory_block const& memory, alias may_be = alias::none)
+    constexpr operand_memory(std::string_view name, memory_block const& memory, std::string_view may_be = {})
         : operand_memory(name, &memory, may_be)
     {}
-    constexpr operand_memory(std::string_view, memory_block&&, alias = alias::none) = delete;
+    constexpr operand_memory(std::string_view, memory_block&&, std::string_view = {}) = delete;
 
     /// Refers to operand `number` of several.
     constexpr operand_memory(
-        std::string_view name, std::size_t number, placed_operand const& placed, alias may_be = alias::none)
+        std::string_view name, std::size_t number, placed_operand const& placed, std::string_view may_be = {})
         : operand_memory(name, &placed.memory, may_be)
     {
         number_ = number;
@@ -67,6 +64,7 @@ public:
 
     constexpr bool is_given() const noexcept { return memory_ != nullptr; }
     constexpr std::string_view name() const noexcept { return name_; }
+    constexpr std::size_t rank() const noexcept { return rank_; }
     constexpr strided_layout const& layout() const noexcept { return memory_->layout; }
     constexpr shape const& dims() const noexcept { return memory_->layout.dims; }
 
@@ -81,10 +79,7 @@ public:
         return is_same_memory(*memory_, *other.memory_);
     }
     /// True if the two may be the same tensor, traversed alike.
-    constexpr bool may_be(operand_memory const& other) const noexcept
-    {
-        return may_be_ != alias::none && may_be_ == other.may_be_;
-    }
+    constexpr bool may_be(operand_memory const& other) const noexcept { return may_be_ == other.may_be_; }
     constexpr bool is_allowed_alias(operand_memory const& other) const
     {
         return may_be(other) && is_same_tensor(other) && axis_ == other.axis_ && reverse_ == other.reverse_;
@@ -105,13 +100,14 @@ private:
     std::size_t number_ = only_one;
     std::size_t axis_ = 0;
     bool reverse_ = false;
-    alias may_be_ = alias::none;
+    std::string_view may_be_{};
+    std::size_t rank_ = 0;
 };
 
 /// Returns operands of one name, which are numbered in error texts.
 template <std::size_t N>
 constexpr std::array<operand_memory, N> numbered(
-    std::string_view name, std::array<placed_operand, N> const& placed, alias may_be = alias::none)
+    std::string_view name, std::array<placed_operand, N> const& placed, std::string_view may_be = {})
 {
     std::array<operand_memory, N> all{};
     for (std::size_t i = 0; i < N; ++i)
@@ -191,8 +187,9 @@ constexpr void check_in_place(std::string_view op, std::array<placed_operand, N>
     std::array<placed_operand, M> const& inputs, std::array<placed_operand, K> const& outputs,
     operand_memory const& rows = {})
 {
-    check_written(op, all_operands(numbered("states", states), numbered("scan_outputs", outputs, in_place)),
-        all_operands(numbered("scan_inputs", inputs, in_place), std::array{rows}));
+    check_written(op,
+        all_operands(numbered("states", states), numbered("scan_outputs", outputs, "scan_inputs")),
+        all_operands(numbered("scan_inputs", inputs), std::array{rows}));
 }
 
 /// The names of a call in error texts: of the operator, of the tensor that is indexed, and of the values that
@@ -210,44 +207,5 @@ struct indexed_names {
 
     constexpr operator std::string_view() const noexcept { return op; }
 };
-
-/// Requires that no two items of an operand that is written share memory.
-constexpr void check_unique(
-    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
-{
-    if (!is_unique(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
-            " has the shape ", layout.dims, " and the strides ", layout.strides, ". ", advice);
-}
-
-/// An operand and its memory.
-struct overlap_operand {
-    std::string_view name;
-    memory_block const& memory;
-};
-
-/// Requires that an operand that is written shares no memory with two that are read, and that no two of its
-/// items do. `remedy` says what to do about the former, `advice` about the latter.
-///
-/// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, overlap_operand const& written,
-    overlap_operand const& a, overlap_operand const& b, std::string_view remedy, std::string_view advice)
-{
-    bool const overlaps_a = overlap(written.memory, a.memory), overlaps_b = overlap(written.memory, b.memory);
-    if (overlaps_a || overlaps_b)
-        fail<overlap_error>(op, ": ", written.name, " is written while ", a.name, " and ", b.name,
-            " are read, but ", written.name, " overlaps ", overlaps_a ? a.name : b.name,
-            overlaps_a && overlaps_b ? " and " : "", overlaps_a && overlaps_b ? b.name : "", ". ", remedy);
-    check_unique(op, written.name, written.memory.layout, advice);
-}
-
-/// Requires that the output of a gather shares no memory with what is read, and that no two of its items do.
-///
-/// Errors    overlap_error.
-constexpr void check_gather_memory(
-    std::string_view op, overlap_operand const& output, overlap_operand const& a, overlap_operand const& b)
-{
-    check_written_memory(op, output, a, b, "Give it memory of its own.", "Write to a container.");
-}
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -172,8 +172,8 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 constexpr void check_scatter_overlap(indexed_names const& op, memory_block const& data,
     memory_block const& indices, memory_block const& updates)
 {
-    check_written_memory(op, {op.data, data}, {"indices", indices}, {op.updates, updates},
-        "Copy one of the two.", "Copy it first.");
+    check_written(op, std::array{operand_memory(op.data, data)},
+        std::array<operand_memory, 2>{{{"indices", indices}, {op.updates, updates}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -45,7 +45,7 @@ public:
         std::size_t const update_bytes =
             (1 + here.integers()) * sizeof(std::size_t) + slice_size_ * sizeof(T);
         std::size_t const capacity = buffer_bytes / 2 / update_bytes;
-        std::size_t all = 0, senders = 0, most = 0;
+        std::size_t all = 0, senders = 0, max_sent = 0;
         for (std::size_t const count : incoming) {
             all += count;
             senders += count != 0 ? 1 : 0;
@@ -58,9 +58,9 @@ public:
             waiting_[rank] = {room_, room, 0, incoming[rank]};
             room_ += room;
             to_send_[rank] = tuples_.of(rank);
-            most = (std::max)(most, to_send_[rank].size());
+            max_sent = (std::max)(max_sent, to_send_[rank].size());
         }
-        std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
+        std::size_t const sent = (std::min)(max_sent, std::max<std::size_t>(capacity, 1));
         slices_.resize(room_);
         values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);

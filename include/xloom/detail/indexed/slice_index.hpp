@@ -101,7 +101,7 @@ public:
     /// Returns the number of indices or of index tuples: of updates, or of slices in an output.
     std::size_t count() const { return count_; }
     /// Returns the number of slices in data.
-    std::size_t slices() const { return element_count(named_axes()); }
+    std::size_t slices() const { return element_count(outer_dims()); }
     std::size_t slice_size() const { return element_count(shape(data_.begin() + slice_axis(), data_.end())); }
     /// True if there is nothing to read or to write; so also if data has no items: every index is dropped
     /// then.
@@ -147,8 +147,7 @@ public:
     /// Returns a reader of the slices' numbers in row-major order. The index must outlive it.
     kernel::offset_reader reader() const
     {
-        shape const named = named_axes();
-        strides of_slices = row_major_strides(named);
+        strides of_slices = row_major_strides(outer_dims());
         of_slices.resize(data_.size());
         return reader(of_slices);
     }
@@ -161,7 +160,8 @@ private:
 
     /// Returns the first axis of a slice.
     std::size_t slice_axis() const { return form_ == index_form::items ? data_.size() : last_; }
-    shape named_axes() const { return shape(data_.begin(), data_.begin() + slice_axis()); }
+    /// Returns the axes before those of a slice, which tell the slices apart.
+    shape outer_dims() const { return shape(data_.begin(), data_.begin() + slice_axis()); }
     shape lengths() const { return shape(data_.begin() + first_, data_.begin() + last_); }
 
     void require_in_range() const
@@ -209,7 +209,7 @@ private:
             std::ptrdiff_t slice;
             read(number, 1, &slice);
             facts.push_back(concat("indices", unravel(number, front()), " names slice ",
-                unravel(static_cast<std::size_t>(slice), named_axes())));
+                unravel(static_cast<std::size_t>(slice), outer_dims())));
         }
         return join(facts);
     }

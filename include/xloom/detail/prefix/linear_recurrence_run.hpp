@@ -178,8 +178,8 @@ recurrence_call<item_t<A>> checked_recurrence(
     std::array const memory{
         detail::memory_of(a), detail::memory_of(b), detail::memory_of(h0), detail::memory_of(h)};
     std::array<operand_memory, 3> const read{
-        {{"a", memory[0], in_place}, {"b", memory[1], in_place}, {"h0", memory[2]}}};
-    operand_memory const result("h", memory[3], in_place);
+        {{"a", memory[0], "h"}, {"b", memory[1], "h"}, {"h0", memory[2]}}};
+    operand_memory const result("h", memory[3]);
     shape const& dims = read[0].dims();
     std::size_t const axis = check_scanned_axis(op, std::array{read[0], read[1], result}, time_axis);
     check_initial_state(op, read[2], dims, axis);

@@ -134,9 +134,9 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
     detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
     std::array const memory{detail::memory_of(y), detail::memory_of(ct_y), detail::memory_of(ct_x),
         detail::memory_of(row_splits)};
-    operand_memory const result("ct_x", memory[2], in_place);
+    operand_memory const result("ct_x", memory[2]);
     std::array<operand_memory, 3> const read{
-        {{"y", memory[0], in_place}, {"ct_y", memory[1], in_place}, {"row_splits", memory[3]}}};
+        {{"y", memory[0], "ct_x"}, {"ct_y", memory[1], "ct_x"}, {"row_splits", memory[3]}}};
     std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
     check_written(name, std::array{result}, read);

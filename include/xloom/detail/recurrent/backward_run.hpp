@@ -106,17 +106,18 @@ struct backward_runner {
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
-                          useful = o.batch.T * o.batch.N * detail::parameters_of(weights, 0).products() /
+                          useful = o.batch.T * o.batch.N *
+                                   detail::backward_parameters_of(weights, 0).products() /
                                    tuning::products_per_thread,
                           parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
         kernel::arena<T> size;
         backward_runner const counting(
-            o, states, detail::parameters_of(weights, 0), residuals, parts, 0, size);
+            o, states, detail::backward_parameters_of(weights, 0), residuals, parts, 0, size);
         grow(workspace.numbers_, size.used());
         for (std::size_t d = 0; d < o.widths.D; ++d) {
             kernel::arena<T> memory(workspace.numbers_.data());
             backward_runner const runner(
-                o, states, detail::parameters_of(weights, d), residuals, parts, d, memory);
+                o, states, detail::backward_parameters_of(weights, d), residuals, parts, d, memory);
             runner.run_steps(residuals, policy);
         }
     }

@@ -59,8 +59,8 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
-    named_operand const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
-                        h = named("initial_h", start.initial_h);
+    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
+                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
         return std::array{x, lengths, h, named("initial_c", start.initial_c)};
     else
@@ -71,7 +71,7 @@ auto named_inputs(tensor_ref<Item const> const& X, typename Family::template sta
 template <class Family, class Item>
 batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
-    std::span<named_operand const> inputs)
+    std::span<operand_memory const> inputs)
 {
     check_ranks(op, inputs);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
@@ -88,7 +88,7 @@ batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
 /// Checks the outputs of a call.
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
-    batch_sizes const& batch, std::span<named_operand const> inputs,
+    batch_sizes const& batch, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;

@@ -11,11 +11,18 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns an operand, a tensor_ref or lengths_ref, with its name in errors.
+/// Returns the memory of an operand, a tensor_ref or lengths_ref.
 template <class Ref>
-named_operand named(std::string_view name, Ref const& operand, std::string_view may_alias = {})
+operand_memory named(std::string_view name, Ref const& operand)
 {
-    return {name, block_if_given(operand), operand.rank(), may_alias};
+    return {name, block_if_given(operand), {}, operand.rank()};
+}
+
+/// Requires that every operand has a rank of at most max_rank.
+constexpr void check_ranks(std::string_view op, std::span<operand_memory const> operands)
+{
+    for (operand_memory const& each : operands)
+        check_rank(op, each.name(), each.rank());
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -32,7 +39,7 @@ struct output_requirement {
 /// allows. `describe` returns the sizes that an error cites.
 template <class Item, class Describe, std::size_t Outputs>
 void check_outputs(std::string_view op, Describe const& describe,
-    std::array<output_requirement<Item>, Outputs> const& outputs, std::span<named_operand const> inputs)
+    std::array<output_requirement<Item>, Outputs> const& outputs, std::span<operand_memory const> inputs)
 {
     bool are_right = true;
     for (output_requirement<Item> const& output : outputs) {
@@ -46,7 +53,9 @@ void check_outputs(std::string_view op, Describe const& describe,
                     std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
                         shape_if_given(output.ref)}...},
                     describe);
-            check_apart(op, std::array{named(output.operand, output.ref, output.may_alias)...}, inputs);
+            check_written(op,
+                std::array{operand_memory(output.operand, block_if_given(output.ref), output.may_alias)...},
+                inputs);
         },
         outputs);
 }

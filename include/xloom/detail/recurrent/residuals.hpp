@@ -151,6 +151,16 @@ private:
     movable_flag is_filled_{};
 };
 
+/// Requires weights that are packed for the backward pass, too.
+template <class Weights>
+void check_trainable(std::string_view op, Weights const& weights)
+{
+    if (!weights.is_for_training())
+        fail<option_error>(op,
+            ": weights must be packed for the backward pass, but they are packed for the forward pass only. "
+            "Construct them with xloom::for_training.");
+}
+
 /// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.
 template <class Weights>
 void check_recorded_weights(std::string_view op, Weights const& weights)

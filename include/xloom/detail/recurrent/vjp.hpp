@@ -11,15 +11,9 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The kernels of a family's derivative, of which its header specialises this: the types attributes<T>,
-/// recorded_rows<T> and backward_rows<T>, and the shapes of the gradients of W, R and B in errors.
-template <class Family>
-struct derivative_of;
-
 /// The residuals of a Family's forward pass.
 template <class Family, class Item>
-using residuals_for =
-    residuals_of<Item, typename derivative_of<Family>::template attributes<compute_t<Item>>>;
+using residuals_for = residuals_of<Item, typename Family::template attributes_type<compute_t<Item>>>;
 
 /// The states of rows whose steps keep residuals.
 template <class Family, class Item>
@@ -32,7 +26,7 @@ struct recorded_states : recurrent_states<Family, Item> {
     template <class Part>
     auto make_rows(Part const& part, kernel::arena<T>& memory) const
     {
-        using rows = typename derivative_of<Family>::template recorded_rows<T>;
+        using rows = typename Family::template recorded_rows<T>;
         return rows(detail::parameters_of(this->weights, part.d), part.count,
             residuals.steps_to_write(part.d, part.group, groups), memory);
     }
@@ -81,8 +75,8 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
 {
     using requirement = output_requirement<Item>;
     auto const inputs = [&] {
-        named_operand const x = named("X", X), Y = named("ct_Y", cotangents.Y),
-                            Y_h = named("ct_Y_h", cotangents.Y_h);
+        operand_memory const x = named("X", X), Y = named("ct_Y", cotangents.Y),
+                             Y_h = named("ct_Y_h", cotangents.Y_h);
         if constexpr (Family::has_c)
             return std::array{x, Y, Y_h, named("ct_Y_c", cotangents.Y_c)};
         else
@@ -92,7 +86,7 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     std::int64_t const layout = weights.layout();
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H,
-                      rows = derivative_of<Family>::template backward_rows<compute_t<Item>>::gates * H;
+                      rows = Family::template backward_rows<compute_t<Item>>::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
     check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
@@ -100,7 +94,7 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     shape_requirement const ct_Y{"ct_Y", output_letters(layout), output, shape_if_given(cotangents.Y)},
         ct_Y_h{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)};
-    auto const& [W_letters, R_letters, B_letters] = derivative_of<Family>::letters;
+    auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
         ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
@@ -127,7 +121,8 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
     Env&&... env)
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        using rows = typename derivative_of<Family>::template backward_rows<compute_t<Item>>;
+        using rows = typename Family::template backward_rows<compute_t<Item>>;
+        check_trainable(op, weights);
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
         auto const& [D, I, H] = weights.sizes();

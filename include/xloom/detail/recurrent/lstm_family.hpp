@@ -1,9 +1,9 @@
 #pragma once
-// The constants of an LSTM: checked, and packed for its kernel.
+// The family of LSTM: its names and kernels, and how its weights are packed.
 
 #include <array>
 
-#include <xloom/detail/kernel/lstm.hpp>
+#include <xloom/detail/kernel/lstm_backward.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -22,37 +22,14 @@ struct lstm_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Tanh", "Tanh"};
-
-/// Checks W [D, 4H, I + C], R [D, 4H, H], B [D, 8H] and P [D, 3H], and returns their sizes; C is 0 in a plain
-/// LSTM.
-template <class Constants, class Options>
-recurrent_widths check_lstm_constants(
-    std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
-{
-    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", in.P)});
-    check_options(op, options);
-    check_not_transposed(op, 4, shape_if_given(in.W), shape_if_given(in.R));
-    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
-    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
-    check_shapes(op,
-        std::array{
-            shape_requirement{"W", C == 0 ? "[D, 4H, I]" : "[D, 4H, I + C]", {D, 4 * H, I + C}, in.W.shape()},
-            shape_requirement{"R", "[D, 4H, H]", {D, 4 * H, H}, in.R.shape()},
-            shape_requirement{"B", "[D, 8H]", {D, 8 * H}, shape_if_given(in.B)},
-            shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(in.P)},
-        },
-        [&] {
-            return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
-        });
-    return sizes;
-}
-
 /// The parts of an LSTM that are its own, for the engine of the recurrent operators.
 struct lstm_family {
     static constexpr std::string_view weights_name = "xloom::lstm_weights";
     static constexpr std::string_view cell_name = "xloom::lstm_cell";
-    static constexpr bool has_c = true, has_narrow_storage = true;
+    static constexpr std::array<std::string_view, 3> default_activations{"Sigmoid", "Tanh", "Tanh"};
+    /// The shapes of W, R and B in errors.
+    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+    static constexpr bool has_c = true;
 
     template <class Item>
     using constants = lstm_constants<Item>;
@@ -65,15 +42,22 @@ struct lstm_family {
     using options = lstm_options;
     using checked = checked_weights;
     template <class T>
+    using attributes_type = kernel::lstm_attributes<T>;
+    template <class T>
     using parameters = kernel::lstm_parameters<T>;
     template <class T>
+    using backward_parameters = kernel::lstm_backward_parameters<T>;
+    template <class T>
     using rows = kernel::lstm_rows<T>;
+    template <class T>
+    using recorded_rows = kernel::recorded_lstm_rows<T>;
+    template <class T>
+    using backward_rows = kernel::lstm_backward_rows<T>;
 
     template <class Constants, class Options>
     static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
-        return {check_lstm_constants(op, in, options),
-            check_activations(op, options, lstm_activations, activation_dialect::onnx)};
+        return check_cell<lstm_family>(op, in, options);
     }
 
     /// Returns the attributes of direction d. The functions are f, g and h of each direction.
@@ -106,6 +90,31 @@ struct lstm_family {
         }
         return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
             attributes<T>(in, checked, options, d)};
+    }
+
+    /// Packs direction d for the products with transposes.
+    template <class T, class Constants, class Options>
+    static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
+        Options const& options, std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& sizes = checked.sizes;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(full_packing(), 4 * step, I, memory),
+                   R = take_panels(full_packing(), 4 * step, H, memory);
+        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
+            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
+            if (P != nullptr && gate < 3)
+                load_row(in.P, d, gate * H, H, P + gate * step);
+        }
+        return {{.I = I,
+                    .H = H,
+                    .gate_step = step,
+                    .W = W.packed(),
+                    .R = R.packed(),
+                    .how = attributes<T>(in, checked, options, d)},
+            P};
     }
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// The constants of an AttnLSTM: checked, and packed for its kernel.
+// The family of AttnLSTM: its names and kernels, and how its weights are checked and packed.
 
 #include <algorithm>
 
 #include <xloom/detail/check/attn_lstm.hpp>
-#include <xloom/detail/kernel/attn_lstm.hpp>
-#include <xloom/detail/recurrent/lstm_weights.hpp>
+#include <xloom/detail/kernel/attn_lstm_backward.hpp>
+#include <xloom/detail/recurrent/lstm_family.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -60,7 +60,7 @@ kernel::score_weights<T> pack_score_weights(
 struct attn_lstm_family {
     static constexpr std::string_view weights_name = "xloom::attn_lstm_weights";
     static constexpr std::string_view cell_name = "xloom::attn_lstm_cell";
-    static constexpr bool has_c = true, has_narrow_storage = true;
+    static constexpr bool has_c = true;
 
     template <class Item>
     using constants = attn_lstm_constants<Item>;
@@ -74,14 +74,15 @@ struct attn_lstm_family {
     using checked = checked_attention;
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
+    template <class T>
+    using backward_parameters = kernel::attn_lstm_backward_parameters<T>;
 
     template <class Constants, class Options>
     static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         attention_widths const attention = check_attention_constants(op, in);
-        return {{check_lstm_constants(op, in, options, attention.C),
-                    check_activations(op, options, lstm_activations, activation_dialect::microsoft)},
-            attention};
+        return {
+            check_cell<lstm_family>(op, in, options, attention.C, activation_dialect::microsoft), attention};
     }
 
     /// Packs direction d.
@@ -124,6 +125,49 @@ struct attn_lstm_family {
         p.MW = MW.packed();
         p.V = pack_score_weights<T>(in.V, d, A, memory);
         p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
+        return p;
+    }
+
+    /// Packs direction d for the products with transposes.
+    template <class T, class Constants, class Options>
+    static backward_parameters<T> pack_backward(Constants const& in, checked_attention const& checked,
+        Options const& options, std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const I = p.I, H = p.H, step = p.gate_step;
+        auto const W = take_panels(full_packing(), 4 * step, C, memory),
+                   QW = take_panels(full_packing(), A, H, memory),
+                   MW = take_panels(full_packing(), A, E, memory);
+        T* const V = memory.take(kernel::whole_batches<T>(A));
+        if (!memory.only_counts()) {
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * step);
+            pack_panels(across(in.QW, d, 0, 0), A, H, QW);
+            pack_panels(across(in.MW, d, 0, 0), A, E, MW);
+            load_row(in.V, d, 0, A, V);
+        }
+        if (has_layer) {
+            auto const AW_h = take_panels(full_packing(), C, H, memory),
+                       AW_context = take_panels(full_packing(), C, E, memory);
+            if (!memory.only_counts()) {
+                pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
+                pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = V;
         return p;
     }
 };
