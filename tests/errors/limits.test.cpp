@@ -13,7 +13,7 @@
 #include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
-#include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/indexing.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/scan.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>

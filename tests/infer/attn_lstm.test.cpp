@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <xloom/infer/attn_lstm.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 #include "is_constant.hpp"
 

@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <xloom/infer/cumsum.hpp>
-#include <xloom/infer/gather_elements.hpp>
-#include <xloom/infer/scatter_elements.hpp>
+#include <xloom/infer/indexing.hpp>
 
 #include "is_constant.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/indexing.hpp>
 
 #include "is_constant.hpp"
 

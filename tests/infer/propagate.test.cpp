@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/infer/propagate.hpp>
+#include <xloom/infer/merge.hpp>
 
 #include "is_constant.hpp"
 

@@ -6,9 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include <xloom/infer/gru.hpp>
-#include <xloom/infer/lstm.hpp>
-#include <xloom/infer/rnn.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 #include "is_constant.hpp"
 

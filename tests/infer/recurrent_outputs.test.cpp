@@ -6,9 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <xloom/infer/gru.hpp>
-#include <xloom/infer/lstm.hpp>
-#include <xloom/infer/rnn.hpp>
+#include <xloom/infer/recurrent.hpp>
 
 #include "is_constant.hpp"
 

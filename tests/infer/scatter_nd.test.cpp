@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <xloom/infer/scatter_nd.hpp>
+#include <xloom/infer/indexing.hpp>
 
 #include "is_constant.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/infer/type_lists.hpp>
+#include <xloom/infer/versions.hpp>
 
 #include "is_constant.hpp"
 

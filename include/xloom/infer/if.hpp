@@ -7,10 +7,8 @@
 
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partial_type.hpp>
-#include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
-#include <xloom/infer/type_lists.hpp>
-#include <xloom/infer/union.hpp>
+#include <xloom/infer/versions.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -22,7 +20,7 @@ struct if_attributes {
 
 namespace detail {
 
-constexpr void require_if_counts(std::size_t then_count, std::size_t else_count, std::size_t output_count)
+constexpr void check_if_counts(std::size_t then_count, std::size_t else_count, std::size_t output_count)
 {
     if (then_count != else_count || then_count != output_count)
         fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but "
@@ -33,7 +31,7 @@ constexpr void require_if_counts(std::size_t then_count, std::size_t else_count,
 
 /// Rejects branches whose kinds or element types differ. Before If-13 the contents of sequences and optionals
 /// are not compared.
-constexpr void require_one_type(
+constexpr void check_one_type(
     std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
     conflict found = find_union_conflict(then_type, else_type);
@@ -79,7 +77,7 @@ constexpr partial_shape join_branches(
 constexpr partial_type join_branches(
     std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
-    require_one_type(i, then_type, else_type, version);
+    check_one_type(i, then_type, else_type, version);
     if (version < 13 && !then_type.is_tensor())
         return then_type;
     return then_type.with_shape(join_branches(i, then_type.shape(), else_type.shape(), version));
@@ -153,7 +151,7 @@ XLOOM_LIST_CONSTEXPR type_list infer_if(
     std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
     type_list const then_types = then_branch(type_list{});
     type_list const else_types = else_branch(type_list{});
-    detail::require_if_counts(then_types.size(), else_types.size(), outputs.size());
+    detail::check_if_counts(then_types.size(), else_types.size(), outputs.size());
     type_list result;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         partial_type const inferred = detail::join_branches(i, then_types[i], else_types[i], version);

@@ -7,10 +7,8 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partial_type.hpp>
 #include <xloom/detail/core/shape.hpp>
-#include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
-#include <xloom/infer/propagate.hpp>
-#include <xloom/infer/type_lists.hpp>
+#include <xloom/infer/versions.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -24,7 +22,7 @@ namespace detail {
 /// The number of Loop's inputs before the carried values: M and cond.
 inline constexpr std::size_t loop_leading_inputs = 2;
 
-constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
+constexpr void check_loop_counts(std::size_t input_count, std::size_t output_count)
 {
     if (input_count < loop_leading_inputs)
         fail<type_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
@@ -36,7 +34,7 @@ constexpr void require_loop_counts(std::size_t input_count, std::size_t output_c
             counted{output_count, "type"}, ". Give an output for each.");
 }
 
-constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
+constexpr void check_carried(std::size_t i, partial_type const& type, std::int64_t version)
 {
     if (!has_element_type(type))
         fail<type_error>("xloom::infer_loop: a carried value must have a known element type, but input[", i,
@@ -52,14 +50,14 @@ XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::in
 {
     type_list given{tensor_type(element_type::int64), inputs[1]};
     for (std::size_t i = loop_leading_inputs; i < inputs.size(); ++i) {
-        require_carried(i, inputs[i], version);
+        check_carried(i, inputs[i], version);
         given.push_back(inputs[i].with_shape(unknown_rank));
     }
     return given;
 }
 
 /// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
-constexpr void require_body_kind(
+constexpr void check_body_kind(
     std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
     type_kind const kind = type.kind();
@@ -105,7 +103,7 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
                                       : element;
 }
 
-constexpr void require_loop_results(type_list const& returned, std::size_t output_count)
+constexpr void check_loop_results(type_list const& returned, std::size_t output_count)
 {
     if (!returned.empty() && returned.size() != output_count + 1)
         fail<type_error>(
@@ -119,14 +117,14 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
 XLOOM_LIST_CONSTEXPR type_list loop_outputs(
     type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
-    require_loop_results(returned, output_count);
+    check_loop_results(returned, output_count);
     std::size_t const carried_count = inputs.size() - loop_leading_inputs;
     type_list inferred(output_count, untyped);
     for (std::size_t i = 0; i < carried_count; ++i)
         inferred[i] = propagate_element_type(inputs[loop_leading_inputs + i]);
     for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
         bool const is_carried = i < carried_count;
-        require_body_kind(i, returned[i + 1], is_carried, version);
+        check_body_kind(i, returned[i + 1], is_carried, version);
         inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1])
                                  : stack_iterations(i, returned[i + 1]);
     }
@@ -173,7 +171,7 @@ XLOOM_LIST_CONSTEXPR type_list infer_loop(
     type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
-    detail::require_loop_counts(inputs.size(), outputs.size());
+    detail::check_loop_counts(inputs.size(), outputs.size());
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
     return detail::merge_types(
         {"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);

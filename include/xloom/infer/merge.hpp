@@ -1,13 +1,38 @@
 #pragma once
-// Merging of two partial types of the same value. A contradiction is an error.
+// Two types of one value: merging them, where a contradiction is an error; their union, the type of a value that
+// has one of them; and the propagation of an element type from one to the other.
 
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partial_type.hpp>
-#include <xloom/infer/conflict.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
+/// element type where it must be known.
+enum class conflict { none, unknown_type, kind, element, rank, dimension };
+
+namespace detail {
+
+/// The function that was called and one of its operands, as in "infer_scan" and "output[2]".
+struct subject {
+    std::string_view function;
+    std::string_view operand;
+    std::optional<std::size_t> index{};
+
+    friend void append(std::string& text, subject const& s)
+    {
+        text += s.operand;
+        if (s.index)
+            text += concat("[", *s.index, "]");
+    }
+};
+
+} // namespace detail
 
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
@@ -50,7 +75,7 @@ namespace detail {
 
 /// Requires that two dims, shapes or types do not contradict each other.
 template <class Known>
-constexpr void require_mergeable(subject const& about, Known const& inferred, Known const& declared)
+constexpr void check_mergeable(subject const& about, Known const& inferred, Known const& declared)
 {
     switch (find_conflict(inferred, declared)) {
     case conflict::kind:
@@ -83,7 +108,7 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 /// Example   tests/infer/merge.test.cpp
 constexpr dim merge_dim(dim const& inferred, dim const& declared)
 {
-    detail::require_mergeable({"merge_dim", "the dimension"}, inferred, declared);
+    detail::check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
     return inferred.has_value() || declared.is_unknown() ? inferred : declared;
 }
 
@@ -94,7 +119,7 @@ constexpr dim merge_dim(dim const& inferred, dim const& declared)
 /// Example   tests/infer/merge.test.cpp
 constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape const& declared)
 {
-    detail::require_mergeable({"merge_shape", "the shape"}, inferred, declared);
+    detail::check_mergeable({"merge_shape", "the shape"}, inferred, declared);
     if (!inferred.has_rank() || !declared.has_rank())
         return inferred.has_rank() ? inferred : declared;
     partial_shape merged = declared;
@@ -119,7 +144,7 @@ constexpr partial_type merge_compatible(partial_type const& inferred, partial_ty
 constexpr partial_type merge_type(
     subject const& about, partial_type const& inferred, partial_type const& declared)
 {
-    require_mergeable(about, inferred, declared);
+    check_mergeable(about, inferred, declared);
     return merge_compatible(inferred, declared);
 }
 
@@ -168,5 +193,140 @@ XLOOM_LIST_CONSTEXPR type_list bind_body_inputs(type_list const& given, type_lis
 }
 
 } // namespace detail
+
+/// Returns the union of two shapes: a dimension is kept if both have the same value or the same symbol, the
+/// rank if both have the same.
+///
+/// Source    ONNX UnionShapeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_shape union_shape(partial_shape const& a, partial_shape const& b)
+{
+    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
+        return unknown_rank;
+    partial_shape both = a;
+    for (std::size_t axis = 0; axis < both.rank(); ++axis)
+        if (a[axis] != b[axis])
+            both[axis] = unknown;
+    return both;
+}
+
+namespace detail {
+
+/// Returns the reason why two types have no union: kind, element, or unknown_type for a sequence or optional
+/// whose content is untyped; none if they have one.
+constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
+{
+    if (a.kind() != b.kind())
+        return conflict::kind;
+    if (a.is_wrapped()) {
+        bool const known = !a.inner().is_untyped() && !b.inner().is_untyped();
+        return known ? find_union_conflict(a.inner(), b.inner()) : conflict::unknown_type;
+    }
+    return a.element() != b.element() ? conflict::element : conflict::none;
+}
+
+} // namespace detail
+
+/// Returns the union of two types: their common kind and element type, and the union of their shapes.
+///
+/// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
+/// Source    ONNX UnionTypeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_type union_type(partial_type const& a, partial_type const& b)
+{
+    switch (detail::find_union_conflict(a, b)) {
+    case conflict::kind:
+        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
+            " and b is ", b, ". Give both as tensors, sequences or optionals.");
+    case conflict::element:
+        detail::fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
+            " and b is ", b, ". Cast one of them.");
+    case conflict::unknown_type:
+        detail::fail<type_error>(
+            "xloom::union_type: the content of a sequence or optional must have a type, but a is ", a,
+            " and b is ", b, ". Give the type of the content.");
+    default:
+        return a.with_shape(union_shape(a.shape(), b.shape()));
+    }
+}
+
+namespace detail {
+
+/// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
+/// optional.
+constexpr bool has_element_type(partial_type const& source)
+{
+    return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
+}
+
+/// Returns the reason why the element type of `source` cannot be propagated to `target`: unknown_type (of
+/// source), kind or element; none if it can.
+constexpr conflict find_propagation_conflict(partial_type const& source, partial_type const& target)
+{
+    if (!has_element_type(source))
+        return conflict::unknown_type;
+    if (source.is_wrapped())
+        return find_propagation_conflict(
+            source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
+    if (target.is_wrapped())
+        return conflict::kind;
+    bool const known = target.element() != element_type::undefined;
+    return known && target.element() != source.element() ? conflict::element : conflict::none;
+}
+
+/// Propagates an element type. Requires that there is no propagation conflict.
+constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
+{
+    if (source.is_wrapped()) {
+        partial_type const content = target.kind() == source.kind() ? target.inner() : untyped;
+        return propagate_compatible(source.inner(), content).wrapped_in(source.kind());
+    }
+    return target.is_untyped() ? source.with_shape(unknown_rank) : target.with_element(source.element());
+}
+
+} // namespace detail
+
+/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
+/// sequence or optional is returned unchanged, including the shape of its tensor.
+///
+/// Errors    type_error: source is untyped, or its element type is undefined.
+/// Source    ONNX propagateElemTypeFromInputToOutput.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source)
+{
+    if (!detail::has_element_type(source))
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
+    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
+}
+
+/// Returns `target` with the element type of `source`, which must not contradict it; the shape of `target` is
+/// kept. In a sequence or optional the content is propagated. A target of another kind than such a source is
+/// replaced, so that a value that Loop carries may begin as an optional and end as a sequence.
+///
+/// Errors    type_error: source or its content is untyped; source is a tensor and target a sequence or
+///           optional; element types differ.
+/// Source    ONNX propagateElemTypeWithValidation.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
+{
+    switch (detail::find_propagation_conflict(source, target)) {
+    case conflict::unknown_type:
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
+    case conflict::kind:
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ",
+            source, " and target is ", target, ". Give both as tensors.");
+    case conflict::element:
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: an element type that is set must stay the same, but source is ",
+            source, " and target is ", target, ". Cast one of them.");
+    default:
+        return detail::propagate_compatible(source, target);
+    }
+}
 
 } // namespace xloom::inline XLOOM_ABI

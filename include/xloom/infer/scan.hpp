@@ -11,10 +11,8 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/partial_type.hpp>
 #include <xloom/detail/core/shape.hpp>
-#include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
-#include <xloom/infer/propagate.hpp>
-#include <xloom/infer/type_lists.hpp>
+#include <xloom/infer/versions.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -75,7 +73,7 @@ constexpr scan_layout divide_scan(
     return {leading, states, scan_inputs, output_count - states};
 }
 
-constexpr void require_axis_count(
+constexpr void check_axis_count(
     std::string_view attribute, std::optional<axes> const& given, std::size_t count, std::string_view operand)
 {
     if (given && given->given() > given->capacity())
@@ -98,7 +96,7 @@ constexpr std::size_t scan_axis(
     return wrap_axis(axis, rank);
 }
 
-constexpr void require_tensors(type_list const& inputs, std::size_t first)
+constexpr void check_tensors(type_list const& inputs, std::size_t first)
 {
     for (std::size_t i = first; i < inputs.size(); ++i)
         if (!inputs[i].is_tensor())
@@ -152,7 +150,7 @@ constexpr partial_type drop_leading(partial_type const& type, std::size_t count)
     return type.with_shape(dims);
 }
 
-constexpr void require_batch_size(type_list const& inputs, scan_layout const& layout, dim const& batch_size)
+constexpr void check_batch_size(type_list const& inputs, scan_layout const& layout, dim const& batch_size)
 {
     for (std::size_t i = 0; i < layout.states; ++i) {
         partial_shape const& state = inputs[layout.leading_inputs + i].shape();
@@ -180,7 +178,7 @@ XLOOM_LIST_CONSTEXPR scan_elements take_batched_elements(type_list const& inputs
     }
     taken.batch_size = merge_shared("batch size", batch_sizes);
     taken.length = merge_shared("sequence length", lengths);
-    require_batch_size(inputs, layout, taken.batch_size);
+    check_batch_size(inputs, layout, taken.batch_size);
     return taken;
 }
 
@@ -209,7 +207,7 @@ constexpr partial_shape with_leading(partial_shape dims, dim const& leading)
     return dims;
 }
 
-constexpr void require_body_outputs(type_list const& returned, std::size_t output_count)
+constexpr void check_body_outputs(type_list const& returned, std::size_t output_count)
 {
     if (returned.size() != output_count)
         fail<type_error>(
@@ -256,7 +254,7 @@ XLOOM_LIST_CONSTEXPR type_list scan_outputs(type_list inferred, type_list const&
     std::optional<axes> const& scan_output_axes)
 {
     if (!returned.empty())
-        require_body_outputs(returned, inferred.size());
+        check_body_outputs(returned, inferred.size());
     for (std::size_t i = 0; i < returned.size(); ++i) {
         partial_shape const& result = returned[i].shape();
         if (i < layout.states && is_batched)
@@ -318,12 +316,12 @@ XLOOM_LIST_CONSTEXPR type_list infer_scan(
     detail::scan_layout const layout =
         detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
-        detail::require_axis_count(
+        detail::check_axis_count(
             "scan_input_axes", attributes.scan_input_axes, layout.scan_inputs, "scan input");
-        detail::require_axis_count(
+        detail::check_axis_count(
             "scan_output_axes", attributes.scan_output_axes, layout.scan_outputs, "scan output");
     }
-    detail::require_tensors(inputs, layout.leading_inputs);
+    detail::check_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
     detail::scan_elements const taken =
         detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);

@@ -1,6 +1,6 @@
 // Gather and Scatter of all kinds.
 
-#include <xloom/infer/scatter_nd.hpp>
+#include <xloom/infer/indexing.hpp>
 #include <xloom/types.hpp>
 
 #include "call.hpp"

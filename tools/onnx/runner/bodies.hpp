@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/infer/type_lists.hpp>
+#include <xloom/infer/versions.hpp>
 
 #include "graph.hpp"
 #include "type_rules.hpp"

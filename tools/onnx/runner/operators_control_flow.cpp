@@ -9,7 +9,6 @@
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/merge.hpp>
-#include <xloom/infer/union.hpp>
 
 namespace runner {
 

@@ -4,10 +4,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
-#include <xloom/infer/gather_elements.hpp>
-#include <xloom/infer/gather_nd.hpp>
-#include <xloom/infer/scatter_elements.hpp>
-#include <xloom/infer/scatter_nd.hpp>
+#include <xloom/infer/indexing.hpp>
 #include <xloom_onnx/gather.hpp>
 
 #include "axis.hpp"

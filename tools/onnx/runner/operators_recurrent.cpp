@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <xloom/infer/attn_lstm.hpp>
-#include <xloom/infer/gru.hpp>
-#include <xloom/infer/lstm.hpp>
-#include <xloom/infer/rnn.hpp>
+#include <xloom/infer/recurrent.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm.hpp>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <xloom/infer/union.hpp>
+#include <xloom/infer/merge.hpp>
 #include <xloom_onnx/sequence.hpp>
 
 #include "axis.hpp"

@@ -82,7 +82,7 @@ public:
 
     constexpr void push_back(T const& item)
     {
-        require_room_for(size_ + 1);
+        check_room_for(size_ + 1);
         items_[size_++] = item;
     }
 
@@ -106,7 +106,7 @@ public:
     constexpr void assign(Iterator first, Iterator last)
     {
         if constexpr (std::forward_iterator<Iterator>)
-            require_room_for(static_cast<std::size_t>(std::distance(first, last)));
+            check_room_for(static_cast<std::size_t>(std::distance(first, last)));
         for (size_ = 0; first != last; ++first)
             if constexpr (std::forward_iterator<Iterator>)
                 items_[size_++] = static_cast<T>(*first);
@@ -116,7 +116,7 @@ public:
 
     constexpr void resize(std::size_t size, T const& value = T{})
     {
-        require_room_for(size);
+        check_room_for(size);
         for (std::size_t i = size_; i < size; ++i)
             items_[i] = value;
         size_ = size;
@@ -134,7 +134,7 @@ public:
     }
 
 private:
-    static constexpr void require_room_for(std::size_t size)
+    static constexpr void check_room_for(std::size_t size)
     {
         if (size > Capacity)
             detail::fail<option_error>("xloom: a list holds at most ", Capacity,

@@ -198,7 +198,7 @@ public:
     template <class E>
     basic_element_view& operator=(xt::xexpression<E> const& expression)
     {
-        require_shape_of(expression.derived_cast());
+        check_shape_of(expression.derived_cast());
         return semantic_base::operator=(expression);
     }
 
@@ -206,7 +206,7 @@ public:
     template <class E>
     basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
     {
-        require_shape_of(expression.derived_cast());
+        check_shape_of(expression.derived_cast());
         xt::assign_xexpression(*this, expression);
         return *this;
     }
@@ -252,7 +252,7 @@ private:
     friend class xt::xcontainer<basic_element_view>;
 
     template <class E>
-    void require_shape_of(E const& expression) const
+    void check_shape_of(E const& expression) const
     {
         using other = typename E::shape_type;
         if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
