@@ -68,7 +68,7 @@ class loop_pullback {
     static constexpr std::string_view op = "xloom::loop_vjp";
 
 public:
-    loop_pullback(Body body, BodyVjp body_vjp, held_pack_t<Params> params, checkpoint const& checkpoints)
+    loop_pullback(Body body, BodyVjp body_vjp, held_operands_t<Params> params, checkpoint const& checkpoints)
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
           params_(std::move(params)),
@@ -104,7 +104,7 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
-            operand_cotangents by{state(ct_states), detail::zeros_like_pack<Params>(params)};
+            operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
             detail::check_loop_cotangents(op, record, detail::leaves(by.init), ct_ys);
@@ -112,7 +112,7 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::require_room(op, i, std::get<i>(carried), value, t);
+                    detail::check_room(op, i, std::get<i>(carried), value, t);
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
@@ -127,7 +127,7 @@ public:
 private:
     Body body_;
     BodyVjp body_vjp_;
-    held_pack_t<Params> params_;
+    held_operands_t<Params> params_;
     loop_residuals<state> residuals_;
 };
 

@@ -140,7 +140,7 @@ class scan_pullback {
     static constexpr std::string_view op = "xloom::scan_vjp";
 
 public:
-    scan_pullback(Body body, BodyVjp body_vjp, held_pack_t<Inputs> inputs, held_pack_t<Params> params,
+    scan_pullback(Body body, BodyVjp body_vjp, held_operands_t<Inputs> inputs, held_operands_t<Params> params,
         checkpoint const& checkpoints, scan_options const& options)
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
@@ -185,8 +185,8 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
-            operand_cotangents by{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
-                detail::zeros_like_pack<Params>(params)};
+            operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
+                detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             scan_backward_operands const operands{inputs, params,
                 detail::const_leaves(detail::leaves(by.init)),
@@ -210,8 +210,8 @@ public:
 private:
     Body body_;
     BodyVjp body_vjp_;
-    held_pack_t<Inputs> inputs_;
-    held_pack_t<Params> params_;
+    held_operands_t<Inputs> inputs_;
+    held_operands_t<Params> params_;
     scan_residuals<state> residuals_;
     scan_options options_;
 };
@@ -239,7 +239,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     scan_options const& options, Env const&... env)
 {
     using state = owned_t<Init>;
-    using inputs = const_leaves_t<held_pack_t<Inputs>>;
+    using inputs = const_leaves_t<held_operands_t<Inputs>>;
     using callable = std::remove_reference_t<Body>;
     using call = scan_param_call<callable, state, inputs, Params, LeadingAxis>;
     if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
