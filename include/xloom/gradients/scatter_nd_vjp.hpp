@@ -267,8 +267,8 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
 /// Errors    as scatter_nd_vjp, before the first write. shape_error: ct_data does not have data's shape, or
 ///           ct_updates not that of updates. overlap_error: a gradient shares memory with an operand or with
 ///           the other gradient.
-/// Cost      as scatter_nd_vjp; gradients of mul, max and min are computed first and then added, those of another
-///           layout than row-major in a copy.
+/// Cost      as scatter_nd_vjp; gradients of mul, max and min are computed first and then added, those of
+///           another layout than row-major in a copy.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5};
