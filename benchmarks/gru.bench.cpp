@@ -39,7 +39,7 @@ struct gru_operands : recurrent_operands {
           W_turned(xt::transpose(xt::view(W, 0))),
           R_turned(xt::transpose(xt::view(R, 0))),
           packed(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options()),
-          workspace(xloom::gru_workspace(packed, {s.T, s.N}))
+          workspace(xloom::recurrent_workspace(packed, {s.T, s.N}))
     {}
 
     xloom::gru_options options() const { return {.linear_before_reset = size.linear_before_reset}; }

@@ -42,7 +42,7 @@ struct lstm_operands : recurrent_operands {
           W_turned(xt::transpose(xt::view(W, 0))),
           R_turned(xt::transpose(xt::view(R, 0))),
           packed(xloom::lstm_constants<float>{.W = W, .R = R, .B = B}),
-          workspace(xloom::lstm_workspace(packed, {s.T, s.N}, policy))
+          workspace(xloom::recurrent_workspace(packed, {s.T, s.N}, policy))
     {}
 };
 

@@ -111,7 +111,7 @@ TEST_CASE("attn_lstm: alignments, and the attention that a stream goes on with")
     xt::xtensor<float, 2> const V{{1}};
     matrices const M{{{1}, {-1}}};
     attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = zeros, .MW = ones, .V = V});
-    auto workspace = attn_lstm_workspace(weights, {.T = 2, .N = 1, .S = 2});
+    auto workspace = attention_workspace(weights, {.T = 2, .N = 1, .S = 2});
     xt::xtensor<float, 4> alignments = xt::zeros<float>({2, 1, 1, 2});
     matrices Y_attention = xt::zeros<float>({1, 1, 1});
 
@@ -176,8 +176,8 @@ TEST_CASE("attn_lstm: each activation in each place")
 
 TEST_CASE("attn_lstm: many steps together, or one step of many rows")
 {
-    for (detail::batch_sizes const& each : {detail::batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13},
-             {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
+    for (batch_sizes const& each : {batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48},
+             {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_attention), unsigned(with_all)}) {
             std::mt19937 random(static_cast<unsigned>(each.T));
             textbook::attn_lstm_options options;

@@ -85,9 +85,8 @@ struct gru_family {
     }
 
     template <class T>
-    static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
+    static xloom::recurrent_workspace<T> workspace(weights<T> const& packed, xloom::batch_sizes const& batch)
     {
-        return xloom::gru_workspace(packed, batch);
+        return xloom::recurrent_workspace(packed, batch);
     }
 };

@@ -96,9 +96,8 @@ struct lstm_family {
     }
 
     template <class T>
-    static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
+    static xloom::recurrent_workspace<T> workspace(weights<T> const& packed, xloom::batch_sizes const& batch)
     {
-        return xloom::lstm_workspace(packed, batch);
+        return xloom::recurrent_workspace(packed, batch);
     }
 };

@@ -139,7 +139,7 @@ void check_every_activation(std::initializer_list<xloom::activation> defaults)
 template <class Family, class T>
 void check_chunks()
 {
-    using batch = xloom::detail::batch_sizes;
+    using batch = xloom::batch_sizes;
     for (batch const& each :
         {batch{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_none), unsigned(with_all)}) {

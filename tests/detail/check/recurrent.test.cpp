@@ -44,7 +44,7 @@ constexpr bool weights_that_fit()
            is(detail::check_weights(op, options{.direction = direction::bidirectional, .hidden_size = 7},
                   shape{2, 28, 5}, shape{2, 28, 7}),
                2, 5, 7) &&
-           is(detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 3), 1, 0, 2);
+           is(detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, {.C = 3}), 1, 0, 2);
 }
 
 /// Weights and batches whose sizes in bytes are large, and representable.
@@ -152,7 +152,7 @@ TEST_CASE("recurrent checks: weights")
     };
     constexpr auto no_H = [] { return detail::check_weights(op, options{}, shape{1, 0, 3}, shape{1, 0, 0}); };
     constexpr auto narrow = [] {
-        return detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 4);
+        return detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, {.C = 4});
     };
     static_assert(!is_constant<no_W> && !is_constant<flat_R> && !is_constant<other_H> && !is_constant<no_H> &&
                   !is_constant<narrow>);
@@ -258,11 +258,12 @@ TEST_CASE("recurrent checks: states, every one that does not fit")
 
 TEST_CASE("recurrent checks: outputs have memory of their own, but for the state that one continues")
 {
-    using detail::named_block;
+    using detail::named_operand;
     memory_block const state = block(1000, {2, 3}, {3, 1}), elsewhere = block(2000, {2, 3}, {3, 1}),
                        input = block(3000, {6}, {1}), within = block(1020, {1}, {1}),
                        repeated = block(1000, {4, 2}, {1, 1});
-    auto const check = [](std::vector<named_block> const& outputs, std::vector<named_block> const& inputs) {
+    auto const check = [](std::vector<named_operand> const& outputs,
+                           std::vector<named_operand> const& inputs) {
         detail::check_apart(op, outputs, inputs);
     };
     CHECK_NOTHROW(

@@ -1,5 +1,5 @@
 #pragma once
-// The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
+// The operands of a call by their names, and the checks of outputs: their shapes, and memory of their own.
 
 #include <array>
 #include <span>
@@ -15,7 +15,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class Ref>
 named_operand named(std::string_view name, Ref const& operand, std::string_view may_alias = {})
 {
-    return {name, block_if_given(operand), operand.rank(), may_alias};
+    return {name, block_if_given(operand), may_alias, operand.rank()};
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
