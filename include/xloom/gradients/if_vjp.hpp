@@ -25,9 +25,7 @@ namespace detail {
 
 /// The call of a branch with operands.
 template <class Branch, class Operands>
-struct branch_call : call_of<Branch, const_leaves_t<Operands>> {
-    using arguments = const_leaves_t<Operands>;
-};
+struct branch_call : call_of<Branch, const_leaves_t<Operands>> {};
 
 /// The call of a branch's VJP: branch_vjp(operand const&..., result cotangent const&..., operand
 /// cotangent&...).

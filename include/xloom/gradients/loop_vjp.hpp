@@ -134,10 +134,8 @@ private:
 /// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param
 /// const&...).
 template <class Body, class State, class Params>
-struct loop_param_call {
-    using arguments = joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>;
-    using call = call_of<Body, arguments>;
-    static constexpr bool is_valid = call::is_valid;
+struct loop_param_call
+    : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>> {
 };
 
 /// The requirements of loop on the operands and on the step that a body returns.
@@ -145,7 +143,7 @@ template <class Call, class State>
 struct fits_loop {
     static consteval bool holds()
     {
-        return is_valid_loop<callable_returning<typename Call::call::result>, State>();
+        return is_valid_loop<callable_returning<typename Call::result>, State>();
     }
 };
 
@@ -206,8 +204,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loo
     if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
                       has_zero_cotangents<Params>, is_loop_body<call>, fits_loop<call, state>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
-        loop_pullback<bare<typename call::call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init,
-            Params>
+        loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(env...));
         auto result = pullback.run_forward(state(std::forward<Init>(init)), options);

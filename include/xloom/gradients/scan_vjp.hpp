@@ -218,19 +218,16 @@ private:
 
 /// The call of a pure body with parameters: body(state const&..., element const&..., param const&...).
 template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
-struct scan_param_call {
-    using arguments =
-        joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>;
-    using call = call_of<Body, arguments>;
-    static constexpr bool is_valid = call::is_valid;
-};
+struct scan_param_call
+    : call_of<Body,
+          joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>> {};
 
 /// The requirements of scan on the operands and on the step that a body returns.
 template <class Call, class State, class Inputs, bool LeadingAxis>
 struct fits_scan {
     static consteval bool holds()
     {
-        return is_valid_scan<callable_returning<typename Call::call::result>, State, Inputs, LeadingAxis>();
+        return is_valid_scan<callable_returning<typename Call::result>, State, Inputs, LeadingAxis>();
     }
 };
 
@@ -246,8 +243,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
                       has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
                       is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
-        scan_pullback<LeadingAxis, bare<typename call::call::result>, std::decay_t<Body>,
-            std::decay_t<BodyVjp>, Init, Inputs, Params>
+        scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
+            Init, Inputs, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Inputs>(scan_inputs)), detail::hold(std::forward<Params>(params)),
                 checkpoint_of(env...), options);

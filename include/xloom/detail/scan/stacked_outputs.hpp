@@ -46,7 +46,7 @@ public:
     output_writer(Item* data, kernel::time_axis const& time)
         : data_(data),
           at_(time.first),
-          step_(time.step),
+          stride_(time.step),
           element_(time.element),
           in_place_(is_row_major(time.element)),
           count_(element_count(time.element.dims))
@@ -65,15 +65,15 @@ public:
         else
             kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
                 enable_tensor<Y>::data(y), data_ + at_);
-        at_ += step_;
+        at_ += stride_;
     }
 
-    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * stride_; }
 
 private:
     Item* data_ = nullptr;
     std::ptrdiff_t at_ = 0;
-    std::ptrdiff_t step_ = 0;
+    std::ptrdiff_t stride_ = 0;
     strided_layout element_{};
     bool in_place_ = true;
     std::size_t count_ = 0;
