@@ -123,7 +123,7 @@ TEST_CASE("recurrent limits: weights that repeat one number more often than can 
     refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 1152921504606846976] and R "
            "is [1, 4, 1]. Reduce them.",
         [&] { lstm_weights<float>({.W = W, .R = R}); });
-    refuse("xloom: what an operator computes with must fit in memory, but its sizes need more bytes than "
+    refuse("xloom: the buffers of an operator must fit in memory, but its sizes need more bytes than "
            "std::ptrdiff_t can count. Choose smaller sizes.",
         [&] { lstm_weights<float>({.W = half, .R = R}); });
 

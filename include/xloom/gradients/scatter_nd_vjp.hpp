@@ -184,7 +184,7 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///     max, min    as an update                                    s / n if it is one of the n values that
 ///                                                                 equal the result, else 0
 ///
-/// A slot without updates: s. With include_self = false the old value is none of the values, and its gradient
+/// A slot without updates: s. With include_self = false the old value does not take part, and its gradient
 /// is 0 where there are updates.
 ///
 /// Shapes    data, indices and updates as for scatter_nd, ct as data. The results are ct_data as data and

@@ -221,11 +221,13 @@ TEST_CASE("recurrent checks: X, and a Y that could be counted")
     constexpr auto long_one = [] { return detail::check_X(op, {huge, 1, 0}, {2, 0, 2}, 0).T; };
     static_assert(!is_constant<wide> && !is_constant<flat> && !is_constant<long_one>);
     CHECK_THROWS_WITH_AS(wide(),
-        "xloom::op: X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that "
+        "xloom::op: X must have the shape [T, N, I] with I = 3, the last axis of W, but X is [5, 2, 4]. Give "
+        "X that "
         "shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(flat(),
-        "xloom::op: X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 3]. Give X that "
+        "xloom::op: X must have the shape [N, T, I] with I = 3, the last axis of W, but X is [5, 3]. Give X "
+        "that "
         "shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_one(),
