@@ -1,5 +1,6 @@
 #pragma once
-// The memory of gradients and of the values that they are computed from, and loops over parts of it on threads.
+// The memory of gradients and of the values that they are computed from, and loops over parts of it on
+// threads.
 
 #include <cstddef>
 #include <optional>
