@@ -334,9 +334,9 @@ TEST_CASE("recurrent operators and selective scans")
     xt::xtensor<float, 4> Y = numbers<float>(T, 1, N, H);
     matrices const ct_state = h;
 
-    lstm_weights<float> const lstm({W, R});
-    gru_weights<float> const gru({W3, R3});
-    rnn_weights<float> const rnn({W1, R1});
+    lstm_weights<float> const lstm({W, R}, {}, for_training);
+    gru_weights<float> const gru({W3, R3}, {}, for_training);
+    rnn_weights<float> const rnn({W1, R1}, {}, for_training);
     recurrent_workspace<float> enough;
     lstm_residuals<float> of_lstm;
     gru_residuals<float> of_gru;
@@ -344,9 +344,6 @@ TEST_CASE("recurrent operators and selective scans")
     lstm_forward_into(X, lstm, {.sequence_lens = lengths}, {}, of_lstm, enough);
     gru_forward_into(X, gru, {.sequence_lens = lengths}, {}, of_gru, enough);
     rnn_forward_into(X, rnn, {.sequence_lens = lengths}, {}, of_rnn, enough);
-    lstm_weights<float> const lstm_back({W, R}, {}, for_training);
-    gru_weights<float> const gru_back({W3, R3}, {}, for_training);
-    rnn_weights<float> const rnn_back({W1, R1}, {}, for_training);
 
     constexpr std::size_t S = 5, E = 6, A = 3;
     matrices const M = numbers<float>(N, S, E), QW = numbers<float>(1, H, A), MW = numbers<float>(1, E, A),
@@ -418,7 +415,7 @@ TEST_CASE("recurrent operators and selective scans")
             "lstm_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                lstm_vjp_into(X, lstm_back, of_lstm, {.Y_h = ct_h},
+                lstm_vjp_into(X, lstm, of_lstm, {.Y_h = ct_state},
                     {.X = ct_X, .W = ct_W, .R = ct_R, .initial_h = ct_h}, workspace, threads);
             },
             ct_X, ct_W, ct_R, ct_h),
@@ -426,7 +423,7 @@ TEST_CASE("recurrent operators and selective scans")
             "gru_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                gru_vjp_into(X, gru_back, of_gru, {.Y_h = ct_h}, {.X = ct_X, .W = ct_W3, .initial_h = ct_h},
+                gru_vjp_into(X, gru, of_gru, {.Y_h = ct_state}, {.X = ct_X, .W = ct_W3, .initial_h = ct_h},
                     workspace, threads);
             },
             ct_X, ct_W3, ct_h),
@@ -434,7 +431,7 @@ TEST_CASE("recurrent operators and selective scans")
             "rnn_vjp_into",
             [&] {
                 recurrent_workspace<float> workspace;
-                rnn_vjp_into(X, rnn_back, of_rnn, {.Y_h = ct_h}, {.X = ct_X, .W = ct_W1, .initial_h = ct_h},
+                rnn_vjp_into(X, rnn, of_rnn, {.Y_h = ct_state}, {.X = ct_X, .W = ct_W1, .initial_h = ct_h},
                     workspace, threads);
             },
             ct_X, ct_W1, ct_h),

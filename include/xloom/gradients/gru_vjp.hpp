@@ -16,11 +16,11 @@ namespace xloom::inline XLOOM_ABI {
 template <class Item>
 using gru_residuals = detail::residuals_for<detail::gru_family, Item>;
 
-/// The cotangents of a GRU's outputs; {} omits one, which is zeros.
+/// The cotangents of a GRU's outputs: Y, Y_h; {} omits one, which is zeros.
 template <class Item>
 using gru_cotangents = detail::single_state_cotangents<Item>;
 
-/// The cotangents of a GRU's inputs, to which gru_vjp_into adds; {} omits one.
+/// The cotangents of a GRU's inputs, to which gru_vjp_into adds: X, W, R, B, initial_h; {} omits one.
 template <class Item>
 using gru_gradients = detail::single_state_gradients<Item>;
 

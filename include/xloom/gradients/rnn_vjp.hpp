@@ -16,11 +16,11 @@ namespace xloom::inline XLOOM_ABI {
 template <class Item>
 using rnn_residuals = detail::residuals_for<detail::rnn_family, Item>;
 
-/// The cotangents of an RNN's outputs; {} omits one, which is zeros.
+/// The cotangents of an RNN's outputs: Y, Y_h; {} omits one, which is zeros.
 template <class Item>
 using rnn_cotangents = detail::single_state_cotangents<Item>;
 
-/// The cotangents of an RNN's inputs, to which rnn_vjp_into adds; {} omits one.
+/// The cotangents of an RNN's inputs, to which rnn_vjp_into adds: X, W, R, B, initial_h; {} omits one.
 template <class Item>
 using rnn_gradients = detail::single_state_gradients<Item>;
 

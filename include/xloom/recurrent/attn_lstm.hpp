@@ -88,11 +88,13 @@ struct attn_lstm_options {
 
 /// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the
 /// memory, moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
-/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
+/// constructors from constants, options and maybe a weight_storage or for_training, and assign, which packs
+/// other constants.
 ///
 /// Errors    shape_error, option_error: as attn_lstm. option_error: the storage cannot hold one of the
 ///           weights.
-/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors. With
+///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, Item>;
 
@@ -270,8 +272,8 @@ attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
 }
 
 /// Computes AttnLSTM into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough, as attention_workspace(weights, {.T =
-/// 100, .N = 8, .S = 50}) is for up to 100 steps of 8 rows with memories of 50.
+/// caller's workspace: it allocates nothing if that is large enough. attention_workspace(weights, {T, N,
+/// S}) is for up to T steps, N rows and S steps of memory.
 ///
 /// Errors    as attn_lstm; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h, Y_c, Y_attention and Y_alignment may be the same tensors as

@@ -69,10 +69,12 @@ struct lstm_options {
 
 /// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
 /// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
-/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
+/// constructors from constants, options and maybe a weight_storage or for_training, and assign, which packs
+/// other constants.
 ///
 /// Errors    shape_error, option_error: as lstm. option_error: the storage cannot hold one of the weights.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors. With
+///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using lstm_weights = detail::recurrent_weights<detail::lstm_family, Item>;
 
@@ -152,8 +154,8 @@ lstm_result<Item> lstm(
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough, as recurrent_workspace(weights, {.T =
-/// 100, .N = 8}) is for up to 100 steps of 8 rows.
+/// caller's workspace: it allocates nothing if that is large enough. recurrent_workspace(weights, {T, N}) is
+/// for up to T steps and N rows.
 ///
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream

@@ -8,23 +8,24 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
+/// The inputs of an RNN under ONNX's names, in ONNX's order: W, R, B, sequence_lens, initial_h; {} omits one.
+/// Tensors may have any strides.
 template <class Item>
 using rnn_inputs = detail::single_state_inputs<Item>;
 
-/// The inputs of an RNN that are constant over calls.
+/// The inputs of an RNN that are constant over calls: W, R, B.
 template <class Item>
 using rnn_constants = detail::single_state_constants<Item>;
 
-/// The inputs of an RNN, except X, that vary from call to call.
+/// The inputs of an RNN, except X, that vary from call to call: sequence_lens, initial_h.
 template <class Item>
 using rnn_start = detail::single_state_start<Item>;
 
-/// The outputs of rnn_into; {} omits one.
+/// The outputs of rnn_into: Y, Y_h; {} omits one.
 template <class Item>
 using rnn_outputs = detail::single_state_outputs<Item>;
 
-/// The outputs of rnn, in the shapes given there.
+/// The outputs of rnn, in the shapes given there: Y, Y_h.
 template <class Item>
 using rnn_result = detail::single_state_result<Item>;
 
@@ -41,10 +42,12 @@ struct rnn_options {
 
 /// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
 /// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
-/// constructors from constants, options and maybe a weight_storage, and assign, which packs other constants.
+/// constructors from constants, options and maybe a weight_storage or for_training, and assign, which packs
+/// other constants.
 ///
 /// Errors    shape_error, option_error: as rnn. option_error: the storage cannot hold one of the weights.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors. With
+///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 
@@ -106,8 +109,8 @@ rnn_result<Item> rnn(
 }
 
 /// Computes ONNX's RNN into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough, as recurrent_workspace(weights, {.T =
-/// 100, .N = 8}) is for up to 100 steps of 8 rows.
+/// caller's workspace: it allocates nothing if that is large enough. recurrent_workspace(weights, {T, N}) is
+/// for up to T steps and N rows.
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
