@@ -30,7 +30,7 @@ struct attn_lstm_backward_family : attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const I = p.I, H = p.H, step = p.gate_step;
+        std::size_t const I = p.I, H = p.H, step = p.gate_stride;
         auto const W = take_panels(packing, 4 * step, C, memory), QW = take_panels(packing, A, H, memory),
                    MW = take_panels(packing, A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));

@@ -99,7 +99,7 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const H = sizes.H, step = p.lstm.gate_step;
+        std::size_t const H = sizes.H, step = p.lstm.gate_stride;
         auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {

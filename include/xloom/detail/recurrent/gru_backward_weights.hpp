@@ -37,7 +37,7 @@ struct gru_backward_family : gru_family {
         }
         return {{.I = I,
                     .H = H,
-                    .gate_step = step,
+                    .gate_stride = step,
                     .W = W.packed(),
                     .R = R_zr.packed(),
                     .how = attributes<T>(checked, options, d)},

@@ -91,7 +91,7 @@ struct gru_family {
         kernel::gru_parameters<T> p{};
         p.I = I;
         p.H = H;
-        p.gate_step = step;
+        p.gate_stride = step;
         std::size_t const z = 0, r = 1, h = 2;
         auto const W = take_panels(packing, I, 3 * step, memory),
                    R_zr = take_panels(packing, H, 2 * step, memory),

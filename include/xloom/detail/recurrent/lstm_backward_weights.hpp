@@ -33,7 +33,7 @@ struct lstm_backward_family : lstm_family {
         }
         return {{.I = I,
                     .H = H,
-                    .gate_step = step,
+                    .gate_stride = step,
                     .W = W.packed(),
                     .R = R.packed(),
                     .how = attributes<T>(in, checked, options, d)},

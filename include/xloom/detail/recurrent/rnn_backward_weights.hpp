@@ -28,7 +28,7 @@ struct rnn_backward_family : rnn_family {
         }
         return {.I = I,
             .H = H,
-            .gate_step = step,
+            .gate_stride = step,
             .W = W.packed(),
             .R = R.packed(),
             .how = {gate_of<T>(functions[d], options.clip)}};

@@ -97,7 +97,7 @@ struct rnn_family {
             pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
-        return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias},
+        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias},
             {gate_of<T>(functions[d], options.clip)}};
     }
 };

@@ -43,13 +43,13 @@ public:
                 is_in_place_ = true;
                 return;
             }
-        std::size_t const step = kernel::row_step<T>(columns_);
+        std::size_t const step = kernel::row_stride<T>(columns_);
         sums_ = {memory.take(rows_, step), step};
     }
 
     bool is_given() const { return is_given_; }
     std::size_t rows() const { return rows_; }
-    kernel::rows_of<T> sums() const { return sums_; }
+    kernel::row_span<T> sums() const { return sums_; }
 
     /// Writes rows [begin, end) of the gradient, zeros if nothing was added.
     void finish(std::size_t begin, std::size_t end, bool is_zero) const
@@ -62,7 +62,7 @@ public:
             if (is_zero)
                 zero_fill(to, 0, columns_);
             else
-                kernel::copy_row<T, Item>({sums_.first + row * sums_.step}, columns_, to);
+                kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to);
         }
     }
 
@@ -70,7 +70,7 @@ private:
     std::size_t rows_ = 0, columns_ = 0;
     Item* first_ = nullptr;
     std::ptrdiff_t row_step_ = 0, item_step_ = 0;
-    kernel::rows_of<T> sums_{nullptr, 0};
+    kernel::row_span<T> sums_{nullptr, 0};
     bool is_given_ = false, is_in_place_ = false;
 };
 
