@@ -186,8 +186,8 @@ struct recurrence_vjp_types {
     }
 };
 
-/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given are
-/// added to. Requires valid types and no lazy operands.
+/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
+/// are added to. Requires valid types and no lazy operands.
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
     CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
@@ -262,8 +262,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 
 } // namespace detail
 
-/// Computes the vector-Jacobian product of linear_recurrence and adds it to the caller's gradients by a, b and
-/// h0, where ct_h is the cotangent of h.
+/// Computes the vector-Jacobian product of linear_recurrence and adds it to the caller's gradients by a, b
+/// and h0, where ct_h is the cotangent of h.
 ///
 ///     for t in reversed(range(T)):
 ///         ct[t] = ct_h[t] + a[t+1] * ct[t+1]     # 0 beyond the end
@@ -278,8 +278,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
-/// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of a, and
-///           what linear_recurrence_into does.
+/// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of
+///           a, and what linear_recurrence_into does.
 /// Aliasing  b is not read. Any other overlap with a gradient is an overlap_error.
 /// Example
 /// ```cpp

@@ -3,8 +3,8 @@
 // and the products start + transpose(a) b that are the gradients of weights.
 //
 // Residuals are the sums of the gates, before they are clipped, and the states that these do not determine.
-// All else is computed again: gates with their derivatives, and h. So every option and activation has the same
-// residuals, and derivatives are exact where the value of a gate does not determine them.
+// All else is computed again: gates with their derivatives, and h. So every option and activation has the
+// same residuals, and derivatives are exact where the value of a gate does not determine them.
 
 #include <algorithm>
 #include <array>

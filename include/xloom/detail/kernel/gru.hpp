@@ -24,8 +24,8 @@ bool is_plain(gru_attributes<T> const& how) noexcept
            !how.f.is_clipped;
 }
 
-/// The constants of one direction. The gates are z, r, h; R [H, 2 gate_stride] is that of z and r, bias excludes
-/// Rb_h if linear_before_reset.
+/// The constants of one direction. The gates are z, r, h; R [H, 2 gate_stride] is that of z and r, bias
+/// excludes Rb_h if linear_before_reset.
 template <class T>
 struct gru_parameters : cell_parameters<T, 3> {
     stored_panels<T> R_h; ///< [H, gate_stride]

@@ -60,8 +60,8 @@ private:
     };
 };
 
-/// The constants of one direction of a backward pass. The gates of W are h, z, r; R [2 gate_stride, H] is that of
-/// z and r, and if linear_before_reset [3 gate_stride, H], of z, r and h.
+/// The constants of one direction of a backward pass. The gates of W are h, z, r; R [2 gate_stride, H] is
+/// that of z and r, and if linear_before_reset [3 gate_stride, H], of z, r and h.
 template <class T>
 struct gru_backward_parameters : cell_backward_parameters<T, 3, gru_attributes<T>> {
     panels<T> R_h; ///< [gate_stride, H]; not used if linear_before_reset

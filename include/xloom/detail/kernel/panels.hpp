@@ -1,6 +1,6 @@
 #pragma once
-// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type that
-// computes or in a narrow one, and rows in blocks whose sums fit in registers.
+// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type
+// that computes or in a narrow one, and rows in blocks whose sums fit in registers.
 //
 // Why functions for narrow panels: only a program that packs them compiles their products.
 

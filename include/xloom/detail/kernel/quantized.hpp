@@ -1,6 +1,6 @@
 #pragma once
-// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits with
-// one of 8 bits.
+// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits
+// with one of 8 bits.
 
 #include <algorithm>
 #include <array>

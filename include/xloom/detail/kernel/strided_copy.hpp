@@ -10,8 +10,8 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Assigns the item from[i * from_stride + j] to to[j * to_stride + i], for i < rows and j < columns. Requires
-/// that the two do not overlap.
+/// Assigns the item from[i * from_stride + j] to to[j * to_stride + i], for i < rows and j < columns.
+/// Requires that the two do not overlap.
 ///
 /// Eight rows at a time: their cache lines stay in the L1 cache while all columns are copied, and eight items
 /// in a row are stored.
