@@ -53,7 +53,8 @@ private:
 };
 
 /// The work of this rank in a call that all ranks make. The first exception is stored, and agree() throws it
-/// on all ranks; until then the rank takes part in the communication, so that no other rank waits for it forever.
+/// on all ranks; until then the rank takes part in the communication, so that no other rank waits for it
+/// forever.
 class rank_attempt {
 public:
     /// Runs a part of the work, unless an earlier one failed. Requires that f does not communicate.
