@@ -2,7 +2,7 @@
 // ONNX Runtime, which require all of it. The keys of the memory, which a stream computes once, are computed
 // in every call of every series.
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "attn_lstm_operands.hpp"

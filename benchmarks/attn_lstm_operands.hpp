@@ -33,11 +33,9 @@ inline std::string text_of(attn_lstm_sizes const& s)
 }
 
 template <class Policy>
-struct attn_lstm_operands : recurrent_operands {
+struct attn_lstm_operands : recurrent_operands, recurrent_inputs {
     attn_lstm_sizes size;
     Policy policy;
-    cube X, W, R;
-    matrix B;
     cube QW, MW;
     matrix V;
     cube M, AW;
@@ -47,12 +45,9 @@ struct attn_lstm_operands : recurrent_operands {
     attn_lstm_operands(attn_lstm_sizes const& s, Policy const& its_policy)
         : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s, its_policy.concurrency()),
               s.N == 1},
+          recurrent_inputs(s.T, s.N, s.I, s.H, 4, s.I + s.C()),
           size(s),
           policy(its_policy),
-          X(uniform<cube>({s.T, s.N, s.I}, 1, 1.0)),
-          W(uniform<cube>({1, 4 * s.H, s.I + s.C()}, 2, weight_limit(s.H))),
-          R(uniform<cube>({1, 4 * s.H, s.H}, 3, weight_limit(s.H))),
-          B(uniform<matrix>({1, 8 * s.H}, 4, weight_limit(s.H))),
           QW(uniform<cube>({1, s.H, s.A}, 5, weight_limit(s.H))),
           MW(uniform<cube>({1, s.E, s.A}, 6, weight_limit(s.H))),
           V(uniform<matrix>({1, s.A}, 7, weight_limit(s.H))),

@@ -18,7 +18,7 @@ struct backward_operands : attn_lstm_operands<xloom::serial_policy> {
     recurrent_results first, ct; ///< first: the outputs that the residuals belong to
     std::vector<cube> found;     ///< the cotangents of X, W, R, QW, MW, M, AW
     matrix ct_B, ct_V;
-    xloom::attn_lstm_backward_weights<float> backward_weights;
+    xloom::attn_lstm_weights<float> trained;
     xloom::attn_lstm_residuals<float> residuals{};
     bool is_forward = false; ///< the last pass
 
@@ -29,7 +29,7 @@ struct backward_operands : attn_lstm_operands<xloom::serial_policy> {
           found{X, W, R, QW, MW, M, AW},
           ct_B(B),
           ct_V(V),
-          backward_weights(constants())
+          trained(constants(), {}, xloom::for_training)
     {
         ct.Y = uniform<xt::xtensor<float, 4>>({s.T, std::size_t{1}, s.N, s.H}, 10, 1.0);
         xloom::attn_lstm_forward_into(
@@ -67,19 +67,22 @@ void keeping(backward_operands& o)
 void backward(backward_operands& o)
 {
     auto& g = o.found;
+    for (cube& each : g)
+        each.fill(0);
+    o.ct_B.fill(0);
+    o.ct_V.fill(0);
     xloom::attn_lstm_gradients<float> gradients{
         .X = g[0], .W = g[1], .R = g[2], .B = o.ct_B, .QW = g[3], .MW = g[4], .V = o.ct_V, .M = g[5]};
     if (o.size.L != 0)
         gradients.AW = g[6];
-    xloom::attn_lstm_vjp_into(
-        o.X, o.M, o.backward_weights, o.residuals, {.Y = o.ct.Y}, gradients, o.workspace);
+    xloom::attn_lstm_vjp_into(o.X, o.M, o.trained, o.residuals, {.Y = o.ct.Y}, gradients, o.workspace);
     o.is_forward = false;
 }
 
 /// Packing, which a training step does once.
 void packing(backward_operands& o)
 {
-    o.backward_weights = xloom::attn_lstm_backward_weights<float>(o.constants());
+    o.trained.assign(o.constants());
     backward(o);
 }
 

@@ -68,38 +68,23 @@ onnx_graph model(Operands& o)
         {bound("data", o.data), bound("indices", o.indices)}, {bound("output", o.y)});
 }
 
-template <std::size_t Rank>
-elements_operands<Rank> make(std::array<std::size_t, Rank> const& dims, std::size_t axis)
-{
-    elements_operands<Rank> o{made_up<xt::xtensor<float, Rank>>(dims),
-        xt::xtensor<std::int64_t, Rank>::from_shape(dims), xt::xtensor<float, Rank>::from_shape(dims), 0,
-        static_cast<std::int64_t>(axis)};
-    std::mt19937 random(1);
-    for (std::int64_t& index : o.indices.storage())
-        index = static_cast<std::int64_t>(random() % dims[axis]);
-    o.iterations = o.indices.size();
-    return o;
-}
-
 } // namespace
 
 int main(int argc, char** argv)
 {
-    add_case(
-        "gather_elements/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
-        std::vector<series<vectors>>{{"hand", hand_items}, {"xloom", xloom_into<vectors>},
-            {.impl = "onnxruntime", .model = model<vectors>}});
-    for (std::size_t const columns : std::initializer_list<std::size_t>{10, 1000})
-        for (std::size_t const axis : std::initializer_list<std::size_t>{0, 1}) {
-            std::size_t const rows = 1'000'000 / columns;
-            add_case(
-                "gather_elements/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
-                    "/axis:" + std::to_string(axis),
-                [=] {
-                    return make<2>({rows, columns}, axis);
-                },
-                std::vector<series<matrices>>{{"hand", axis == 0 ? hand_first_axis : hand_last_axis},
-                    {"xloom", xloom_into<matrices>}, {.impl = "onnxruntime", .model = model<matrices>}});
-        }
+    auto const make = []<std::size_t Rank>(std::array<std::size_t, Rank> const& dims, std::size_t axis) {
+        using tensor = xt::xtensor<float, Rank>;
+        auto const indices = random_indices<xt::xtensor<std::int64_t, Rank>>(dims, dims[axis]);
+        return elements_operands<Rank>{made_up<tensor>(dims), indices, tensor::from_shape(dims),
+            indices.size(), static_cast<std::int64_t>(axis)};
+    };
+    auto const along = [](void (*hand)(matrices&)) {
+        return std::vector<series<matrices>>{{"hand", hand}, {"xloom", xloom_into<matrices>},
+            {.impl = "onnxruntime", .model = model<matrices>}};
+    };
+    add_cases_along_axes<vectors, matrices>("gather_elements/f32", make,
+        {{"hand", hand_items}, {"xloom", xloom_into<vectors>},
+            {.impl = "onnxruntime", .model = model<vectors>}},
+        {along(hand_first_axis), along(hand_last_axis)});
     return run_cases(argc, argv);
 }

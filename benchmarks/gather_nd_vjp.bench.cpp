@@ -51,6 +51,7 @@ void forward(vjp_operands<T, Rank>& o)
 template <class T, std::size_t Rank>
 void xloom_into(vjp_operands<T, Rank>& o)
 {
+    std::fill(o.ct_data.begin(), o.ct_data.end(), T{});
     xloom::gather_nd_vjp_into(o.indices, o.ct, o.ct_data);
 }
 

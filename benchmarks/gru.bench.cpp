@@ -2,42 +2,24 @@
 
 #include <xloom/recurrent/gru.hpp>
 
-#include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"
 
 namespace {
 
 using namespace bench;
 
-struct gru_sizes {
-    std::size_t T, N, I, H;
-    bool linear_before_reset; ///< r scales the product R h, as in PyTorch; else h, before the product
-};
-
-recurrent_work work_of(gru_sizes const& s)
-{
-    double const T = double(s.T), N = double(s.N), I = double(s.I), H = double(s.H);
-    return {.flops = T * N * 6 * H * (I + H), .step_weights = T * 3 * H * H * sizeof(float)};
-}
-
-struct gru_operands : recurrent_operands {
-    gru_sizes size;
-    cube X, W, R;
-    matrix B;
-    matrix W_turned,
-        R_turned; ///< for the loops by hand: a row for each input, so that a step of theirs is over all gates
+struct gru_operands : recurrent_operands, recurrent_inputs {
+    cell_sizes size;
+    matrix W_turned, R_turned; ///< for the loops by hand
     xloom::gru_weights<float> packed;
     xloom::recurrent_workspace<float> workspace;
 
-    explicit gru_operands(gru_sizes const& s)
-        : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s), s.N == 1},
+    explicit gru_operands(cell_sizes const& s)
+        : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s, 3), s.N == 1},
+          recurrent_inputs(s, 3),
           size(s),
-          X(uniform<cube>({s.T, s.N, s.I}, 1, 1.0)),
-          W(uniform<cube>({1, 3 * s.H, s.I}, 2, weight_limit(s.H))),
-          R(uniform<cube>({1, 3 * s.H, s.H}, 3, weight_limit(s.H))),
-          B(uniform<matrix>({1, 6 * s.H}, 4, weight_limit(s.H))),
-          W_turned(xt::transpose(xt::view(W, 0))),
-          R_turned(xt::transpose(xt::view(R, 0))),
+          W_turned(turned(W)),
+          R_turned(turned(R)),
           packed(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options()),
           workspace(xloom::gru_workspace(packed, {s.T, s.N}))
     {}
@@ -50,8 +32,6 @@ struct gru_operands : recurrent_operands {
         return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h);
     }
 };
-
-float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 
 /// sums += row M[:, first...first + count]
 void add_products(float* sums, float const* row, matrix const& M, std::size_t first, std::size_t count)
@@ -109,11 +89,9 @@ onnx_graph model(gru_operands& o)
 
 int main(int argc, char** argv)
 {
-    for (gru_sizes const& s : {gru_sizes{10, 1, 64, 64, true}, {50, 1, 256, 256, true},
+    for (cell_sizes const& s : {cell_sizes{10, 1, 64, 64, true}, {50, 1, 256, 256, true},
              {50, 16, 256, 256, true}, {50, 16, 256, 256, false}})
-        add_case("gru" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}) +
-                     (s.linear_before_reset ? "/linear_before_reset" : ""),
-            [=] { return gru_operands(s); },
+        add_case("gru" + text_of(s), [=] { return gru_operands(s); },
             {{"hand", hand}, {"xloom", xloom_gru}, {"xloom_plain", xloom_plain},
                 {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);

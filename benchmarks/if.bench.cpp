@@ -1,7 +1,7 @@
 // Compares if_ inside a loop with C++'s if statement and with ONNX Runtime.
 
 #include <xloom/control_flow/if.hpp>
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 #include "loop_model.hpp"
 

@@ -1,7 +1,6 @@
 // Compares loop_into and loop with a hand-written loop around the same body and with ONNX Runtime.
 
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_into.hpp>
 
 #include "loop_model.hpp"
 

@@ -14,12 +14,10 @@ void xloom_plain(lstm_operands<Policy>& o)
     o.keep(xloom::lstm(o.X, {.W = o.W, .R = o.R, .B = o.B}, {}, o.policy));
 }
 
-float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
-
 template <class Policy>
 void hand(lstm_operands<Policy>& o)
 {
-    auto const [T, N, I, H] = o.size;
+    std::size_t const T = o.size.T, N = o.size.N, I = o.size.I, H = o.size.H;
     std::vector<float> sums(4 * H);
     o.y.Y_h.fill(0.0f);
     o.y.Y_c.fill(0.0f);
@@ -42,7 +40,7 @@ void hand(lstm_operands<Policy>& o)
 }
 
 template <class Policy>
-void add_lstm(lstm_sizes const& s, Policy const& policy)
+void add_lstm(cell_sizes const& s, Policy const& policy)
 {
     using operands = lstm_operands<Policy>;
     std::vector<series<operands>> all{{"xloom", xloom_lstm<Policy>}, {"xloom_plain", xloom_plain<Policy>}};
@@ -50,15 +48,14 @@ void add_lstm(lstm_sizes const& s, Policy const& policy)
         all.push_back({"hand", hand<Policy>});
     all.push_back({.impl = "onnxruntime", .model = lstm_model<Policy>});
     add_case(
-        "lstm" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}),
-        [=] { return operands(s, policy); }, all, policy.concurrency());
+        "lstm" + text_of(s), [=] { return operands(s, policy); }, all, policy.concurrency());
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    for (lstm_sizes const& s : {lstm_sizes{10, 1, 64, 64}, {50, 1, 256, 256}, {50, 16, 256, 256},
+    for (cell_sizes const& s : {cell_sizes{10, 1, 64, 64}, {50, 1, 256, 256}, {50, 16, 256, 256},
              {50, 32, 512, 512}, {100, 64, 128, 128}}) {
         add_lstm(s, xloom::serial);
         add_lstm(s, xloom::tbb_policy(2));

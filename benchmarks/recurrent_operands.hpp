@@ -1,11 +1,13 @@
 #pragma once
-// Shared by the benchmarks of lstm and attn_lstm: operands, the comparison of results, and the counters of a
-// series.
+// Shared by the benchmarks of recurrent operators: sizes, inputs, the comparison of results, and the counters
+// of a series.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "peak.hpp"
 #include "support.hpp"
@@ -19,12 +21,66 @@ using cube = xt::xtensor<float, 3>;
 /// The magnitude of the weights of a cell with H states, which keeps its sums as large as a state.
 inline double weight_limit(std::size_t H) { return 1.0 / std::sqrt(static_cast<double>(H)); }
 
-/// sums += item * row, for the hand-written loops.
+// For the hand-written loops.
+
+inline float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+
+/// The transpose of M [1, rows, columns]: a row for each input, so that a step is over all gates.
+inline matrix turned(cube const& M)
+{
+    matrix to = matrix::from_shape({M.shape(2), M.shape(1)});
+    for (std::size_t row = 0; row < M.shape(1); ++row)
+        for (std::size_t column = 0; column < M.shape(2); ++column)
+            to(column, row) = M(0, row, column);
+    return to;
+}
+
+/// sums += item * row.
 inline void add_product(float* __restrict sums, float item, float const* __restrict row, std::size_t count)
 {
     for (std::size_t j = 0; j < count; ++j)
         sums[j] += item * row[j];
 }
+
+/// "/T:50/N:16" of {"T", 50}, {"N", 16}.
+inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> letters)
+{
+    std::string text;
+    for (auto const& [letter, size] : letters)
+        text.append("/").append(letter).append(":").append(std::to_string(size));
+    return text;
+}
+
+/// The sizes of a case.
+struct cell_sizes {
+    std::size_t T, N, I, H;
+    /// Of a GRU: r scales the product R h, as in PyTorch; else h, before the product.
+    bool linear_before_reset = false;
+};
+
+inline std::string text_of(cell_sizes const& s)
+{
+    return text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}) +
+           (s.linear_before_reset ? "/linear_before_reset" : "");
+}
+
+/// The inputs of a call in one direction: X [T, N, I], W [1, gates H, width], R [1, gates H, H], B [1, 2
+/// gates H]. The width is I, or more with an attention.
+struct recurrent_inputs {
+    cube X, W, R;
+    matrix B;
+
+    recurrent_inputs(
+        std::size_t T, std::size_t N, std::size_t I, std::size_t H, std::size_t gates, std::size_t width)
+        : X(uniform<cube>({T, N, I}, 1, 1.0)),
+          W(uniform<cube>({1, gates * H, width}, 2, weight_limit(H))),
+          R(uniform<cube>({1, gates * H, H}, 3, weight_limit(H))),
+          B(uniform<matrix>({1, 2 * gates * H}, 4, weight_limit(H)))
+    {}
+    recurrent_inputs(cell_sizes const& s, std::size_t gates)
+        : recurrent_inputs(s.T, s.N, s.I, s.H, gates, s.I)
+    {}
+};
 
 /// The outputs of every recurrent operator.
 struct recurrent_results {
@@ -75,6 +131,14 @@ struct recurrent_work {
     std::size_t threads = 1;
 };
 
+inline recurrent_work work_of(cell_sizes const& s, std::size_t gates, std::size_t threads = 1)
+{
+    double const T = double(s.T), N = double(s.N), I = double(s.I), H = double(s.H), rows = double(gates) * H;
+    return {.flops = T * N * 2 * rows * (I + H),
+        .step_weights = T * rows * H * sizeof(float),
+        .threads = threads};
+}
+
 /// A recurrent operator's case. The peer and the other series write to the same results, whose addresses do
 /// not change.
 struct recurrent_operands {
@@ -111,14 +175,5 @@ struct recurrent_operands {
         y.Y_c = result.Y_c;
     }
 };
-
-/// "/T:50/N:16" of {"T", 50}, {"N", 16}.
-inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> letters)
-{
-    std::string text;
-    for (auto const& [letter, size] : letters)
-        text.append("/").append(letter).append(":").append(std::to_string(size));
-    return text;
-}
 
 } // namespace bench

@@ -36,7 +36,7 @@ struct storage_operands : float_operands {
     xloom::lstm_weights<float> as_float16, as_bfloat16, as_int8, as_dynamic_int8;
     quantized_weights quantized_W, quantized_R;
 
-    explicit storage_operands(lstm_sizes const& s)
+    explicit storage_operands(cell_sizes const& s)
         : float_operands(s, xloom::serial),
           as_float16({.W = W, .R = R, .B = B}, {}, weight_storage::float16),
           as_bfloat16({.W = W, .R = R, .B = B}, {}, weight_storage::bfloat16),
@@ -72,11 +72,11 @@ onnx_graph quantized_model(storage_operands& o)
         {bound("Y", o.y.Y), bound("Y_h", o.y.Y_h), bound("Y_c", o.y.Y_c)});
 }
 
-void add_storages(lstm_sizes const& s)
+void add_storages(cell_sizes const& s)
 {
     using operands = storage_operands;
     add_case(
-        "storage" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}), [=] { return operands(s); },
+        "storage" + text_of(s), [=] { return operands(s); },
         std::vector<series<operands>>{{"xloom", [](operands& o) { run(o, o.packed); }},
             {"float16", [](operands& o) { run(o, o.as_float16); }},
             {"bfloat16", [](operands& o) { run(o, o.as_bfloat16); }},

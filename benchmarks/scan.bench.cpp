@@ -1,7 +1,6 @@
 // Compares scan_into and scan with a hand-written time loop around the same body and with ONNX Runtime.
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 
 #include "support.hpp"
 

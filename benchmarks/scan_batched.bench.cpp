@@ -1,8 +1,8 @@
 // Compares scan_batched and scan_batched_into on rows of many lengths with hand-written loops, with one
 // scan_into per row, and with ONNX Runtime's Scan-8.
 
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "support.hpp"

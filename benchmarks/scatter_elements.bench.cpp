@@ -61,13 +61,6 @@ void xloom_in_place(Operands& o)
 
 void xloom_at(vectors& o) { xloom::at(xloom::reduce_add, o.y, o.indices, o.updates); }
 
-template <class Operands, void (*InPlace)(Operands&)>
-void copying(Operands& o)
-{
-    std::copy(o.data.storage().begin(), o.data.storage().end(), o.y.storage().begin());
-    InPlace(o);
-}
-
 template <class Operands>
 onnx_graph model(Operands& o)
 {
@@ -77,42 +70,25 @@ onnx_graph model(Operands& o)
         {bound("output", o.y)});
 }
 
-template <std::size_t Rank>
-elements_operands<Rank> make(std::array<std::size_t, Rank> const& dims, std::size_t axis)
-{
-    using tensor = xt::xtensor<float, Rank>;
-    tensor const data = made_up<tensor>(dims);
-    elements_operands<Rank> o{data, xt::xtensor<std::int64_t, Rank>::from_shape(dims), made_up<tensor>(dims),
-        data, 0, static_cast<std::int64_t>(axis)};
-    std::mt19937 random(1);
-    for (std::int64_t& index : o.indices.storage())
-        index = static_cast<std::int64_t>(random() % dims[axis]);
-    o.iterations = o.indices.size();
-    return o;
-}
-
 } // namespace
 
 int main(int argc, char** argv)
 {
-    add_case(
-        "scatter_elements/add/f32/data:1000000", [] { return make<1>({1'000'000}, 0); },
-        std::vector<series<vectors>>{{"hand", copying<vectors, hand_items>},
-            {"xloom", copying<vectors, xloom_in_place<vectors>>}, {"xloom_at", copying<vectors, xloom_at>},
-            {.impl = "onnxruntime", .model = model<vectors>}});
-    for (std::size_t const columns : std::initializer_list<std::size_t>{10, 1000})
-        for (std::size_t const axis : std::initializer_list<std::size_t>{0, 1}) {
-            std::size_t const rows = 1'000'000 / columns;
-            add_case(
-                "scatter_elements/add/f32/data:" + std::to_string(rows) + "x" + std::to_string(columns) +
-                    "/axis:" + std::to_string(axis),
-                [=] {
-                    return make<2>({rows, columns}, axis);
-                },
-                std::vector<series<matrices>>{{"hand", axis == 0 ? copying<matrices, hand_first_axis>
-                                                                 : copying<matrices, hand_last_axis>},
-                    {"xloom", copying<matrices, xloom_in_place<matrices>>},
-                    {.impl = "onnxruntime", .model = model<matrices>}});
-        }
+    auto const make = []<std::size_t Rank>(std::array<std::size_t, Rank> const& dims, std::size_t axis) {
+        using tensor = xt::xtensor<float, Rank>;
+        tensor const data = made_up<tensor>(dims);
+        auto const indices = random_indices<xt::xtensor<std::int64_t, Rank>>(dims, dims[axis]);
+        return elements_operands<Rank>{
+            data, indices, made_up<tensor>(dims), data, indices.size(), static_cast<std::int64_t>(axis)};
+    };
+    auto const along = [](void (*hand)(matrices&)) {
+        return std::vector<series<matrices>>{{"hand", hand},
+            {"xloom", copying<matrices, xloom_in_place<matrices>>},
+            {.impl = "onnxruntime", .model = model<matrices>}};
+    };
+    add_cases_along_axes<vectors, matrices>("scatter_elements/add/f32", make,
+        {{"hand", copying<vectors, hand_items>}, {"xloom", copying<vectors, xloom_in_place<vectors>>},
+            {"xloom_at", copying<vectors, xloom_at>}, {.impl = "onnxruntime", .model = model<vectors>}},
+        {along(copying<matrices, hand_first_axis>), along(copying<matrices, hand_last_axis>)});
     return run_cases(argc, argv);
 }

@@ -53,14 +53,6 @@ void xloom_in_place(Operands& o)
     xloom::scatter_nd_into(Kind, o.y, o.indices, o.updates, {.bounds = Bounds});
 }
 
-/// Copies the data to an existing output first, as the peer does.
-template <class Operands, void (*InPlace)(Operands&)>
-void copying(Operands& o)
-{
-    std::copy(o.data.storage().begin(), o.data.storage().end(), o.y.storage().begin());
-    InPlace(o);
-}
-
 /// Copies the data to a new tensor, which reuses the memory of the previous one.
 template <class Operands, xloom::reduction Kind>
 void xloom_returned(Operands& o)

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <limits>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
@@ -263,10 +263,11 @@ struct backward_operands : selective_operands {
     backward_operands() : selective_operands(false, 1000, 1536, 16) {}
 
     gradients const& results() const { return found; }
-    void clear()
+    void clear() { set_gradients(std::numeric_limits<float>::quiet_NaN()); }
+    void set_gradients(float value)
     {
         for (matrix* const each : {&found.x, &found.dt, &found.A, &found.B, &found.C})
-            each->fill(std::numeric_limits<float>::quiet_NaN());
+            each->fill(value);
     }
     /// The sums over 1,536 channels or 1,000 steps are added up in other orders.
     bool is_close_to(gradients const& expected) const
@@ -298,9 +299,7 @@ void hand_backward(backward_operands& o)
             }
         }
     std::vector<float> carried(size, 0.0f);
-    o.found.A.fill(0.0f);
-    o.found.B.fill(0.0f);
-    o.found.C.fill(0.0f);
+    o.set_gradients(0);
     for (std::size_t t = o.iterations; t-- > 0;)
         for (std::size_t k = 0; k < K; ++k) {
             float const dt = o.dt(t, k), x = o.x(t, k), ct = o.ct(t, k);
@@ -325,6 +324,7 @@ void forward(backward_operands& o) { run_selective(o, xloom::serial); }
 template <class Policy>
 void run_backward(backward_operands& o, Policy const& policy)
 {
+    o.set_gradients(0); // which are added to
     xloom::selective_scan_vjp_into(o.x, {.delta = o.dt, .A = o.A, .B = o.B, .C = o.C}, {.y = o.ct},
         {.u = o.found.x, .delta = o.found.dt, .A = o.found.A, .B = o.found.B, .C = o.found.C}, o.workspace,
         policy);

@@ -17,8 +17,6 @@ using namespace bench;
 
 constexpr std::size_t steps = 200;
 
-float logistic(float x) { return 1 / (1 + std::exp(-x)); }
-
 /// Adds, for each of `count` sums, the products of its row of R [count, H] with h.
 void add_products_of_h(
     float const* __restrict R, float const* __restrict h, std::size_t count, std::size_t H, float* sums)
@@ -27,16 +25,26 @@ void add_products_of_h(
         add_product(sums, h[k], R + k * count, count);
 }
 
-struct lstm_network {
-    static constexpr auto name = "lstm_cell";
-    static constexpr std::size_t gates = 4;
-    using cell = xloom::lstm_cell<float>;
-    using weights = xloom::lstm_weights<float>;
+/// A cell for the benchmarks of all three: what packs its weights, and its step.
+template <class Cell, class Weights>
+struct network {
+    using cell = Cell;
+    using weights = Weights;
 
     static weights pack(cube const& W, cube const& R, matrix const& B)
     {
-        return weights({.W = W, .R = R, .B = B});
+        return Weights({.W = W, .R = R, .B = B});
     }
+    static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
+    {
+        with(h, x);
+    }
+};
+
+struct lstm_network : network<xloom::lstm_cell<float>, xloom::lstm_weights<float>> {
+    static constexpr auto name = "lstm_cell";
+    static constexpr std::size_t gates = 4;
+
     static void call(
         cube const& X, weights const& packed, cube& h, cube& c, xloom::recurrent_workspace<float>& workspace)
     {
@@ -51,17 +59,15 @@ struct lstm_network {
     {
         add_products_of_h(R, h, 4 * H, H, sums);
         for (std::size_t j = 0; j < H; ++j) {
-            c[j] = logistic(sums[2 * H + j]) * c[j] + logistic(sums[j]) * std::tanh(sums[3 * H + j]);
-            h[j] = logistic(sums[H + j]) * std::tanh(c[j]);
+            c[j] = sigmoid(sums[2 * H + j]) * c[j] + sigmoid(sums[j]) * std::tanh(sums[3 * H + j]);
+            h[j] = sigmoid(sums[H + j]) * std::tanh(c[j]);
         }
     }
 };
 
-struct gru_network {
+struct gru_network : network<xloom::gru_cell<float>, xloom::gru_weights<float>> {
     static constexpr auto name = "gru_cell";
     static constexpr std::size_t gates = 3;
-    using cell = xloom::gru_cell<float>;
-    using weights = xloom::gru_weights<float>;
 
     static weights pack(cube const& W, cube const& R, matrix const& B)
     {
@@ -72,40 +78,26 @@ struct gru_network {
     {
         xloom::gru_into(X, packed, {.initial_h = h}, {.Y_h = h}, workspace);
     }
-    static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
-    {
-        with(h, x);
-    }
     static void finish(std::size_t H, float const* R, float* sums, float* h, float* products)
     {
         std::fill_n(products, 3 * H, 0.0f);
         add_products_of_h(R, h, 3 * H, H, products);
         for (std::size_t j = 0; j < H; ++j) {
-            float const z = logistic(sums[j] + products[j]), r = logistic(sums[H + j] + products[H + j]),
+            float const z = sigmoid(sums[j] + products[j]), r = sigmoid(sums[H + j] + products[H + j]),
                         next = std::tanh(sums[2 * H + j] + r * products[2 * H + j]);
             h[j] = (1 - z) * next + z * h[j];
         }
     }
 };
 
-struct rnn_network {
+struct rnn_network : network<xloom::rnn_cell<float>, xloom::rnn_weights<float>> {
     static constexpr auto name = "rnn_cell";
     static constexpr std::size_t gates = 1;
-    using cell = xloom::rnn_cell<float>;
-    using weights = xloom::rnn_weights<float>;
 
-    static weights pack(cube const& W, cube const& R, matrix const& B)
-    {
-        return weights({.W = W, .R = R, .B = B});
-    }
     static void call(
         cube const& X, weights const& packed, cube& h, cube&, xloom::recurrent_workspace<float>& workspace)
     {
         xloom::rnn_into(X, packed, {.initial_h = h}, {.Y_h = h}, workspace);
-    }
-    static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
-    {
-        with(h, x);
     }
     static void finish(std::size_t H, float const* R, float* sums, float* h, float*)
     {

@@ -53,10 +53,12 @@ int main()
     xloom::lstm_residuals<float> residuals;
     xloom::recurrent_workspace<float> workspace;
     std::size_t wrong = 0;
+    xloom::lstm_weights<float> weights(
+        {.W = W.weights, .R = R.weights, .B = B.weights}, {}, xloom::for_training);
     for (std::size_t round = 0; round < rounds; ++round) {
         for (float& bit : X)
             bit = random() % 2 == 0 ? -1.0f : 1.0f;
-        xloom::lstm_weights<float> const weights({.W = W.weights, .R = R.weights, .B = B.weights});
+        weights.assign({.W = W.weights, .R = R.weights, .B = B.weights});
         xloom::lstm_forward_into(X, weights, {}, {.Y = Y}, residuals, workspace);
 
         // The loss is the mean of (readout * h - bit)^2.
@@ -78,8 +80,10 @@ int main()
         if (round == 0)
             std::printf("untrained: %s\n", wrong * 3 > (T - delay) * N ? "guesses" : "knows");
 
-        xloom::lstm_backward_weights<float> const backward({.W = W.weights, .R = R.weights});
-        xloom::lstm_vjp_into(X, backward, residuals, {.Y = ct_Y},
+        for (xtensor<float, 3>* const gradient : {&W.gradient, &R.gradient})
+            gradient->fill(0);
+        B.gradient.fill(0);
+        xloom::lstm_vjp_into(X, weights, residuals, {.Y = ct_Y},
             {.W = W.gradient, .R = R.gradient, .B = B.gradient}, workspace);
         W.step(round);
         R.step(round);

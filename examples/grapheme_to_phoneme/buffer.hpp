@@ -25,6 +25,14 @@ public:
         Item* const first = items_.data();
         return xt::adapt(static_cast<Item*>(first), size, xt::no_ownership(), shape);
     }
+    /// Returns a tensor of zeros of this shape.
+    template <std::size_t Rank>
+    auto zeros(std::array<std::size_t, Rank> const& shape)
+    {
+        auto tensor = as(shape);
+        tensor.fill(0);
+        return tensor;
+    }
 
 private:
     xt::xtensor<Item, 1> items_;

@@ -5,6 +5,8 @@
 //     states = attn_lstm(phonemes[symbols before], h, c, memory)  # where the attention looks, is learnt
 //     p = softmax(states output_W + output_B)
 
+#include <optional>
+
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
@@ -19,7 +21,7 @@
 namespace g2p {
 
 /// The loss of a batch by the parameters, and its gradient. Holds the memory of its calls, so that they
-/// allocate for packed weights only.
+/// allocate nothing for a batch that is no larger than an earlier one.
 template <class Item, class Policy>
 class model {
 public:
@@ -58,6 +60,16 @@ private:
         std::array<std::size_t, 4> states() const { return {T, 1, N, E}; }
     };
 
+    /// Packs weights for both passes, in the memory of the last call.
+    template <class Weights, class Constants, class Options>
+    static void pack(std::optional<Weights>& to, Constants const& constants, Options const& options)
+    {
+        if (to)
+            to->assign(constants, options);
+        else
+            to.emplace(constants, options, xloom::for_training);
+    }
+
     double forward(parameters<Item> const& p, batch const& words)
     {
         shapes const of(p, words);
@@ -66,8 +78,8 @@ private:
         {
             auto Y = memory_.as(of.encoded());
             auto Y_h = h_.as(of.encoder_state()), Y_c = c_.as(of.encoder_state());
-            xloom::lstm_weights<Item> const weights(encoder_constants(p), encoder_options());
-            xloom::lstm_forward_into(spelling, weights, {.sequence_lens = words.letter_counts},
+            pack(encoder_weights_, encoder_constants(p), encoder_options());
+            xloom::lstm_forward_into(spelling, *encoder_weights_, {.sequence_lens = words.letter_counts},
                 {.Y = Y, .Y_h = Y_h, .Y_c = Y_c}, encoder_residuals_, encoder_workspace_, policy_);
         }
         // The two directions, concatenated, are a row of the memory, and the decoder's first state.
@@ -76,8 +88,8 @@ private:
         auto sounds = sounds_.as(of.sounds());
         auto Y = states_.as(of.states());
         xloom::gather_nd_into(p.phonemes, words.inputs, sounds, {}, policy_);
-        xloom::attn_lstm_weights<Item> const weights(decoder_constants(p));
-        xloom::attn_lstm_forward_into(sounds, weights,
+        pack(decoder_weights_, decoder_constants(p), xloom::attn_lstm_options());
+        xloom::attn_lstm_forward_into(sounds, *decoder_weights_,
             {.sequence_lens = words.symbol_counts,
                 .initial_h = h,
                 .initial_c = c,
@@ -91,18 +103,18 @@ private:
 
     void backward(parameters<Item> const& p, batch const& words, parameters<Item>& ct)
     {
+        ct.for_each([](auto const&, auto& gradient) { gradient.fill(0); }); // they are added to
         shapes const of(p, words);
         auto Y = states_.as(of.states()), ct_Y = ct_states_.as(of.states());
         output_.gradient(Y.data(), p, ct_Y.data(), ct, policy_);
 
         auto const sounds = sounds_.as(of.sounds());
         auto const memory = memory_.as(of.memory());
-        auto ct_sounds = ct_sounds_.as(of.sounds());
+        auto ct_sounds = ct_sounds_.zeros(of.sounds());
         {
-            auto ct_memory = ct_memory_.as(of.memory());
-            auto ct_h = ct_h_.as(of.decoder_state()), ct_c = ct_c_.as(of.decoder_state());
-            xloom::attn_lstm_backward_weights<Item> const weights(decoder_constants(p));
-            xloom::attn_lstm_vjp_into(sounds, memory, weights, decoder_residuals_, {.Y = ct_Y},
+            auto ct_memory = ct_memory_.zeros(of.memory());
+            auto ct_h = ct_h_.zeros(of.decoder_state()), ct_c = ct_c_.zeros(of.decoder_state());
+            xloom::attn_lstm_vjp_into(sounds, memory, *decoder_weights_, decoder_residuals_, {.Y = ct_Y},
                 {.X = ct_sounds,
                     .W = ct.decoder_W,
                     .R = ct.decoder_R,
@@ -116,17 +128,18 @@ private:
                     .AW = ct.decoder_AW},
                 decoder_workspace_, policy_);
         }
+        ct.phonemes.fill(Item{}); // which gradients are added to
         xloom::gather_nd_vjp_into(words.inputs, ct_sounds, ct.phonemes, {}, policy_);
 
         auto const spelling = spelling_.as(of.spelling());
         auto const ct_encoded = ct_memory_.as(of.encoded());
         auto const ct_h = ct_h_.as(of.encoder_state()), ct_c = ct_c_.as(of.encoder_state());
-        auto ct_spelling = ct_spelling_.as(of.spelling());
-        xloom::lstm_backward_weights<Item> const weights(encoder_constants(p), encoder_options());
-        xloom::lstm_vjp_into(spelling, weights, encoder_residuals_,
+        auto ct_spelling = ct_spelling_.zeros(of.spelling());
+        xloom::lstm_vjp_into(spelling, *encoder_weights_, encoder_residuals_,
             {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
             {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
             policy_);
+        ct.letters.fill(Item{});
         xloom::gather_nd_vjp_into(words.letters, ct_spelling, ct.letters, {}, policy_);
     }
 
@@ -134,6 +147,8 @@ private:
     buffer<Item> spelling_, memory_, h_, c_, sounds_, states_;
     buffer<Item> ct_spelling_, ct_memory_, ct_h_, ct_c_, ct_sounds_, ct_states_;
     cross_entropy<Item> output_;
+    std::optional<xloom::lstm_weights<Item>> encoder_weights_;
+    std::optional<xloom::attn_lstm_weights<Item>> decoder_weights_;
     xloom::lstm_residuals<Item> encoder_residuals_;
     xloom::recurrent_workspace<Item> encoder_workspace_;
     xloom::attn_lstm_residuals<Item> decoder_residuals_;

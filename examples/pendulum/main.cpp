@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <numbers>
 
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 namespace {
 

@@ -8,7 +8,6 @@
 
 #include <xloom/gradients/check_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
 
 namespace {
 

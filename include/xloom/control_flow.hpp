@@ -3,10 +3,6 @@
 
 #include <xloom/control_flow/if.hpp>
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_into.hpp>
-#include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_into.hpp>
-#include <xloom/control_flow/scan_list.hpp>
 #include <xloom/control_flow/scan_ragged.hpp>

@@ -8,10 +8,8 @@
 #include <xloom/gradients/if_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
-#include <xloom/gradients/loop_vjp_into.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>

@@ -30,15 +30,18 @@ template <class T>
 using basic_functions = std::tuple<activate_functions<T>, activate_vjp_functions<T>,
     pack_matrix_functions<T, full_packing>, matrix_functions<T>>;
 
-/// The functions of an operator, a Family such as gru_family, and of its derivative, whose weights are those
-/// of Backward.
-template <class Family, class Backward, class T>
-using family_functions = std::tuple<pack_functions<Family, T>, part_functions<T, recurrent_states<Family, T>>,
+/// The functions that pack weights in the type that computes.
+template <class Family, class T>
+using packing_functions = std::tuple<pack_functions<Family, T>, pack_functions<Family, T, training_packing>>;
+
+/// The functions of an operator, a Family such as gru_family, and of its derivative.
+template <class Family, class T>
+using family_functions = std::tuple<part_functions<T, recurrent_states<Family, T>>,
     small_step_functions<typename Family::template parameters<T>>,
     cell_functions<T, typename Family::template rows<T>, typename Family::template parameters<T>>,
-    pack_functions<Backward, T>, part_functions<T, recorded_states<Family, T>>,
-    backward_functions<T, backward_states<T, typename derivative_of<Family>::template backward_rows<T>>,
-        recurrent_weights<Backward, T>, residuals_for<Family, T>>>;
+    part_functions<T, recorded_states<Family, T>>,
+    backward_functions<T, backward_states<T, typename Family::template backward_rows<T>>,
+        recurrent_weights<Family, T>, residuals_for<Family, T>>>;
 
 /// The functions of AttnLSTM with one score.
 template <class T, class Score>
@@ -46,14 +49,12 @@ using attending_functions = std::tuple<part_functions<T, attn_lstm_states<T, att
     attn_cell_functions<T, Score>>;
 
 template <class T>
-using attending_backward_functions = std::tuple<pack_functions<attn_lstm_backward_family, T>,
-    attention_residual_functions<T>, part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
-    backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_backward_weights<T>,
-        attn_lstm_residuals<T>>>;
+using attending_backward_functions = std::tuple<attention_residual_functions<T>,
+    part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
+    backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_weights<T>, attn_lstm_residuals<T>>>;
 
 template <class T>
-using attn_lstm_functions = decltype(std::tuple_cat(
-    std::declval<std::tuple<pack_functions<attn_lstm_family, T>>>(),
+using attn_lstm_functions = decltype(std::tuple_cat(std::declval<packing_functions<attn_lstm_family, T>>(),
     std::declval<attending_functions<T, bahdanau>>(), std::declval<attending_functions<T, score_ref<T>>>(),
     std::declval<attending_backward_functions<T>>()));
 
@@ -81,9 +82,9 @@ using recurrence_functions =
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
-    std::declval<family_functions<lstm_family, lstm_backward_family, T>>(),
-    std::declval<family_functions<gru_family, gru_backward_family, T>>(),
-    std::declval<family_functions<rnn_family, rnn_backward_family, T>>(),
+    std::declval<packing_functions<lstm_family, T>>(), std::declval<family_functions<lstm_family, T>>(),
+    std::declval<packing_functions<gru_family, T>>(), std::declval<family_functions<gru_family, T>>(),
+    std::declval<packing_functions<rnn_family, T>>(), std::declval<family_functions<rnn_family, T>>(),
     std::declval<attn_lstm_functions<T>>(), std::declval<scan_functions<T>>(),
     std::declval<recurrence_functions<T>>()));
 

@@ -3,12 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_list.hpp>
-#include <xloom/gradients/loop_vjp_into.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/parallel/associative_scan.hpp>
@@ -194,27 +192,6 @@ TEST_CASE("loop_into allocates nothing after set-up, whatever the layout of its 
     };
     run(xt::xtensor<float, 2>(xt::zeros<float>({6, 4})));
     run(xt::xtensor<float, 2, xt::layout_type::column_major>(xt::zeros<float>({6, 4})));
-}
-
-TEST_CASE("scan_list and loop_list allocate nothing after two steps that the body fills")
-{
-    using list = std::vector<xt::xtensor<float, 1>>;
-    std::size_t after_two = 0, at_end = 0;
-    auto const add = [&](auto const& states, auto& next, std::size_t t) {
-        next.state.resize(1);
-        next.state[0].resize({4});
-        xt::noalias(next.state[0]) = states[0] + 1;
-        next.scan_outputs = next.state;
-        (t <= 2 ? after_two : at_end) = allocations();
-    };
-    std::size_t t = 0;
-    xloom::scan_list([&](auto states, auto, auto& next) { add(states, next, t++); },
-        list{xt::zeros<float>({4})}, std::vector{xt::xtensor<float, 2>(xt::zeros<float>({9, 4}))}, 1);
-    CHECK(at_end == after_two);
-    xloom::loop_list([&](std::int64_t iteration, bool, auto states,
-                         auto& next) { add(states, next, static_cast<std::size_t>(iteration)); },
-        list{xt::zeros<float>({4})}, 1, {.max_trip_count = 9, .cond = std::nullopt});
-    CHECK(at_end == after_two);
 }
 
 TEST_CASE("parallel scans and reductions of segments into the caller's results allocate nothing")

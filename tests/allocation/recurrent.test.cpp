@@ -210,12 +210,12 @@ TEST_CASE(
     lstm_constants<float> const given{of_lstm.W, of_lstm.R, of_lstm.B};
     lstm_options const options{.direction = direction::bidirectional};
     lstm_weights<float> weights(given, options);
-    lstm_backward_weights<float> backward(given, options);
+    lstm_weights<float> trained(given, options, for_training);
     xt::xtensor<float, 2> const B = xt::ones<float>({70, 70});
     packed_matrix<float> matrix(B);
     std::size_t const before = allocations();
     weights.assign(given, options);
-    backward.assign(given, options);
+    trained.assign(given, options);
     matrix.assign(B);
     CHECK(allocations() == before);
     auto const copy = weights;
@@ -228,8 +228,7 @@ TEST_CASE("lstm_forward_into and lstm_vjp_into: nothing in memory that was large
     constants const of(4, 5);
     lstm_constants<float> const given{.W = of.W, .R = of.R, .B = of.B};
     lstm_options const options{.direction = direction::bidirectional};
-    lstm_weights<float> const weights(given, options);
-    lstm_backward_weights<float> const backward(given, options);
+    lstm_weights<float> const weights(given, options, for_training);
     call_memory memory(7, 4, 5);
     matrices ct_X = memory.X, ct_W = of.W, ct_R = of.R, ct_h = memory.state;
     xt::xtensor<float, 2> ct_B = of.B;
@@ -239,7 +238,7 @@ TEST_CASE("lstm_forward_into and lstm_vjp_into: nothing in memory that was large
         std::size_t const before = allocations();
         lstm_forward_into(memory.X, weights, {memory.lengths, memory.state, memory.state}, {.Y = memory.Y},
             residuals, workspace);
-        lstm_vjp_into(memory.X, backward, residuals, {.Y = memory.Y},
+        lstm_vjp_into(memory.X, weights, residuals, {.Y = memory.Y},
             {.X = ct_X, .W = ct_W, .R = ct_R, .B = ct_B, .initial_h = ct_h}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }
@@ -255,8 +254,7 @@ TEST_CASE("attn_lstm_forward_into and attn_lstm_vjp_into: nothing in memory that
     xt::xtensor<float, 2> const V = xt::ones<float>({2, 6});
     attn_lstm_constants<float> const given{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
     attn_lstm_options const options{.direction = direction::bidirectional};
-    attn_lstm_weights<float> const weights(given, options);
-    attn_lstm_backward_weights<float> const backward(given, options);
+    attn_lstm_weights<float> const weights(given, options, for_training);
     xt::xtensor<float, 4> const ct_Y = xt::ones<float>({7, 2, 4, 5});
     xt::xtensor<float, 3> ct_X = X, ct_W = W, ct_MW = MW, ct_M = M;
     attn_lstm_residuals<float> residuals;
@@ -264,8 +262,8 @@ TEST_CASE("attn_lstm_forward_into and attn_lstm_vjp_into: nothing in memory that
     for (int i = 0; i < 2; ++i) {
         std::size_t const before = allocations();
         attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
-        attn_lstm_vjp_into(X, M, backward, residuals, {.Y = ct_Y},
-            {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M}, workspace);
+        attn_lstm_vjp_into(
+            X, M, weights, residuals, {.Y = ct_Y}, {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }
 }

@@ -344,9 +344,9 @@ TEST_CASE("recurrent operators and selective scans")
     lstm_forward_into(X, lstm, {.sequence_lens = lengths}, {}, of_lstm, enough);
     gru_forward_into(X, gru, {.sequence_lens = lengths}, {}, of_gru, enough);
     rnn_forward_into(X, rnn, {.sequence_lens = lengths}, {}, of_rnn, enough);
-    lstm_backward_weights<float> const lstm_back({W, R});
-    gru_backward_weights<float> const gru_back({W3, R3});
-    rnn_backward_weights<float> const rnn_back({W1, R1});
+    lstm_weights<float> const lstm_back({W, R}, {}, for_training);
+    gru_weights<float> const gru_back({W3, R3}, {}, for_training);
+    rnn_weights<float> const rnn_back({W1, R1}, {}, for_training);
 
     constexpr std::size_t S = 5, E = 6, A = 3;
     matrices const M = numbers<float>(N, S, E), QW = numbers<float>(1, H, A), MW = numbers<float>(1, E, A),

@@ -1,15 +1,15 @@
 // Mistakes in a call of if_.
 // clang-format off
-// 1: xloom::if_: cond must be a bool or a tensor of bool with one element
-// 2: xloom::if_: cond must be a bool or a tensor of bool with one element
-// 3: xloom::if_: the branches must be callable without arguments; they see outer variables by capture
-// 4: xloom::if_: both branches must return a value; for side effects use an if statement
-// 5: xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
-// 6: xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
-// 7: xloom::if_: both branches must return the same types; shapes may differ
-// 8: xloom::if_: both branches must return the same types; shapes may differ
-// 9: xloom::if_: cond must be a bool or a tensor of bool with one element
-// 10: xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
+// 1: cond must be a bool or a tensor of bool with one element
+// 2: cond must be a bool or a tensor of bool with one element
+// 3: the branches must be callable without arguments; they see outer variables by capture
+// 4: both branches must return a value; for side effects use an if statement
+// 5: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
+// 6: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
+// 7: both branches must return the same types; shapes may differ
+// 8: both branches must return the same types; shapes may differ
+// 9: cond must be a bool or a tensor of bool with one element
+// 10: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
 // clang-format on
 #include <optional>
 #include <string>

@@ -13,10 +13,10 @@
 // 11: the body must return bool: whether to go on
 // 12: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 60: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
-// 13: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 14: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 13: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 14: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

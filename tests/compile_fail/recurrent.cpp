@@ -1,34 +1,34 @@
 // Mistakes in the operands of the recurrent operators and their cells.
 // clang-format off
-// 1: xloom: W must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 2: xloom: W must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 3: xloom: W must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 4: xloom: sequence_lens must hold integers, of any integer type
-// 5: xloom: sequence_lens must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 6: xloom: X must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 7: xloom: X must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 8: xloom: W must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 9: xloom: R must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 10: xloom: M must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 11: xloom: the state c of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 12: xloom: the input x_t of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory
-// 13: xloom: the output y_t of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 14: xloom: Y is written, so it must not be const
-// 15: xloom: X must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 16: xloom: initial_h must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 17: xloom: initial_c must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 18: xloom: B must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 19: xloom: P must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 20: xloom: memory_seq_lens must hold integers, of any integer type
-// 21: xloom: AW must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 22: xloom: Y_h must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 23: xloom: M must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 24: xloom: memory_seq_lens must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 25: xloom: bias must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 26: xloom: initial_alignment must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 27: xloom: the state h of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 28: xloom: the state attention of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 29: xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 1: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 2: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 3: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 4: xloom: lengths must hold integers, of any integer type
+// 5: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 6: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 7: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 10: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 11: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 12: xloom: the input of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory
+// 13: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 14: xloom: an operand that is written must not be const
+// 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 17: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 18: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 19: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 20: xloom: lengths must hold integers, of any integer type
+// 21: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 22: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 23: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 24: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 25: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 26: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 27: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 28: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 29: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 30: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
 // 31: xloom: lengths must hold integers, of any integer type
 // 32: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once

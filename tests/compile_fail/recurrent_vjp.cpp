@@ -2,13 +2,9 @@
 // clang-format off
 // 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 3: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
-// 4: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
-// 5: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
-// 6: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 7: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 8: the weights of a backward pass must be the operator's backward_weights, of the same constants and options
-// 9: xloom: ct_W is written, so it must not be const
+// 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 4: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 5: xloom: an operand that is written must not be const
 // clang-format on
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
@@ -23,39 +19,29 @@ int main()
                                 R = xt::zeros<float>({1, 4, 1});
     xt::xtensor<float, 3> ct = xt::zeros<float>({1, 1, 1});
     lstm_constants<float> const constants{.W = W, .R = R};
-    lstm_weights<float> const weights(constants);
-    lstm_backward_weights<float> const backward_weights(constants);
+    lstm_weights<float> const weights(constants, {}, for_training);
     lstm_residuals<float> residuals;
     recurrent_workspace<float> workspace;
     attn_lstm_constants<float> const attention_constants{.W = W, .R = R};
-    attn_lstm_weights<float> const attention(attention_constants);
-    attn_lstm_backward_weights<float> const backward_attention(attention_constants);
+    attn_lstm_weights<float> const attention(attention_constants, {}, for_training);
     attn_lstm_residuals<float> attention_residuals;
     attention_workspace<float> attention_memory;
 
 #if CASE == 0
     lstm_forward_into(X, weights, {}, {}, residuals, workspace, serial);
-    lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
+    lstm_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
     attn_lstm_forward_into(X, attention, {}, {}, attention_residuals, attention_memory, serial);
     attn_lstm_vjp_into(
-        X, {}, backward_attention, attention_residuals, {}, {.initial_h = ct}, attention_memory, serial);
+        X, {}, attention, attention_residuals, {}, {.initial_h = ct}, attention_memory, serial);
 #elif CASE == 1
     lstm_forward_into(X, weights, {}, {}, residuals, serial, serial);
 #elif CASE == 2
-    lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, attention_memory, 1);
+    lstm_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, attention_memory, 1);
 #elif CASE == 3
-    lstm_vjp_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
-#elif CASE == 4
-    gru_vjp_into(X, gru_weights<float>({.W = W, .R = R}), gru_residuals<float>(), {}, {}, workspace);
-#elif CASE == 5
-    rnn_vjp_into(X, rnn_weights<float>({.W = W, .R = R}), rnn_residuals<float>(), {}, {}, workspace);
-#elif CASE == 6
     attn_lstm_forward_into(X, attention, {.M = X}, {}, attention_residuals, workspace, serial);
-#elif CASE == 7
-    attn_lstm_vjp_into(X, X, backward_attention, attention_residuals, {}, {}, attention_memory, X);
-#elif CASE == 8
-    attn_lstm_vjp_into(X, X, attention, attention_residuals, {}, {}, attention_memory);
-#elif CASE == 9
-    lstm_vjp_into(X, backward_weights, residuals, {}, {.W = W}, workspace);
+#elif CASE == 4
+    attn_lstm_vjp_into(X, X, attention, attention_residuals, {}, {}, attention_memory, X);
+#elif CASE == 5
+    lstm_vjp_into(X, weights, residuals, {}, {.W = W}, workspace);
 #endif
 }

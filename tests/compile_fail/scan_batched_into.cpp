@@ -15,7 +15,7 @@
 // 13: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 14: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 15: a scan input or output must be a tensor of xtensor
-// 16: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 16: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 17: with a policy several threads call the body at once, so it must be callable while it is const; it is not if it is a mutable lambda
 // 18: behind the operands and outputs come the options, then at most one policy
 // clang-format on

@@ -19,12 +19,12 @@
 // 17: strided_elements needs scan inputs and outputs whose rank is known at compile time, such as xt::xtensor
 // 60: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 61: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 18: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 19: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 20: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
-// 21: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 18: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 19: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 20: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 21: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

@@ -14,7 +14,7 @@
 // 12: row_splits must be a tensor of integers, [S + 1]
 // 13: the body must be callable as body(state&..., element const&..., output&...)
 // 14: the body writes through its references and must return void
-// 15: the body takes a state or an output by value, so that what it writes is lost; take it by reference, as in double& h or auto& y_t
+// 15: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
 #include <vector>
 

@@ -13,9 +13,9 @@
 // 11: the reduction is one of xloom's, such as reduction::add; of a callable only you know the gradient
 // 12: behind the operands and outputs come the options, then at most one policy
 // 13: behind the operands and outputs come the options, then at most one policy
-// 14: xloom: ct_data is written, so it must not be const
-// 15: xloom: ct_updates must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 16: xloom: ct_data must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 14: xloom: an operand that is written must not be const
+// 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 17: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
 // clang-format on
 #include <string>

@@ -3,16 +3,16 @@
 // 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 4: xloom: u must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 5: xloom: u must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 6: xloom: delta must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 7: xloom: A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 8: xloom: delta_bias must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 9: xloom: y is written, so it must not be const
-// 10: xloom: final_state must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 11: xloom: ct_y must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 12: xloom: ct_B is written, so it must not be const
-// 13: xloom: ct_A must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 4: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 5: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 6: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 7: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: xloom: an operand that is written must not be const
+// 10: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 11: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 12: xloom: an operand that is written must not be const
+// 13: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 14: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <vector>

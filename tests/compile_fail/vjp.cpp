@@ -28,16 +28,16 @@
 // 26: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 27: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
 // 28: the branches must be callable as branch(operand const&...); the arguments stand in the order cond, then_branch, then_vjp, else_branch, else_vjp, operands
-// 29: xloom::if_: both branches must return the same types; shapes may differ
+// 29: both branches must return the same types; shapes may differ
 // 30: the pullback's argument is a cotangent for each value of the result, with items of the value's type
 // 31: the VJPs must be callable as branch_vjp(operand const&..., result cotangent const&..., operand cotangent&...)
-// 32: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 33: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 34: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 35: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 36: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 37: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
-// 38: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
+// 32: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 33: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 34: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 35: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 36: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 37: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
+// 38: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 39: the body's VJP must follow the body, but an operand stands in its place
 // 40: the body's VJP must follow the body, but an operand stands in its place
 // 41: the body must be generic, because recorded_with also runs it on Tape::scalar in the place of double: declare its parameters as auto const&, or write its VJP by hand
@@ -54,10 +54,10 @@
 // 52: the body must be callable as body(state const&..., element const&..., param const&...)
 // 53: the body must return xloom::scan_step{state, scan_outputs}, with as many states as it has
 // 54: the body's VJP must follow the body, but an operand stands in its place
-// 55: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
+// 55: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 56: the body must be callable as body(state&..., element const&..., param const&..., output&...); the arguments stand in the order body, states, scan_inputs, params, scan_outputs, with std::tuple() where there are none
 // 57: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., state cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...), where the first state cotangents are those after the iteration
-// 58: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& ct_x
+// 58: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 59: the body must be that of the forward pass, and there must be a cotangent for each output that it writes
 // 60: the body must be that of the forward pass, and there must be a cotangent for each output that it writes
 // 61: only numbers and tensors of double have derivatives by recorded_with, but an operand has another floating-point type or is a sequence; convert it, or capture it in the body if it is constant

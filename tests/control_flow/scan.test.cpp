@@ -11,8 +11,8 @@
 
 namespace scan_test {
 
+using xloom::direction;
 using xloom::scan;
-using xloom::scan_direction;
 using xloom::scan_step;
 
 namespace {
@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the
                             return static_cast<std::int64_t>(a) - (negative ? 3 : 0);
                         };
                         auto const direction = [](bool reverse) {
-                            return reverse ? scan_direction::reverse : scan_direction::forward;
+                            return reverse ? direction::reverse : direction::forward;
                         };
                         auto const result = scan(decaying_sum, make_tensor<state>(h), make_tensor<X>(x),
                             {.scan_input_axes = {axis(input_axis)},
@@ -219,8 +219,8 @@ TEST_CASE("fixed shapes in, fixed shapes out")
     auto const reversed = scan(running_sum, h, x,
         {.scan_input_axes = {-2},
             .scan_output_axes = {-2},
-            .scan_input_directions = {scan_direction::reverse},
-            .scan_output_directions = {scan_direction::reverse},
+            .scan_input_directions = {direction::reverse},
+            .scan_output_directions = {direction::reverse},
             .length = 3});
     static_assert(
         std::is_same_v<decltype(reversed.scan_outputs), xt::xtensor_fixed<float, xt::xshape<3, 2>>>);

@@ -7,8 +7,8 @@
 
 namespace scan_batched_test {
 
+using xloom::direction;
 using xloom::scan_batched;
-using xloom::scan_direction;
 using xloom::scan_step;
 
 namespace {
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan
                 return scan_step{s / 2 + x_t, s / 2 + x_t};
             },
             make_tensor<state>(h), make_tensor<Kind>(x), xt::xtensor<std::int64_t, 1>{2, 0, 3, 1},
-            {.directions = {reverse ? scan_direction::reverse : scan_direction::forward}});
+            {.scan_input_directions = {reverse ? direction::reverse : direction::forward}});
         CHECK(equals(result.final_state, expected.final_state));
         CHECK(equals(result.scan_outputs, expected.scan_outputs));
     }
@@ -59,7 +59,7 @@ TEST_CASE("rows of scalars; sequence_lens of any integer type; several states, i
             return scan_step{std::tuple{n + 1, s + x_t}, std::tuple{x_t, w_t * x_t}};
         },
         std::tie(count, sum), std::tie(x, w), xt::xtensor<unsigned char, 1>{2, 3},
-        {.directions = {scan_direction::reverse, scan_direction::forward}});
+        {.scan_input_directions = {direction::reverse, direction::forward}});
     auto const& [n, s] = states;
     auto const& [y, z] = outputs;
     CHECK(n == xt::xtensor<int, 1>{2, 13});

@@ -13,7 +13,7 @@
 namespace scan_batched_into_test {
 
 using xloom::scan_batched_into;
-using enum xloom::scan_direction;
+using enum xloom::direction;
 
 namespace {
 
@@ -67,7 +67,7 @@ TEST_CASE("rows of every length agree with the textbook, whatever the layout of 
                         INFO("T = ", T, ", reverse: ", is_reverse, ", placements ", static_cast<int>(of_h),
                             ", ", static_cast<int>(of_x), ", ", static_cast<int>(of_y));
                         scan_batched_into(decaying_sum, state, place(x, of_x), lengths_of(lens), y,
-                            {.directions = {is_reverse ? reverse : forward}});
+                            {.scan_input_directions = {is_reverse ? reverse : forward}});
                         CHECK(equals(state, expected.final_state));
                         CHECK(equals(y, expected.scan_outputs));
                     }
@@ -104,7 +104,7 @@ TEST_CASE("rows of scalars; several states, inputs and outputs of several types,
             z_t = double{w_t};
         },
         std::tie(count, sum), std::tuple(x, 2 * x), xt::xtensor<unsigned char, 1>{2, 3}, std::tie(y, z),
-        {.directions = {reverse, forward}});
+        {.scan_input_directions = {reverse, forward}});
     CHECK(count == xt::xtensor<int, 1>{2, 13});
     CHECK(sum == xt::xtensor<float, 2>{{3.5f}, {15}});
     CHECK(y == xt::xtensor<float, 2>{{2, 1, 0}, {6, 5, 4}});

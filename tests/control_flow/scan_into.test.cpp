@@ -11,7 +11,7 @@
 
 namespace scan_into_test {
 
-using xloom::scan_direction;
+using xloom::direction;
 using xloom::scan_into;
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE(
                         textbook::scan(textbook::decaying_sum, textbook::tensor(x.slice(input_axis, 0).shape),
                             x, input_axis, input_reverse, output_axis, output_reverse);
                     auto const direction = [](bool reverse) {
-                        return reverse ? scan_direction::reverse : scan_direction::forward;
+                        return reverse ? direction::reverse : direction::forward;
                     };
                     auto h = make_tensor<xt::xarray<double>>(textbook::tensor(x.slice(input_axis, 0).shape));
                     auto y = make_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
@@ -72,7 +72,7 @@ TEST_CASE("statically rank-1 operands hand the body their items")
     xt::xtensor<double, 1> y = {0, 0, 0};
     float sum = 10;
     scan_into([](float& h, float const& x_t, double& y_t) { y_t = static_cast<double>(h += x_t) / 2; }, sum,
-        x, y, {.scan_output_directions = {scan_direction::reverse}});
+        x, y, {.scan_output_directions = {direction::reverse}});
     CHECK(sum == 16);
     CHECK(y == xt::xtensor<double, 1>{8, 6.5, 5.5});
 }
@@ -171,13 +171,12 @@ TEST_CASE("states and outputs may be adaptors, views, fixed tensors and a user's
         scan_into(decaying_sum, h, with_options, with_options,
             {.scan_input_axes = {-2},
                 .scan_output_axes = {0},
-                .scan_input_directions = {scan_direction::reverse},
-                .scan_output_directions = {scan_direction::reverse}});
+                .scan_input_directions = {direction::reverse},
+                .scan_output_directions = {direction::reverse}});
         xt::xtensor<double, 2> reversed = y;
         xt::xtensor<double, 1> state = {0, 0};
         scan_into(decaying_sum, state, reversed, reversed,
-            {.scan_input_directions = {scan_direction::reverse},
-                .scan_output_directions = {scan_direction::reverse}});
+            {.scan_input_directions = {direction::reverse}, .scan_output_directions = {direction::reverse}});
         CHECK(with_options == reversed);
         CHECK(h == state);
     }

@@ -11,8 +11,8 @@
 
 namespace scan_into_aliasing_test {
 
+using xloom::direction;
 using xloom::loop_into;
-using xloom::scan_direction;
 using xloom::scan_into;
 
 namespace {
@@ -56,7 +56,7 @@ void count(X& x, std::size_t axis)
 }
 
 /// The options of a walk along `axis` in one direction, for as many operands as there are.
-xloom::scan_options along(std::size_t axis, std::size_t inputs, scan_direction direction)
+xloom::scan_options along(std::size_t axis, std::size_t inputs, direction direction)
 {
     xloom::scan_options options{
         .scan_output_axes = {static_cast<std::int64_t>(axis)}, .scan_output_directions = {direction}};
@@ -82,7 +82,7 @@ bool is_count(X& x, std::size_t axis, double scale, double offset)
 
 TEST_CASE("of an output that is the input's own tensor, the body sees its writes through the input")
 {
-    for (scan_direction const direction : {scan_direction::forward, scan_direction::reverse})
+    for (direction const direction : {direction::forward, direction::reverse})
         for_each_layout(11, [&](auto& x, std::size_t axis) {
             CAPTURE(axis);
             count(x, axis);
@@ -103,7 +103,7 @@ TEST_CASE("of an output that is two inputs' own tensor, the body sees its writes
             xt::noalias(y_t) = a_t + 1;
             xt::noalias(y_t) = a_t + b_t;
         };
-        scan_into(body, std::tuple(), std::tie(x, x), x, along(axis, 2, scan_direction::reverse));
+        scan_into(body, std::tuple(), std::tie(x, x), x, along(axis, 2, direction::reverse));
         CHECK(is_count(x, axis, 2, 2));
     });
 }
@@ -113,7 +113,7 @@ TEST_CASE("an output that is an input's own tensor holds the input's element at 
     for_each_layout(11, [&](auto& x, std::size_t axis) {
         count(x, axis);
         auto const body = [](auto const&, auto& y_t) { y_t(1) += 5; };
-        scan_into(body, std::tuple(), x, x, along(axis, 1, scan_direction::forward));
+        scan_into(body, std::tuple(), x, x, along(axis, 1, direction::forward));
         for (std::size_t t = 0; t < 11; ++t)
             item(x, axis, t, 1) -= 5;
         CHECK(is_count(x, axis, 1, 0));
@@ -132,7 +132,7 @@ TEST_CASE("a body may read the output elements of earlier iterations from the te
                 ++t;
             };
             std::size_t t = 0;
-            auto options = along(axis, 0, scan_direction::forward);
+            auto options = along(axis, 0, direction::forward);
             options.length = 11;
             scan_into(fibonacci, t, std::tuple(), y, options);
             CHECK(item(y, axis, 10, 0) == 55);
@@ -149,7 +149,7 @@ TEST_CASE("a body may read the output elements of earlier iterations from the te
                 ++t;
             };
             std::size_t t = 0;
-            auto options = along(axis, 0, scan_direction::reverse);
+            auto options = along(axis, 0, direction::reverse);
             options.length = 11;
             scan_into(fibonacci, t, std::tuple(), y, options);
             CHECK(item(y, axis, 0, 0) == 55);
@@ -183,8 +183,7 @@ TEST_CASE("what a body throws leaves the elements of earlier iterations written"
             xt::noalias(y_t) = -x_t;
         };
         int t = 0;
-        CHECK_THROWS_AS(
-            scan_into(body, t, x, x, along(axis, 1, scan_direction::forward)), std::runtime_error);
+        CHECK_THROWS_AS(scan_into(body, t, x, x, along(axis, 1, direction::forward)), std::runtime_error);
         CHECK(item(x, axis, 2, 2) == -8);
         CHECK(item(x, axis, 3, 0) == 9);
         CHECK(item(x, axis, 4, 0) == 12);

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <string>
 
-#include <xloom/control_flow/loop_into.hpp>
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 namespace scan_into_blocks_test {
 
-using xloom::scan_direction;
+using xloom::direction;
 using xloom::scan_into;
 
 namespace {
@@ -46,7 +46,7 @@ bool are_sums(xt::xtensor<T, 2> const& y, bool reverse)
     return true;
 }
 
-xloom::scan_options along_axis_1(scan_direction direction)
+xloom::scan_options along_axis_1(direction direction)
 {
     return {.scan_input_axes = {1},
         .scan_output_axes = {1},
@@ -72,10 +72,10 @@ TEST_CASE_TEMPLATE("scan_into along the last axis, for lengths and sizes around 
 {
     for (std::size_t const length : std::initializer_list<std::size_t>{0, 1, 2, 7, 8, 9, 16, 17, 33, 64, 130})
         for (std::size_t const size : std::initializer_list<std::size_t>{0, 1, 2, 3, 8, 17})
-            for (auto const direction : {scan_direction::forward, scan_direction::reverse}) {
+            for (auto const direction : {direction::forward, direction::reverse}) {
                 CAPTURE(length);
                 CAPTURE(size);
-                bool const reverse = direction == scan_direction::reverse;
+                bool const reverse = direction == direction::reverse;
                 auto const x = numbers<T>(size, length);
                 auto y = xt::xtensor<T, 2>::from_shape({size, length});
                 xt::xtensor<T, 1> h = xt::zeros<T>({size});
@@ -105,7 +105,7 @@ TEST_CASE("items that own memory pass through the buffer, too")
     for (std::size_t t = 0; t < 11; ++t)
         x(0, t) = std::string(30, static_cast<char>('a' + t)), x(1, t) = "b";
     scan_into([](auto const& x_t, auto& y_t) { y_t(0) = x_t(0) + x_t(1), y_t(1) = x_t(1); }, std::tuple(), x,
-        y, along_axis_1(scan_direction::forward));
+        y, along_axis_1(direction::forward));
     CHECK(y(0, 10) == std::string(30, 'k') + "b");
     CHECK(y(1, 9) == "b");
 }
@@ -122,8 +122,7 @@ TEST_CASE("what a body without captures throws leaves the elements of earlier it
                 throw std::runtime_error("enough");
             xt::noalias(y_t) = 2 * x_t;
         };
-        CHECK_THROWS_AS(
-            scan_into(body, left, x, y, along_axis_1(scan_direction::forward)), std::runtime_error);
+        CHECK_THROWS_AS(scan_into(body, left, x, y, along_axis_1(direction::forward)), std::runtime_error);
         for (std::size_t t = 0; t < 25; ++t)
             CHECK(y(2, t) == (t < static_cast<std::size_t>(last) ? 2 * x(2, t) : -1));
     }

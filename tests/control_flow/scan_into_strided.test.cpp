@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/grid.hpp"
 #include "support/recurrence.hpp"
@@ -14,7 +14,7 @@
 
 namespace scan_into_strided_test {
 
-using xloom::scan_direction;
+using xloom::direction;
 using xloom::scan_into;
 using xloom::strided_elements;
 
@@ -44,10 +44,8 @@ TEST_CASE_TEMPLATE("strided elements: every axis and direction agrees with the t
                 scan_into(strided_elements(decaying_sum), h, make_tensor<X>(x), y,
                     {.scan_input_axes = {static_cast<std::int64_t>(input_axis)},
                         .scan_output_axes = {static_cast<std::int64_t>(output_axis) - 3},
-                        .scan_input_directions = {reverse ? scan_direction::reverse
-                                                          : scan_direction::forward},
-                        .scan_output_directions = {
-                            reverse ? scan_direction::forward : scan_direction::reverse}});
+                        .scan_input_directions = {reverse ? direction::reverse : direction::forward},
+                        .scan_output_directions = {reverse ? direction::forward : direction::reverse}});
                 CHECK(equals(h, expected.final_state));
                 CHECK(equals(y, expected.scan_outputs));
             }

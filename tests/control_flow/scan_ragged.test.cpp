@@ -146,8 +146,8 @@ TEST_CASE("scan_ragged: errors")
     auto first = xt::view(counts, xt::range(0, 2));
     CHECK_THROWS_WITH_AS(xloom::scan_ragged_into([](std::int64_t& a, std::int64_t b) { a += b; }, first,
                              xt::xtensor<std::int64_t, 1>{1, 2, 3}, counts),
-        "xloom::scan_ragged_into: a state or output must have exclusive memory, but states[0] overlaps "
-        "row_splits. Copy one of the two.",
+        "xloom::scan_ragged_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps row_splits. Copy one of the two.",
         xloom::overlap_error);
     auto const reshaping = [](auto const& a, double) {
         return xloom::scan_step{xt::xtensor<double, 1>(xt::ones<double>({a.size() + 1})), 0.0};

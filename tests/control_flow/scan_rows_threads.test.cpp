@@ -9,15 +9,15 @@
 
 #include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_ragged.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace scan_rows_threads_test {
 
 namespace {
 
-using xloom::scan_direction;
+using xloom::direction;
 using xloom::scan_step;
 
 constexpr std::size_t N = 9, T = 6, n = 3;
@@ -54,19 +54,19 @@ TEST_CASE_TEMPLATE("scan_batched: any number of threads gives the same bits", La
     using cube = xt::xtensor<double, 3, Layout::value>;
     auto const h0 = made_up<rows>({N, n});
     auto const x = made_up<cube>({N, T, n});
-    for (auto const direction : {scan_direction::forward, scan_direction::reverse}) {
-        auto const expected = xloom::scan_batched(pure, h0, x, lens, {.directions = {direction}});
+    for (auto const direction : {direction::forward, direction::reverse}) {
+        auto const expected = xloom::scan_batched(pure, h0, x, lens, {.scan_input_directions = {direction}});
         for (std::size_t const threads : {1U, 2U, 3U, 7U}) {
             CAPTURE(threads);
-            auto const [last, all] =
-                xloom::scan_batched(pure, h0, x, lens, {.directions = {direction}}, jthread_policy{threads});
+            auto const [last, all] = xloom::scan_batched(
+                pure, h0, x, lens, {.scan_input_directions = {direction}}, xloom::thread_policy{threads});
             CHECK(last == expected.final_state);
             CHECK(all == expected.scan_outputs);
 
             auto h = h0;
             cube y = xt::ones<double>({N, T, n});
-            xloom::scan_batched_into(
-                in_place, h, x, lens, y, {.directions = {direction}}, jthread_policy{threads});
+            xloom::scan_batched_into(in_place, h, x, lens, y, {.scan_input_directions = {direction}},
+                xloom::thread_policy{threads});
             CHECK(h == expected.final_state);
             CHECK(y == expected.scan_outputs);
         }
@@ -78,16 +78,17 @@ TEST_CASE("scan_batched: threads without lengths, without options, and without e
     auto const h0 = made_up<xt::xtensor<double, 2>>({N, n});
     auto const x = made_up<xt::xtensor<double, 3>>({N, T, n});
     auto const expected = xloom::scan_batched(pure, h0, x);
-    CHECK(xloom::scan_batched(pure, h0, x, std::nullopt, jthread_policy{4}).scan_outputs ==
+    CHECK(xloom::scan_batched(pure, h0, x, std::nullopt, xloom::thread_policy{4}).scan_outputs ==
           expected.scan_outputs);
     auto in_same_memory = x;
     auto h = h0;
-    xloom::scan_batched_into(in_place, h, in_same_memory, std::nullopt, in_same_memory, jthread_policy{4});
+    xloom::scan_batched_into(
+        in_place, h, in_same_memory, std::nullopt, in_same_memory, xloom::thread_policy{4});
     CHECK(in_same_memory == expected.scan_outputs);
     CHECK(h == expected.final_state);
 
     xt::xtensor<int, 1> const none = xt::zeros<int>({N});
-    auto const [last, all] = xloom::scan_batched(pure, h0, x, none, jthread_policy{3});
+    auto const [last, all] = xloom::scan_batched(pure, h0, x, none, xloom::thread_policy{3});
     CHECK(last == h0);
     CHECK(xloom::shape(all.shape().begin(), all.shape().end()) == xloom::shape{N, T, 0});
 }
@@ -102,13 +103,13 @@ TEST_CASE_TEMPLATE("scan_ragged: any number of threads gives the same bits", Lay
     auto const expected = xloom::scan_ragged(pure, h0, x, splits);
     for (std::size_t const threads : {1U, 2U, 3U, 7U, 40U}) {
         CAPTURE(threads);
-        auto const [last, all] = xloom::scan_ragged(pure, h0, x, splits, jthread_policy{threads});
+        auto const [last, all] = xloom::scan_ragged(pure, h0, x, splits, xloom::thread_policy{threads});
         CHECK(last == expected.final_state);
         CHECK(all == expected.scan_outputs);
 
         auto h = h0;
         rows y = xt::ones<double>({20, 3});
-        xloom::scan_ragged_into(in_place, h, x, splits, y, jthread_policy{threads});
+        xloom::scan_ragged_into(in_place, h, x, splits, y, xloom::thread_policy{threads});
         CHECK(h == expected.final_state);
         CHECK(y == expected.scan_outputs);
     }
@@ -131,12 +132,12 @@ TEST_CASE("scan_batched_into, scan_ragged_into: of several exceptions that of th
         CAPTURE(threads);
         xt::xtensor<int, 1> h = xt::zeros<int>({N});
         CHECK_THROWS_WITH_AS(
-            xloom::scan_batched_into(body, h, x, std::nullopt, std::tuple(), jthread_policy{threads}), "25",
-            std::runtime_error);
+            xloom::scan_batched_into(body, h, x, std::nullopt, std::tuple(), xloom::thread_policy{threads}),
+            "25", std::runtime_error);
         CHECK(h(0) == 15);
         h.fill(0);
         CHECK_THROWS_WITH_AS(
-            xloom::scan_ragged_into(body, h, flat, each, std::tuple(), jthread_policy{threads}), "25",
+            xloom::scan_ragged_into(body, h, flat, each, std::tuple(), xloom::thread_policy{threads}), "25",
             std::runtime_error);
         CHECK_THROWS_WITH_AS(xloom::scan_batched(
                                  [](int, int x_t) {
@@ -144,7 +145,7 @@ TEST_CASE("scan_batched_into, scan_ragged_into: of several exceptions that of th
                                          throw std::runtime_error(std::to_string(x_t));
                                      return scan_step{x_t};
                                  },
-                                 h, x, std::nullopt, jthread_policy{threads}),
+                                 h, x, std::nullopt, xloom::thread_policy{threads}),
             "25", std::runtime_error);
     }
 }

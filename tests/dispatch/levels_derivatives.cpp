@@ -26,8 +26,8 @@ void print_lstm(std::size_t H, std::size_t N)
     xloom::recurrent_workspace<T> workspace;
     xloom::lstm_forward_into(
         X, xloom::lstm_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace, xloom::tbb_policy(2));
-    xloom::lstm_vjp_into(X, xloom::lstm_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
-        {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, xloom::tbb_policy(2));
+    xloom::lstm_vjp_into(X, xloom::lstm_weights<T>(constants, {}, xloom::for_training), residuals,
+        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, xloom::tbb_policy(2));
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("lstm_backward", H, N, *result);
 }
@@ -43,8 +43,8 @@ void print_gru(std::size_t H, std::size_t N)
     xloom::gru_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::gru_forward_into(X, xloom::gru_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::gru_vjp_into(X, xloom::gru_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
-        {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
+    xloom::gru_vjp_into(X, xloom::gru_weights<T>(constants, {}, xloom::for_training), residuals,
+        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("gru_backward", H, N, *result);
 }
@@ -60,8 +60,8 @@ void print_rnn(std::size_t H, std::size_t N)
     xloom::rnn_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::rnn_forward_into(X, xloom::rnn_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::rnn_vjp_into(X, xloom::rnn_backward_weights<T>(constants), residuals, {.Y_h = ct_Y_h},
-        {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
+    xloom::rnn_vjp_into(X, xloom::rnn_weights<T>(constants, {}, xloom::for_training), residuals,
+        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("rnn_backward", H, N, *result);
 }
@@ -81,8 +81,8 @@ void print_attn_lstm(std::size_t H, std::size_t N)
     xloom::attention_workspace<T> workspace;
     xloom::attn_lstm_forward_into(
         X, xloom::attn_lstm_weights<T>(constants), {.M = M}, {.Y_h = Y_h}, residuals, workspace);
-    xloom::attn_lstm_vjp_into(X, M, xloom::attn_lstm_backward_weights<T>(constants), residuals,
-        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M, .AW = ct_AW}, workspace);
+    xloom::attn_lstm_vjp_into(X, M, xloom::attn_lstm_weights<T>(constants, {}, xloom::for_training),
+        residuals, {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M, .AW = ct_AW}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_MW, &ct_AW, &ct_M})
         print("attn_lstm_backward", H, N, *result);
 }

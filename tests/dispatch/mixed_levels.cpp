@@ -21,8 +21,8 @@ int main()
     }
     xloom::dispatch::force_level(level::avx2);
     try {
-        xloom::lstm_vjp_into(
-            X, xloom::lstm_backward_weights<float>(constants), residuals, {}, {.X = ct_X}, workspace);
+        xloom::lstm_vjp_into(X, xloom::lstm_weights<float>(constants, {}, xloom::for_training), residuals, {},
+            {.X = ct_X}, workspace);
     } catch (xloom::option_error const& error) {
         std::puts(error.what());
     }

@@ -8,25 +8,14 @@
 
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
-#include "support/placed_tensor.hpp"
-#include "support/xtensor_extras.hpp"
+#include "support/refused_calls.hpp"
 
 namespace errors_attn_lstm_test {
 
 using namespace xloom;
+using namespace refused_calls;
 
 namespace {
-
-using floats = placed_tensor<float>;
-using lengths = xt::xtensor<std::int64_t, 1>;
-
-/// A tensor of ones.
-floats ones(textbook::dims const& shape)
-{
-    floats tensor(shape, placement::row_major);
-    tensor.memory.assign(tensor.memory.size(), 1);
-    return tensor;
-}
 
 /// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2, S = 4, E = 6, A = 7, C = L = 8. An operand
 /// without axes is omitted.
@@ -68,12 +57,6 @@ attn_case plain_case()
 {
     return {
         .W = ones({1, 8, 3}), .QW = {}, .MW = {}, .V = {}, .M = {}, .AW = {}, .has_memory_seq_lens = false};
-}
-
-template <class Error, class Call>
-void refuse(std::string const& text, Call const& call)
-{
-    CHECK_THROWS_WITH_AS(call(), text.c_str(), Error);
 }
 
 /// Weights or options that are wrong: the call says so, and the packing.
@@ -122,18 +105,6 @@ void refuse_call(attn_case const& wrong, std::string const& text)
     refuse_packed<Error>(wrong, text);
 }
 
-/// The sentences about shapes, around the facts.
-std::string misshapen(std::string const& facts, std::string const& sizes)
-{
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts +
-           ". Give it that shape.";
-}
-
-/// The same sentence of operands that have as many items as they must.
-std::string reshapable(std::string const& sentence)
-{
-    return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it.";
-}
 std::string misshapen_lstm(std::string const& facts)
 {
     return misshapen(facts, "D = 1, I = 3, H = 2 and C = 8");
@@ -472,34 +443,32 @@ TEST_CASE("attn_lstm_into wants outputs with memory of their own")
     auto const into = [&](attn_lstm_outputs<float> const& outputs) {
         attn_lstm_into(X, weights, {lens, h, c, M, memory_lens, attention, alignment}, outputs, workspace);
     };
-    auto const refuse_input = [&](attn_lstm_outputs<float> const& outputs, std::string const& facts) {
-        refuse<overlap_error>("xloom::attn_lstm_into: outputs are written while inputs are read, but " +
-                                  facts + ". Copy one of the two.",
-            [&] { into(outputs); });
-    };
-    refuse_input({.Y_h = c}, "Y_h overlaps initial_c");
-    refuse_input({.Y_c = h}, "Y_c overlaps initial_h");
-    refuse_input({.Y_attention = alignment}, "Y_attention overlaps initial_alignment");
-    refuse_input({.Y_alignment = attention}, "Y_alignment overlaps initial_attention");
-    auto shifted = at(122, {1, 2, 2}), of_M = at(106, {1, 2, 2}), of_X = at(28, {1, 2, 2});
-    refuse_input({.Y_h = shifted}, "Y_h overlaps initial_h"); // not the very same tensor
-    refuse_input({.Y_attention = of_M}, "Y_attention overlaps M");
-    refuse_input({.Y_c = of_X}, "Y_c overlaps X");
-
-    auto const refuse_output = [&](attn_lstm_outputs<float> const& outputs, std::string const& facts) {
+    auto const refuse_overlap = [&](attn_lstm_outputs<float> const& outputs, std::string const& facts,
+                                    std::string const& or_else = "") {
         refuse<overlap_error>(
-            "xloom::attn_lstm_into: no two outputs may share memory, but " + facts + ". Separate them.",
+            "xloom::attn_lstm_into: an operand that is written must have memory of its own, but " + facts +
+                ". Copy one of the two" + or_else + ".",
             [&] { into(outputs); });
     };
+    refuse_overlap({.Y_h = c}, "Y_h overlaps initial_c");
+    refuse_overlap({.Y_c = h}, "Y_c overlaps initial_h");
+    refuse_overlap({.Y_attention = alignment}, "Y_attention overlaps initial_alignment");
+    refuse_overlap({.Y_alignment = attention}, "Y_alignment overlaps initial_attention");
+    auto shifted = at(122, {1, 2, 2}), of_M = at(106, {1, 2, 2}), of_X = at(28, {1, 2, 2});
+    refuse_overlap({.Y_h = shifted}, "Y_h overlaps initial_h and Y_h overlaps initial_c",
+        ", or pass one tensor as both"); // not the very same tensor
+    refuse_overlap({.Y_attention = of_M}, "Y_attention overlaps M");
+    refuse_overlap({.Y_c = of_X}, "Y_c overlaps X");
+
     auto own = at(200, {1, 2, 2}), near = at(203, {1, 2, 2});
-    refuse_output({.Y_h = own, .Y_c = near}, "Y_c overlaps Y_h");
-    refuse_output({.Y_attention = own, .Y_alignment = own}, "Y_alignment overlaps Y_attention");
+    refuse_overlap({.Y_h = own, .Y_c = near}, "Y_h overlaps Y_c");
+    refuse_overlap({.Y_attention = own, .Y_alignment = own}, "Y_attention overlaps Y_alignment");
     auto alignments =
         xt::adapt(memory.data() + 300, 20, xt::no_ownership(), std::array<std::size_t, 4>{5, 1, 2, 2});
     auto of_alignments = at(316, {1, 2, 2});
-    refuse_output({.Y = alignments, .alignments = alignments}, "alignments overlaps Y");
-    refuse_output(
-        {.alignments = alignments, .Y_alignment = of_alignments}, "Y_alignment overlaps alignments");
+    refuse_overlap({.Y = alignments, .alignments = alignments}, "Y overlaps alignments");
+    refuse_overlap(
+        {.alignments = alignments, .Y_alignment = of_alignments}, "alignments overlaps Y_alignment");
 
     CHECK(memory == std::vector<float>(400, 1.0f));
 
@@ -513,10 +482,8 @@ TEST_CASE("attn_lstm_into wants no two items of an output in one place")
     floats together = ones({1, 2, 8});
     together.layout.strides[1] = 0;
     refuse_outputs<overlap_error>(in, {.Y_attention = together},
-        "every item of Y_attention must have memory of its own, but Y_attention has the shape [1, 2, 8] and "
-        "the strides [16, 0, 1]. Copy "
-        "it "
-        "first.");
+        "every item of Y_attention must have memory of its own, but Y_attention has the shape [1, 2, 8] "
+        "and the strides [16, 0, 1]. Write to a container.");
 }
 
 TEST_CASE("attn_lstm_into wants outputs apart from lengths")
@@ -528,14 +495,16 @@ TEST_CASE("attn_lstm_into wants outputs apart from lengths")
     attention_workspace<float> workspace;
     auto Y_h = xt::adapt(
         reinterpret_cast<float*>(numbers.data()), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
-    refuse<overlap_error>("xloom::attn_lstm_into: outputs are written while inputs are read, but Y_h "
-                          "overlaps sequence_lens. Copy one of the two.",
+    refuse<overlap_error>(
+        "xloom::attn_lstm_into: an operand that is written must have memory of its own, but Y_h overlaps "
+        "sequence_lens. Copy one of the two.",
         [&] {
             attn_lstm_into(
                 in.X, weights, {.sequence_lens = sequence_lens, .M = in.M}, {.Y_h = Y_h}, workspace);
         });
-    refuse<overlap_error>("xloom::attn_lstm_into: outputs are written while inputs are read, but Y_h "
-                          "overlaps memory_seq_lens. Copy one of the two.",
+    refuse<overlap_error>(
+        "xloom::attn_lstm_into: an operand that is written must have memory of its own, but Y_h overlaps "
+        "memory_seq_lens. Copy one of the two.",
         [&] {
             attn_lstm_into(
                 in.X, weights, {.M = in.M, .memory_seq_lens = sequence_lens}, {.Y_h = Y_h}, workspace);

@@ -162,25 +162,24 @@ TEST_CASE("gather_nd_into refuses an output in the memory of data or of indices"
 {
     vector x = data;
     CHECK_THROWS_WITH_AS(gather_nd_into(x, tuples{{3}, {2}, {1}, {0}}, x),
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps data. "
-        "Give it memory of its own.",
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps data. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(
         gather_nd_into(xt::view(x, xt::range(0, 3)), tuples{{0}, {1}}, xt::view(x, xt::range(2, 4))),
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps data. "
-        "Give it memory of its own.",
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps data. Copy one of the two.",
         overlap_error);
     CHECK(x == data);
     tuples numbers = {{0}, {1}};
     CHECK_THROWS_WITH_AS(
         gather_nd_into(xt::xtensor<std::int64_t, 1>{5, 6}, numbers, xt::view(numbers, xt::all(), 0)),
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps "
-        "indices. Give it memory of its own.",
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps indices. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(gather_nd_into(numbers, numbers, xt::view(numbers, xt::all(), xt::all())),
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps data "
-        "and indices. Give it memory of "
-        "its own.",
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps data and output overlaps indices. Copy one of the two.",
         overlap_error);
     CHECK(numbers == tuples{{0}, {1}});
 }

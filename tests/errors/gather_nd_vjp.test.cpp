@@ -104,9 +104,8 @@ TEST_CASE("gather_nd_vjp_into refuses outputs that share memory")
     tuples const indices = {{0}, {1}};
     auto const part = xt::view(own, xt::range(1, 3));
     CHECK_THROWS_WITH_AS(gather_nd_vjp_into(indices, part, own),
-        "xloom::gather_nd_vjp_into: ct_data is written while ct and indices are read, but ct_data overlaps "
-        "ct. "
-        "Give it memory of its own.",
+        "xloom::gather_nd_vjp_into: an operand that is written must have memory of its own, but ct_data "
+        "overlaps ct. Copy one of the two.",
         overlap_error);
     CHECK(own == vector{1, 2, 3, 4});
     auto repeated = xt::strided_view(own, {xt::range(0, 1)});

@@ -9,10 +9,8 @@
 
 #include <xloom/control_flow/if.hpp>
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_list.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_list.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/infer/indexing.hpp>
@@ -45,7 +43,7 @@ std::string too_deep(std::string const& op, std::string const& operand)
 
 } // namespace
 
-TEST_CASE("scan, scan_into, scan_batched and scan_list name the operand that has more axes than max_rank")
+TEST_CASE("scan, scan_into and scan_batched name the operand that has more axes than max_rank")
 {
     xt::xarray<float> x = deep();
     xt::xtensor<float, max_rank + 1> const deep_static = deep();
@@ -83,23 +81,9 @@ TEST_CASE("scan, scan_into, scan_batched and scan_list name the operand that has
                        },
                        xt::xtensor<float, 1>{0}, batch),
         "scan_batched", "scan_outputs[0]");
-
-    using list = std::vector<xt::xarray<float>>;
-    using view = std::span<element_view<float const> const>;
-    auto const keep = [](std::span<xt::xarray<float> const> states, view) {
-        return scan_step{list(states.begin(), states.end()), list()};
-    };
-    CHECK_TOO_DEEP(scan_list(keep, list{}, list{row, x}, 0), "scan_list", "scan_inputs[1]");
-    CHECK_TOO_DEEP(scan_list(keep, list{x}, list{row}, 0), "scan_list", "init[0]");
-    CHECK_TOO_DEEP(scan_list(
-                       [&](std::span<xt::xarray<float> const>, view) {
-                           return scan_step{list(), list{x}};
-                       },
-                       list{}, list{row}, 1),
-        "scan_list", "scan_outputs[0]");
 }
 
-TEST_CASE("loop, loop_into, loop_list and if_ name the operand that has more axes than max_rank")
+TEST_CASE("loop, loop_into and if_ name the operand that has more axes than max_rank")
 {
     xt::xarray<float> x = deep();
     xt::xarray<float> row{1, 2};
@@ -122,15 +106,6 @@ TEST_CASE("loop, loop_into, loop_list and if_ name the operand that has more axe
         loop_into([](std::int64_t, auto&) { return true; }, x, std::tuple(), once), "loop_into", "states[0]");
     CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&, auto const&) { return true; }, row, x, once),
         "loop_into", "scan_outputs[0]");
-
-    using list = std::vector<xt::xarray<float>>;
-    auto const body = [&](list const& states, list const& outputs) {
-        return [=](std::int64_t, bool, std::span<xt::xarray<float> const>) {
-            return loop_step{true, states, outputs};
-        };
-    };
-    CHECK_TOO_DEEP(loop_list(body({}, {x}), list{}, 1, once), "loop_list", "scan_outputs[0]");
-    CHECK_TOO_DEEP(loop_list(body({x}, {}), list{row}, 0, once), "loop_list", "states[0]");
 
     CHECK_TOO_DEEP(if_(
                        x > 0, [] { return 1; }, [] { return 2; }),
@@ -300,7 +275,7 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "33. Leave it empty or give it "
         "one for each.",
         option_error);
-    scan_directions const many(max_operands + 2, scan_direction::forward);
+    directions const many(max_operands + 2, direction::forward);
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.scan_output_directions = many}),
         "xloom::scan: scan_output_directions must be empty or have one entry for each of the 0 scan outputs, "
         "but "
@@ -308,8 +283,8 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt,
-                             {.directions = many}),
-        "xloom::scan_batched: directions must be empty or have one entry for each of the 1 scan "
+                             {.scan_input_directions = many}),
+        "xloom::scan_batched: scan_input_directions must be empty or have one entry for each of the 1 scan "
         "inputs, but it has 34. Leave it "
         "empty or give it one for each.",
         option_error);
@@ -326,39 +301,36 @@ TEST_CASE("texts list four facts at most, and count the rest")
         "sequence_lens[1] is 2, sequence_lens[2] is 2, sequence_lens[3] is 2 and 19996 more. Correct it.",
         index_error);
 
-    using list = std::vector<xt::xarray<float>>;
-    auto const step = [](auto, auto) { return scan_step{list(), list()}; };
-    xt::xarray<float> const scalar = 1.0f, row{1, 2}, longer{1, 2, 3};
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, scalar), 0),
-        "xloom::scan_list: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0, "
+    auto const step = [](auto const&...) { return scan_step{std::tuple()}; };
+    xt::xarray<float> const scalar = 1.0f, row{1, 2};
+    CHECK_THROWS_WITH_AS(scan(step, std::tuple(), std::tie(scalar, scalar, scalar, scalar, scalar, scalar)),
+        "xloom::scan: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0, "
         "scan_inputs[1] has rank 0, scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it "
         "an axis for the iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.scan_input_axes = axes(5, 1)}),
-        "xloom::scan_list: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 1 "
+    CHECK_THROWS_WITH_AS(
+        scan(step, std::tuple(), std::tie(row, row, row, row, row), {.scan_input_axes = axes(5, 1)}),
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 1 "
         "for scan_inputs[0] of the shape [2], scan_input_axes[1] is 1 for scan_inputs[1] of the shape [2], "
         "scan_input_axes[2] is 1 for scan_inputs[2] of the shape [2], scan_input_axes[3] is 1 for "
         "scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0,
-                             {.scan_input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
-        "xloom::scan_list: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is "
+    CHECK_THROWS_WITH_AS(scan(step, std::tuple(), std::tie(row, row, row, row, row, row),
+                             {.scan_input_directions = directions(6, static_cast<direction>(7))}),
+        "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is "
         "7, "
         "scan_input_directions[1] is 7, "
         "scan_input_directions[2] is 7, scan_input_directions[3] is 7 and 2 more. Name one of "
-        "scan_direction's two.",
+        "the two.",
         option_error);
 }
 
 TEST_CASE("of more than four operands that must agree, those unlike the first are listed")
 {
-    using list = std::vector<xt::xarray<float>>;
-    auto const step = [](auto, auto) { return scan_step{list(), list()}; };
+    auto const step = [](auto const&...) { return scan_step{std::tuple()}; };
     xt::xarray<float> const row{1, 2}, longer{1, 2, 3};
-    list inputs(7, row);
-    inputs[5] = longer;
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, inputs, 0),
-        "xloom::scan_list: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 "
+    CHECK_THROWS_WITH_AS(scan(step, std::tuple(), std::tie(row, row, row, row, row, longer, row)),
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 "
         "(axis 0 of [2]) and "
         "scan_inputs[5] has 3 (axis 0 of [3]). Cut them to one length, or name other axes.",
         shape_error);

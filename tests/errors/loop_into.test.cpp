@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_into_test {
 
@@ -146,18 +146,17 @@ TEST_CASE("loop_into refuses operands that overlap")
     matrix y = zeros(3, 4);
     vector v = xt::zeros<float>({4});
     CHECK_THROWS_WITH_AS(loop_into(never, std::tie(v, v), std::tie(y, y), {.max_trip_count = 3}),
-        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
-        "the same axis in the same direction, but states[0] overlaps states[1] and scan_outputs[0] overlaps "
-        "scan_outputs[1]. Copy one of the two.",
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps states[1] and scan_outputs[0] overlaps scan_outputs[1]. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(loop_into(never, y(1, 2), y, {.max_trip_count = 3}),
-        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
-        "the same axis in the same direction, but states[0] overlaps scan_outputs[0]. Copy one of the two.",
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps scan_outputs[0]. Copy one of the two.",
         overlap_error);
     std::vector<vector> sequence;
     CHECK_THROWS_WITH_AS(loop_into(never, std::tie(sequence, sequence), std::tuple{}, {.max_trip_count = 3}),
-        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
-        "the same axis in the same direction, but states[0] overlaps states[1]. Copy one of the two.",
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps states[1]. Copy one of the two.",
         overlap_error);
 }
 

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 
 #include "support/xtensor_extras.hpp"
 
 namespace errors_overlap_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -24,21 +24,23 @@ constexpr auto never = [](auto&...) { FAIL_CHECK("the body ran"); };
 vector ones(std::size_t n) { return xt::ones<float>({n}); }
 matrix ones(std::size_t n, std::size_t m) { return xt::ones<float>({n, m}); }
 
-std::string overlap_text(char const* pairs)
+char const* const or_traversal = ", or give both the same axis and direction";
+char const* const or_tensor = ", or pass one tensor as both";
+
+std::string overlap_text(char const* pairs, char const* remedy)
 {
-    return std::string("xloom::scan_into: a state or output must have exclusive memory, or be the tensor of "
-                       "an input, along the same axis in the same direction, but ") +
-           pairs + ". Copy one of the two.";
+    return std::string("xloom::scan_into: an operand that is written must have memory of its own, but ") +
+           pairs + ". Copy one of the two" + remedy + ".";
 }
 
 /// One call that must end in an overlap_error.
 template <class States, class Inputs, class Outputs>
 void refuse_overlap(States&& states, Inputs const& inputs, Outputs&& outputs, char const* pairs,
-    scan_options const& options = {})
+    char const* remedy = "", scan_options const& options = {})
 {
     CHECK_THROWS_WITH_AS(
         scan_into(never, static_cast<States&&>(states), inputs, static_cast<Outputs&&>(outputs), options),
-        overlap_text(pairs).c_str(), overlap_error);
+        overlap_text(pairs, remedy).c_str(), overlap_error);
 }
 
 } // namespace
@@ -47,10 +49,13 @@ TEST_CASE("scan_into refuses an output in the memory of an input that is walked 
 {
     vector h = ones(3);
     matrix x = ones(3, 3);
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_input_directions = {reverse}});
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_output_directions = {reverse}});
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_output_axes = {1}});
-    refuse_overlap(h, std::tie(x, x), x, "scan_outputs[0] overlaps scan_inputs[1]",
+    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", or_traversal,
+        {.scan_input_directions = {reverse}});
+    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", or_traversal,
+        {.scan_output_directions = {reverse}});
+    refuse_overlap(
+        h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", or_traversal, {.scan_output_axes = {1}});
+    refuse_overlap(h, std::tie(x, x), x, "scan_outputs[0] overlaps scan_inputs[1]", or_traversal,
         {.scan_input_directions = {forward, reverse}});
 }
 
@@ -60,10 +65,10 @@ TEST_CASE("scan_into refuses a shifted view of an input's buffer")
     vector buffer = ones(7);
     auto const early = xt::view(buffer, xt::range(0, 6));
     auto late = xt::view(buffer, xt::range(1, 7));
-    refuse_overlap(h, early, late, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse_overlap(h, early, late, "scan_outputs[0] overlaps scan_inputs[0]", or_tensor);
     auto even = xt::view(buffer, xt::range(0, 6, 2));
     auto const fourth = xt::view(buffer, xt::range(4, 7));
-    refuse_overlap(h, fourth, even, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse_overlap(h, fourth, even, "scan_outputs[0] overlaps scan_inputs[0]", or_tensor);
 }
 
 TEST_CASE("scan_into refuses outputs that overlap each other")

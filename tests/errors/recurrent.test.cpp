@@ -6,34 +6,26 @@
 #include <string>
 #include <vector>
 
-#include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
-#include <xloom/recurrent/rnn.hpp>
 
-#include "support/placed_tensor.hpp"
-#include "support/xtensor_extras.hpp"
+#include "support/gru_calls.hpp"
+#include "support/lstm_calls.hpp"
+#include "support/refused_calls.hpp"
+#include "support/rnn_calls.hpp"
 
 namespace errors_recurrent_test {
 
 using namespace xloom;
+using namespace refused_calls;
 
 namespace {
-
-using floats = placed_tensor<float>;
-using lengths = xt::xtensor<std::int64_t, 1>;
-
-/// A tensor of ones.
-floats ones(textbook::dims const& shape)
-{
-    floats tensor(shape, placement::row_major);
-    tensor.memory.assign(tensor.memory.size(), 1);
-    return tensor;
-}
 
 double const not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// A call that is right: T = 5, N = 2, D = 1, I = 3, H = 2. An operand without axes is omitted.
 struct lstm_case {
+    using names = lstm_names;
+
     floats X = ones({5, 2, 3}), W = ones({1, 8, 3}), R = ones({1, 8, 2}), B{}, initial_h{}, initial_c{}, P{};
     lengths sequence_lens = {5, 5};
     lstm_options options{};
@@ -48,116 +40,64 @@ struct lstm_case {
     }
 };
 
-struct gru_case {
-    floats X = ones({5, 2, 3}), W = ones({1, 6, 3}), R = ones({1, 6, 2}), B{}, initial_h{};
-    lengths sequence_lens = {5, 5};
-    gru_options options{};
+template <class Names, std::size_t Gates>
+struct hidden_case {
+    using names = Names;
 
-    gru_constants<float> constants() const { return {ref_of(W), ref_of(R), ref_of(B)}; }
-    gru_start<float> start() const { return {sequence_lens, ref_of(initial_h)}; }
+    floats X = ones({5, 2, 3}), W = ones({1, 2 * Gates, 3}), R = ones({1, 2 * Gates, 2}), B{}, initial_h{};
+    lengths sequence_lens = {5, 5};
+    typename Names::attributes options{};
+
+    typename Names::template constants<float> constants() const { return {ref_of(W), ref_of(R), ref_of(B)}; }
+    typename Names::template start<float> start() const { return {sequence_lens, ref_of(initial_h)}; }
     auto call() const
     {
-        return gru(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options);
+        typename Names::template inputs<float> const inputs{
+            ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)};
+        return Names::run(X, inputs, options);
     }
 };
+using gru_case = hidden_case<gru_names, 3>;
+using rnn_case = hidden_case<rnn_names, 1>;
 
-struct rnn_case {
-    floats X = ones({5, 2, 3}), W = ones({1, 2, 3}), R = ones({1, 2, 2}), B{}, initial_h{};
-    lengths sequence_lens = {5, 5};
-    rnn_options options{};
+template <class Case>
+using weights_of = typename Case::names::template weights<float>;
 
-    rnn_constants<float> constants() const { return {ref_of(W), ref_of(R), ref_of(B)}; }
-    rnn_start<float> start() const { return {sequence_lens, ref_of(initial_h)}; }
-    auto call() const
-    {
-        return rnn(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options);
-    }
-};
-
-template <class Error, class Call>
-void refuse(std::string const& text, Call const& call)
-{
-    CHECK_THROWS_WITH_AS(call(), text.c_str(), Error);
-}
+template <class Case>
+std::string const op_of = std::string("xloom::") + Case::names::name;
 
 /// Weights or options that are wrong: the call says so, and the packing.
-template <class Error>
-void refuse_weights(lstm_case const& wrong, std::string const& text)
+template <class Error, class Case>
+void refuse_weights(Case const& wrong, std::string const& text)
 {
-    refuse<Error>("xloom::lstm: " + text, [&] { wrong.call(); });
+    refuse<Error>(op_of<Case> + ": " + text, [&] { wrong.call(); });
     refuse<Error>(
-        "xloom::lstm_weights: " + text, [&] { lstm_weights<float>(wrong.constants(), wrong.options); });
-}
-template <class Error>
-void refuse_weights(gru_case const& wrong, std::string const& text)
-{
-    refuse<Error>("xloom::gru: " + text, [&] { wrong.call(); });
-    refuse<Error>(
-        "xloom::gru_weights: " + text, [&] { gru_weights<float>(wrong.constants(), wrong.options); });
-}
-template <class Error>
-void refuse_weights(rnn_case const& wrong, std::string const& text)
-{
-    refuse<Error>("xloom::rnn: " + text, [&] { wrong.call(); });
-    refuse<Error>(
-        "xloom::rnn_weights: " + text, [&] { rnn_weights<float>(wrong.constants(), wrong.options); });
+        op_of<Case> + "_weights: " + text, [&] { weights_of<Case>(wrong.constants(), wrong.options); });
 }
 
 /// Other operands that are wrong: the call says so with plain weights and packed ones, and into outputs,
 /// which stay as they are.
-template <class Error>
-void refuse_call(lstm_case const& wrong, std::string const& text)
+template <class Error, class Case>
+void refuse_call(Case const& wrong, std::string const& text)
 {
-    lstm_weights<float> const weights(wrong.constants(), wrong.options);
-    refuse<Error>("xloom::lstm: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::lstm: " + text, [&] { lstm(wrong.X, weights, wrong.start()); });
+    using names = typename Case::names;
+    weights_of<Case> const weights(wrong.constants(), wrong.options);
+    refuse<Error>(op_of<Case> + ": " + text, [&] { wrong.call(); });
+    refuse<Error>(op_of<Case> + ": " + text, [&] { names::run(wrong.X, weights, wrong.start()); });
     floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2}), Y_c = Y_h;
+    typename names::template outputs<float> outputs{Y, Y_h};
+    if constexpr (requires { outputs.Y_c; })
+        outputs.Y_c = Y_c;
     recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::lstm_into: " + text, [&] {
-        lstm_into(wrong.X, weights, wrong.start(), {Y, Y_h, Y_c}, workspace);
-    });
+    refuse<Error>(op_of<Case> + "_into: " + text,
+        [&] { names::run_into(wrong.X, weights, wrong.start(), outputs, workspace); });
     CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory &&
            Y_c.memory == Y_h.memory));
 }
-template <class Error>
-void refuse_call(gru_case const& wrong, std::string const& text)
-{
-    gru_weights<float> const weights(wrong.constants(), wrong.options);
-    refuse<Error>("xloom::gru: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::gru: " + text, [&] { gru(wrong.X, weights, wrong.start()); });
-    floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2});
-    recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::gru_into: " + text, [&] {
-        gru_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace);
-    });
-    CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory));
-}
-template <class Error>
-void refuse_call(rnn_case const& wrong, std::string const& text)
-{
-    rnn_weights<float> const weights(wrong.constants(), wrong.options);
-    refuse<Error>("xloom::rnn: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::rnn: " + text, [&] { rnn(wrong.X, weights, wrong.start()); });
-    floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2});
-    recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::rnn_into: " + text, [&] {
-        rnn_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace);
-    });
-    CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory));
-}
 
-/// The sentence about the constants' shapes, around the facts.
-std::string misshapen(std::string const& facts, std::string const& sizes = "D = 1, I = 3 and H = 2")
-{
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts +
-           ". Give it that shape.";
-}
-
-/// The same sentence of operands that have as many items as they must.
-std::string reshapable(std::string const& sentence)
-{
-    return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it.";
-}
+using refused_calls::misshapen;
+/// The sentence about the constants' shapes.
+std::string misshapen(std::string const& facts) { return misshapen(facts, "D = 1, I = 3 and H = 2"); }
 
 std::string const batch = "T = 5, N = 2, D = 1 and H = 2";
 
@@ -452,10 +392,12 @@ TEST_CASE("lstm_into, gru_into and rnn_into name each output that has another sh
 TEST_CASE("an output shares memory with no input but the state that it continues")
 {
     output_case at;
-    auto const overlaps = [](std::string const& op, std::string const& output, std::string const& input) {
-        return "xloom::" + op + ": outputs are written while inputs are read, but " + output + " overlaps " +
-               input + ". Copy one of the two.";
+    auto const overlaps = [](std::string const& op, std::string const& output, std::string const& input,
+                              std::string const& or_else = "") {
+        return "xloom::" + op + ": an operand that is written must have memory of its own, but " + output +
+               " overlaps " + input + ". Copy one of the two" + or_else + ".";
     };
+    std::string const or_one = ", or pass one tensor as both";
     // X [5, 2, 3] has 30 items, Y [5, 1, 2, 2] 20.
     auto y_in_x =
         xt::adapt(at.in.X.memory.data() + 10, 20, xt::no_ownership(), std::array<std::size_t, 4>{5, 1, 2, 2});
@@ -469,8 +411,8 @@ TEST_CASE("an output shares memory with no input but the state that it continues
     // The state's memory, but walked otherwise.
     auto turned = xt::adapt<xt::layout_type::column_major>(
         at.in.initial_h.memory.data(), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
-    refuse<overlap_error>(overlaps("gru_into", "Y_h", "initial_h"), [&] { at.gru_into({}, turned); });
-    refuse<overlap_error>(overlaps("rnn_into", "Y_h", "initial_h"), [&] { at.rnn_into({}, turned); });
+    refuse<overlap_error>(overlaps("gru_into", "Y_h", "initial_h", or_one), [&] { at.gru_into({}, turned); });
+    refuse<overlap_error>(overlaps("rnn_into", "Y_h", "initial_h", or_one), [&] { at.rnn_into({}, turned); });
     // Lengths, in bytes.
     at.in.sequence_lens = {5, 5};
     auto in_lengths = xt::adapt(reinterpret_cast<float*>(at.in.sequence_lens.data()), 4, xt::no_ownership(),
@@ -487,23 +429,27 @@ TEST_CASE("no two outputs share memory, and no output with itself")
 {
     output_case at;
     refuse<overlap_error>(
-        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y_h. Separate them.",
+        "xloom::lstm_into: an operand that is written must have memory of its own, but Y_h overlaps Y_c. "
+        "Copy one of the two.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_h); });
     auto h_in_y =
         xt::adapt(at.Y.memory.data() + 16, 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
     refuse<overlap_error>(
-        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y. Separate them.",
+        "xloom::lstm_into: an operand that is written must have memory of its own, but Y overlaps Y_c. "
+        "Copy one of the two.",
         [&] { at.lstm_into(at.Y, at.Y_h, h_in_y); });
     refuse<overlap_error>(
-        "xloom::gru_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        "xloom::gru_into: an operand that is written must have memory of its own, but Y overlaps Y_h. "
+        "Copy one of the two.",
         [&] { at.gru_into(at.Y, h_in_y); });
     refuse<overlap_error>(
-        "xloom::rnn_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        "xloom::rnn_into: an operand that is written must have memory of its own, but Y overlaps Y_h. "
+        "Copy one of the two.",
         [&] { at.rnn_into(at.Y, h_in_y); });
     at.Y_h.layout.strides[1] = 0;
-    refuse<overlap_error>("xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the "
-                          "shape [1, 2, 2] and the "
-                          "strides [4, 0, 1]. Copy it first.",
+    refuse<overlap_error>(
+        "xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the shape [1, 2, "
+        "2] and the strides [4, 0, 1]. Write to a container.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_c); });
 }
 

@@ -10,9 +10,12 @@
 #include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/rnn.hpp>
 
+#include "support/refused_calls.hpp"
+
 namespace errors_recurrent_options_test {
 
 using namespace xloom;
+using refused_calls::refuse;
 
 namespace {
 
@@ -28,12 +31,6 @@ struct constants {
           R(xt::ones<float>({std::size_t{1}, 2 * gates, std::size_t{2}}))
     {}
 };
-
-template <class Error, class Call>
-void refuse(std::string const& text, Call const& call)
-{
-    CHECK_THROWS_WITH_AS(call(), text.c_str(), Error);
-}
 
 /// All four operators, with right weights and these options.
 template <class Error, class Set>

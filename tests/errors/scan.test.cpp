@@ -7,7 +7,7 @@
 namespace errors_scan_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -178,15 +178,15 @@ TEST_CASE("scan refuses a wrong number of axes or directions")
 
 TEST_CASE("scan refuses a direction that is none")
 {
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_directions = {static_cast<scan_direction>(2)}}),
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_directions = {static_cast<direction>(2)}}),
         "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is 2. "
         "Name one "
-        "of scan_direction's two.",
+        "of the two.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_output_directions = {static_cast<scan_direction>(-1)}}),
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_output_directions = {static_cast<direction>(-1)}}),
         "xloom::scan: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is -1. "
         "Name "
-        "one of scan_direction's two.",
+        "one of the two.",
         option_error);
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("scan refuses empty outputs whose strides nobody can count")
     auto const empty = [](int n) {
         return scan_step{n + 1, xt::xtensor<float, 2>(xt::zeros<float>({0, 5}))};
     };
-    for (scan_direction const direction : {forward, reverse}) {
+    for (direction const direction : {forward, reverse}) {
         CHECK_THROWS_WITH_AS(scan(empty, 0, std::tuple{},
                                  {.scan_output_axes = {1},
                                      .scan_output_directions = {direction},

@@ -7,7 +7,7 @@
 namespace errors_scan_batched_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -100,15 +100,17 @@ TEST_CASE("scan_batched refuses wrong sequence_lens")
 
 TEST_CASE("scan_batched refuses wrong directions")
 {
-    CHECK_THROWS_WITH_AS(scan_batched(never, h, x, std::nullopt, {.directions = {forward, reverse}}),
-        "xloom::scan_batched: directions must be empty or have one entry for each of the 1 scan "
+    CHECK_THROWS_WITH_AS(
+        scan_batched(never, h, x, std::nullopt, {.scan_input_directions = {forward, reverse}}),
+        "xloom::scan_batched: scan_input_directions must be empty or have one entry for each of the 1 scan "
         "inputs, but it has 2. Leave it empty "
         "or give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(
-        scan_batched(never, h, x, std::nullopt, {.directions = {static_cast<scan_direction>(2)}}),
-        "xloom::scan_batched: a direction must be forward (0) or reverse (1), but directions[0] is 2. "
-        "Name one of scan_direction's "
+        scan_batched(never, h, x, std::nullopt, {.scan_input_directions = {static_cast<direction>(2)}}),
+        "xloom::scan_batched: a direction must be forward (0) or reverse (1), but scan_input_directions[0] "
+        "is 2. "
+        "Name one of direction's "
         "two.",
         option_error);
 }

@@ -9,7 +9,7 @@
 namespace errors_scan_batched_into_test {
 
 using namespace xloom;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -44,8 +44,10 @@ TEST_CASE("scan_batched_into refuses what scan_batched refuses of states, inputs
         "xloom::scan_batched_into: without scan inputs the sequence length must be given, but "
         "options.length is empty. Set it.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, std::nullopt, y, {.directions = {forward, reverse}}),
-        "xloom::scan_batched_into: directions must be empty or have one entry for each of the 1 scan "
+    CHECK_THROWS_WITH_AS(
+        scan_batched_into(never, h, x, std::nullopt, y, {.scan_input_directions = {forward, reverse}}),
+        "xloom::scan_batched_into: scan_input_directions must be empty or have one entry for each of the 1 "
+        "scan "
         "inputs, but it has 2. Leave it empty or give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, lengths{4, -1}, y),
@@ -99,23 +101,22 @@ TEST_CASE("scan_batched_into refuses memory that is shared, but for an output on
 {
     cube x = ones(2, 3, 4);
     matrix h = ones(2, 4);
-    CHECK_THROWS_WITH_AS(scan_batched_into(never, h, x, std::nullopt, x, {.directions = {reverse}}),
-        "xloom::scan_batched_into: a state or output must have exclusive memory, or be the tensor of an "
-        "input, along the same axis in the same direction, but scan_outputs[0] overlaps scan_inputs[0]. Copy "
-        "one of the two.",
+    CHECK_THROWS_WITH_AS(
+        scan_batched_into(never, h, x, std::nullopt, x, {.scan_input_directions = {reverse}}),
+        "xloom::scan_batched_into: an operand that is written must have memory of its own, but "
+        "scan_outputs[0] overlaps scan_inputs[0]. Copy one of the two, or give both the same axis and "
+        "direction.",
         overlap_error);
     auto first = xt::view(x, xt::all(), xt::range(0, 2));
     auto const last = xt::view(x, xt::all(), xt::range(1, 3));
     CHECK_THROWS_WITH_AS(scan_batched_into(never, h, last, std::nullopt, first),
-        "xloom::scan_batched_into: a state or output must have exclusive memory, or be the tensor of an "
-        "input, along the same axis in the same direction, but scan_outputs[0] overlaps scan_inputs[0]. Copy "
-        "one of the two.",
+        "xloom::scan_batched_into: an operand that is written must have memory of its own, but "
+        "scan_outputs[0] overlaps scan_inputs[0]. Copy one of the two, or pass one tensor as both.",
         overlap_error);
     auto state = xt::view(x, xt::all(), 0);
     CHECK_THROWS_WITH_AS(scan_batched_into(never, state, x),
-        "xloom::scan_batched_into: a state or output must have exclusive memory, or be the tensor of an "
-        "input, along the same axis in the same direction, but states[0] overlaps scan_inputs[0]. Copy one "
-        "of the two.",
+        "xloom::scan_batched_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps scan_inputs[0]. Copy one of the two.",
         overlap_error);
     CHECK(x == ones(2, 3, 4));
 }
@@ -125,15 +126,14 @@ TEST_CASE("scan_batched_into refuses to write its sequence_lens")
     matrix const x = ones(2, 3);
     lengths lens = {3, 1};
     CHECK_THROWS_WITH_AS(scan_batched_into(never, lens, x, lens, std::tuple()),
-        "xloom::scan_batched_into: a state or output must have exclusive memory, but states[0] overlaps "
-        "sequence_lens. Copy one of the two.",
+        "xloom::scan_batched_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps sequence_lens. Copy one of the two.",
         overlap_error);
     xt::xtensor<int, 2> y = {{3, 1, 0}, {0, 0, 0}};
     auto const first = xt::view(y, xt::all(), 0);
     CHECK_THROWS_WITH_AS(scan_batched_into(never, std::tuple(), x, first, y),
-        "xloom::scan_batched_into: a state or output must have exclusive memory, but scan_outputs[0] "
-        "overlaps "
-        "sequence_lens. Copy one of the two.",
+        "xloom::scan_batched_into: an operand that is written must have memory of its own, but "
+        "scan_outputs[0] overlaps sequence_lens. Copy one of the two.",
         overlap_error);
     CHECK(lens == lengths{3, 1});
 }

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_scan_into_test {
 
@@ -47,11 +46,10 @@ TEST_CASE("scan_into refuses what scan refuses of inputs and options")
         "it has 2. Leave it empty or "
         "give it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(
-        scan_into(never, h, x, y, {.scan_output_directions = {static_cast<scan_direction>(4)}}),
+    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_directions = {static_cast<direction>(4)}}),
         "xloom::scan_into: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is "
         "4. "
-        "Name one of scan_direction's "
+        "Name one of direction's "
         "two.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, y),

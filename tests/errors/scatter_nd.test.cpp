@@ -190,8 +190,8 @@ TEST_CASE("scatter_nd refuses memory of data in indices and updates")
     auto const refuse_overlap = [](char const* what, auto& x, auto const& indices, auto const& updates) {
         auto const before = x;
         std::string const text =
-            std::string(": data is written while indices and updates are read, but data overlaps ") + what +
-            ". Copy one of the two.";
+            std::string(": an operand that is written must have memory of its own, but data overlaps ") +
+            what + ". Copy one of the two.";
         CHECK_THROWS_WITH_AS(
             scatter_nd_into(x, indices, updates), ("xloom::scatter_nd_into" + text).c_str(), overlap_error);
         CHECK_THROWS_WITH_AS(
@@ -204,7 +204,7 @@ TEST_CASE("scatter_nd refuses memory of data in indices and updates")
     tuples numbers = {{0, 1}, {1, 0}};
     xt::xtensor<std::int64_t, 1> const two = {5, 6};
     refuse_overlap("indices", numbers, numbers, two);
-    refuse_overlap("indices and updates", numbers, numbers, xt::view(numbers, 1));
+    refuse_overlap("indices and data overlaps updates", numbers, numbers, xt::view(numbers, 1));
 }
 
 TEST_CASE("a view that is handed over is copied, so that updates may be part of it")
@@ -219,10 +219,8 @@ TEST_CASE("scatter_nd_into refuses data whose items share memory")
     std::vector<std::size_t> const dims = {2, 3};
     auto rows = xt::adapt(memory.data(), 6, xt::no_ownership(), dims, std::vector<std::ptrdiff_t>{0, 1});
     CHECK_THROWS_WITH_AS(scatter_nd_into(rows, tuples{{1, 1}}, vector{7}),
-        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [2, "
-        "3] and the strides [0, 1]. "
-        "Copy "
-        "it first.",
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape "
+        "[2, 3] and the strides [0, 1]. Write to a container.",
         overlap_error);
     CHECK(memory == std::vector<double>{1, 2, 3, 4, 5, 6});
     CHECK(scatter_nd(rows, tuples{{1, 1}}, vector{7}) == matrix{{1, 2, 3}, {1, 7, 3}});

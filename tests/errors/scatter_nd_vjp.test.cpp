@@ -117,7 +117,7 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
     refuse_outputs<shape_error>("ct_updates must have the shape of updates, [2], but it is [3]. Give it that "
                                 "shape.",
         {.ct_updates = short_one}, cotangents, old, values);
-    std::string const law = "an output must have exclusive memory, or ct_data be the tensor ct, but ";
+    std::string const law = "an operand that is written must have memory of its own, but ";
     refuse_outputs<overlap_error>(
         law + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
     refuse_outputs<overlap_error>(law + "ct_updates overlaps updates. Copy one of the two.",
@@ -132,6 +132,9 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
         overlap_error);
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_updates = part}),
         ("xloom::scatter_nd_vjp_into: " + law + "ct_updates overlaps ct. Copy one of the two.").c_str(),
+        overlap_error);
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = cotangents}),
+        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     auto reversed = xt::view(cotangents, xt::range(3, xt::placeholders::_, -1));
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = reversed}),

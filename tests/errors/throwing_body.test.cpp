@@ -128,7 +128,7 @@ TEST_CASE("after a body's exception, elements that went through a buffer are in 
     h.fill(0);
     y.fill(0);
     CHECK(throws_at(2, [&] {
-        scan_into(sum_until_2, std::tie(t, h), x, y, {.scan_output_directions = {scan_direction::reverse}});
+        scan_into(sum_until_2, std::tie(t, h), x, y, {.scan_output_directions = {direction::reverse}});
     }));
     CHECK(xt::view(y, xt::range(2, 4)) == matrix{{4, 6}, {1, 2}});
     CHECK(xt::view(y, 0) == vector{0, 0});

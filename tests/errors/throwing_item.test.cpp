@@ -5,9 +5,9 @@
 
 #include <new>
 
-#include <xloom/control_flow/loop_into.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
-#include <xloom/control_flow/scan_into.hpp>
 
 namespace errors_throwing_item_test {
 

@@ -10,10 +10,10 @@
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
-#include <xloom/gradients/loop_vjp_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 
@@ -149,13 +149,13 @@ TEST_CASE("loop_vjp_into, of numbers")
     loop_forward_into(body, v, w, std::tuple(), residuals);
     CHECK_THROWS_WITH_AS(
         loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0), gradients().init(v).params(v)),
-        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
     double ct_w = 0;
     CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(1.0),
                              gradients().init(w).params(ct_w)),
-        "xloom::loop_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps params[0]. Copy one of the two.",
         overlap_error);
 }
@@ -163,8 +163,7 @@ TEST_CASE("loop_vjp_into, of numbers")
 TEST_CASE("lstm_vjp_into")
 {
     auto const W = weights_of(8);
-    lstm_weights<double> const weights({.W = W, .R = W});
-    lstm_backward_weights<double> const backward({.W = W, .R = W});
+    lstm_weights<double> const weights({.W = W, .R = W}, {}, for_training);
     check_overlaps({{"X", "ct_Y", "ct_Y_h", "ct_Y_c"},
                        {"ct_X", "ct_W", "ct_R", "ct_B", "ct_P", "ct_initial_h", "ct_initial_c"}},
         [&](operands const& at) {
@@ -172,7 +171,7 @@ TEST_CASE("lstm_vjp_into")
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             lstm_forward_into(X, weights, {}, {}, residuals, workspace);
-            lstm_vjp_into(X, backward, residuals,
+            lstm_vjp_into(X, weights, residuals,
                 {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2}), at.get(3, {1, 1, 2})},
                 {.X = at.get(4, {2, 1, 2}),
                     .W = at.get(5, {1, 8, 2}),
@@ -188,15 +187,14 @@ TEST_CASE("lstm_vjp_into")
 TEST_CASE("gru_vjp_into")
 {
     auto const W = weights_of(6);
-    gru_weights<double> const weights({.W = W, .R = W});
-    gru_backward_weights<double> const backward({.W = W, .R = W});
+    gru_weights<double> const weights({.W = W, .R = W}, {}, for_training);
     check_overlaps(
         {{"X", "ct_Y", "ct_Y_h"}, {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h"}}, [&](operands const& at) {
             gru_residuals<double> residuals;
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             gru_forward_into(X, weights, {}, {}, residuals, workspace);
-            gru_vjp_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+            gru_vjp_into(X, weights, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
                 {.X = at.get(3, {2, 1, 2}),
                     .W = at.get(4, {1, 6, 2}),
                     .R = at.get(5, {1, 6, 2}),
@@ -209,15 +207,14 @@ TEST_CASE("gru_vjp_into")
 TEST_CASE("rnn_vjp_into")
 {
     auto const W = weights_of(2);
-    rnn_weights<double> const weights({.W = W, .R = W});
-    rnn_backward_weights<double> const backward({.W = W, .R = W});
+    rnn_weights<double> const weights({.W = W, .R = W}, {}, for_training);
     check_overlaps(
         {{"X", "ct_Y", "ct_Y_h"}, {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h"}}, [&](operands const& at) {
             rnn_residuals<double> residuals;
             recurrent_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2});
             rnn_forward_into(X, weights, {}, {}, residuals, workspace);
-            rnn_vjp_into(X, backward, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
+            rnn_vjp_into(X, weights, residuals, {at.get(1, {2, 1, 1, 2}), at.get(2, {1, 1, 2})},
                 {.X = at.get(3, {2, 1, 2}),
                     .W = at.get(4, {1, 2, 2}),
                     .R = at.get(5, {1, 2, 2}),
@@ -232,8 +229,7 @@ TEST_CASE("attn_lstm_vjp_into")
     auto const W = weights_of(8, 4), R = weights_of(8), QW = weights_of(2);
     xt::xtensor<double, 2> const V = {{1, 2}};
     attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = QW, .V = V};
-    attn_lstm_weights<double> const weights(constants);
-    attn_lstm_backward_weights<double> const backward(constants);
+    attn_lstm_weights<double> const weights(constants, {}, for_training);
     check_overlaps({{"X", "M", "ct_Y", "ct_Y_h", "ct_Y_c", "ct_alignments", "ct_Y_attention"},
                        {"ct_X", "ct_W", "ct_R", "ct_B", "ct_initial_h", "ct_initial_c", "ct_P", "ct_QW",
                            "ct_MW", "ct_V", "ct_M", "ct_initial_attention"}},
@@ -242,7 +238,7 @@ TEST_CASE("attn_lstm_vjp_into")
             attention_workspace<double> workspace;
             auto const X = at.get(0, {2, 1, 2}), M = at.get(1, {1, 3, 2});
             attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
-            attn_lstm_vjp_into(X, M, backward, residuals,
+            attn_lstm_vjp_into(X, M, weights, residuals,
                 {.Y = at.get(2, {2, 1, 1, 2}),
                     .Y_h = at.get(3, {1, 1, 2}),
                     .Y_c = at.get(4, {1, 1, 2}),

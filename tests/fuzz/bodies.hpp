@@ -2,6 +2,8 @@
 // Steps of scans and loops on textbook tensors: what the bodies compute, under test and in the reference.
 
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <xloom/detail/tensor/tensor.hpp>
 
@@ -17,7 +19,12 @@ using tensors = std::vector<tensor>;
 using doubles = xt::xarray<double>;
 
 /// What a body does wrong, in one iteration.
-enum class misdeed { none, reshape_state, reshape_output, one_state_more, one_output_less, throw_own };
+enum class misdeed { none, reshape_state, reshape_output, throw_own };
+
+/// The numbers of operands of a call, which a program knows when it is compiled.
+struct operand_counts {
+    std::size_t states, inputs, outputs;
+};
 
 struct step_plan {
     std::vector<textbook::dims> outputs{}; ///< the shapes of the elements
@@ -53,21 +60,17 @@ inline step_result take_step(step_plan const& plan, std::size_t t, tensors state
         states.back() = tensor(plan.other_shape);
     if (is_wrong && plan.wrong == misdeed::reshape_output && !outputs.empty())
         outputs.back() = tensor(plan.other_shape);
-    if (is_wrong && plan.wrong == misdeed::one_state_more)
-        states.emplace_back();
-    if (is_wrong && plan.wrong == misdeed::one_output_less && !outputs.empty())
-        outputs.pop_back();
     return {states, outputs};
 }
 
-inline step_plan choose_plan(decoder& bytes, std::size_t most_outputs)
+inline step_plan choose_plan(decoder& bytes, std::size_t outputs)
 {
     step_plan plan;
-    plan.outputs.resize(bytes.below(most_outputs + 1));
+    plan.outputs.resize(outputs);
     for (textbook::dims& shape : plan.outputs)
         shape = bytes.dims(2, 3);
     if (bytes.rarely()) {
-        plan.wrong = static_cast<misdeed>(bytes.below(6));
+        plan.wrong = static_cast<misdeed>(bytes.below(4));
         // The first iteration tells the outputs' shapes.
         plan.when = bytes.below(3) + (plan.wrong == misdeed::reshape_output ? 1 : 0);
         plan.other_shape = bytes.dims(3, 3);
@@ -75,11 +78,9 @@ inline step_plan choose_plan(decoder& bytes, std::size_t most_outputs)
     return plan;
 }
 
-/// Are these as many outputs as were planned, of their shapes?
+/// True if the outputs have the planned shapes.
 inline bool keeps_outputs(step_plan const& plan, tensors const& outputs)
 {
-    if (outputs.size() != plan.outputs.size())
-        return false;
     for (std::size_t k = 0; k < outputs.size(); ++k)
         if (outputs[k].shape != plan.outputs[k])
             return false;
@@ -94,21 +95,19 @@ tensor read(Tensor const& from)
     return to;
 }
 
-template <class List>
-tensors read_all(List const& list)
+template <class... Tensors>
+tensors read_all(std::tuple<Tensors...> const& all)
 {
-    tensors all;
-    for (auto const& each : list)
-        all.push_back(read(each));
-    return all;
+    return std::apply([](auto const&... each) { return tensors{read(each)...}; }, all);
 }
 
-inline std::vector<doubles> write_all(tensors const& list)
+/// Returns the first N tensors of a list as a tuple.
+template <std::size_t N>
+auto write_all(tensors const& list)
 {
-    std::vector<doubles> all;
-    for (tensor const& each : list)
-        all.push_back(make_tensor<doubles>(each));
-    return all;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<decltype(static_cast<void>(I), doubles())...>(make_tensor<doubles>(list.at(I))...);
+    }(std::make_index_sequence<N>());
 }
 
 /// The elements of all iterations along an axis, in their order or from the last to the first.

@@ -1,8 +1,9 @@
 // Loop: trip count, condition and stop token, each there or not, carried values of changing shape, outputs;
-// loop, loop_list, loop_into.
+// loop, and loop_into with one of each.
+
+#include <array>
 
 #include <xloom/control_flow/loop.hpp>
-#include <xloom/control_flow/loop_list.hpp>
 
 #include "bodies.hpp"
 #include "operators.hpp"
@@ -14,7 +15,10 @@ namespace {
 /// A loop that the rule lets run for ever is ended by an exception.
 constexpr std::size_t patience = 8;
 
+constexpr std::array<operand_counts, 4> all_counts{{{1, 0, 1}, {2, 0, 2}, {1, 0, 0}, {0, 0, 1}}};
+
 struct call {
+    std::size_t counts; ///< an index into all_counts
     tensors states;
     std::vector<textbook::dims>
         later_shapes; ///< of the first state, one for each iteration from the first on, until they end
@@ -30,12 +34,13 @@ struct call {
 call choose(decoder& bytes)
 {
     call chosen;
-    for (std::size_t count = bytes.below(3); count > 0; --count)
+    chosen.counts = bytes.below(all_counts.size());
+    for (std::size_t i = 0; i < all_counts[chosen.counts].states; ++i)
         chosen.states.push_back(tensor::counting(bytes.dims(3, 3)));
     chosen.later_shapes.resize(bytes.flag() ? 0 : bytes.below(4));
     for (textbook::dims& shape : chosen.later_shapes)
         shape = bytes.dims(3, 3);
-    chosen.plan = choose_plan(bytes, 3);
+    chosen.plan = choose_plan(bytes, all_counts[chosen.counts].outputs);
     if (bytes.below(4) != 0)
         chosen.max_trip_count = bytes.rarely() ? bytes.pick({std::numeric_limits<std::int64_t>::min(),
                                                      std::numeric_limits<std::int64_t>::max()})
@@ -148,48 +153,26 @@ tensor output_of(call const& chosen, expected_results const& expected, std::size
                                : stacked(expected.elements[k], chosen.plan.outputs[k], 0, false);
 }
 
-bool loop_lists(call const& chosen, verdict const& law, expected_results const& expected)
+template <operand_counts Counts>
+bool run_loop(call const& chosen, verdict const& law, expected_results const& expected)
 {
     control with(chosen);
-    auto const body = [&](std::int64_t t, bool, std::span<doubles const> states) {
+    auto const body = [&](std::int64_t t, bool, auto const&... states) {
         auto const [values, cond] =
-            take_loop_step(chosen, static_cast<std::size_t>(t), read_all(states), with.stop);
-        return xloom::loop_step{cond, write_all(values.states), write_all(values.outputs)};
-    };
-    xloom::loop_result<std::vector<doubles>, std::vector<doubles>> result;
-    if (!runs(law, [&] {
-            result =
-                xloom::loop_list(body, write_all(chosen.states), chosen.plan.outputs.size(), with.options);
-        }))
-        return false;
-    require_same_end("loop_list", expected, result);
-    require(are_same(read_all(result.final_state), expected.states),
-        "loop_list: other carried values than the textbook's");
-    require(result.scan_outputs.size() == chosen.plan.outputs.size(), "loop_list: another number of outputs");
-    for (std::size_t k = 0; k < result.scan_outputs.size(); ++k)
-        require(are_same(read(result.scan_outputs[k]), output_of(chosen, expected, k)),
-            "loop_list: another output than the textbook's");
-    return true;
-}
-
-void loop_one(call const& chosen, verdict const& law, expected_results const& expected)
-{
-    control with(chosen);
-    auto const body = [&](std::int64_t t, bool, doubles const& state) {
-        auto const [values, cond] =
-            take_loop_step(chosen, static_cast<std::size_t>(t), {read(state)}, with.stop);
+            take_loop_step(chosen, static_cast<std::size_t>(t), {read(states)...}, with.stop);
         return xloom::loop_step{
-            cond, make_tensor<doubles>(values.states.at(0)), make_tensor<doubles>(values.outputs.at(0))};
+            cond, write_all<Counts.states>(values.states), write_all<Counts.outputs>(values.outputs)};
     };
-    doubles const init = make_tensor<doubles>(chosen.states[0]);
-    xloom::loop_result<doubles, doubles> result;
-    if (!runs(law, [&] { result = xloom::loop(body, init, with.options); }))
-        return;
-    require_same_end("loop", expected, result);
-    require(are_same(read(result.final_state), expected.states[0]),
-        "loop: another carried value than the textbook's");
-    require(are_same(read(result.scan_outputs), output_of(chosen, expected, 0)),
-        "loop: another output than the textbook's");
+    return runs(law, [&] {
+        auto const result = xloom::loop(body, write_all<Counts.states>(chosen.states), with.options);
+        require_same_end("loop", expected, result);
+        require(are_same(read_all(result.final_state), expected.states),
+            "loop: other carried values than the textbook's");
+        tensors const outputs = read_all(result.scan_outputs);
+        for (std::size_t k = 0; k < outputs.size(); ++k)
+            require(are_same(outputs[k], output_of(chosen, expected, k)),
+                "loop: another output than the textbook's");
+    });
 }
 
 void loop_one_into(decoder& bytes, call const& chosen, verdict law)
@@ -240,17 +223,17 @@ bool try_loop(decoder bytes)
     first_law.option = !chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
     verdict law = first_law;
     expected_results const expected = reference_of(chosen, law);
-    bool const has_run = loop_lists(chosen, law, expected);
-
-    misdeed const wrong = chosen.plan.wrong;
-    if (chosen.states.size() != 1 || chosen.plan.outputs.size() != 1 || wrong == misdeed::one_state_more ||
-        wrong == misdeed::one_output_less)
-        return has_run;
     // Room for all iterations that are certain is made at once: not for these.
     bool const is_huge = chosen.max_trip_count.value_or(0) > 100 && !chosen.cond && !chosen.has_stop;
-    if (!is_huge)
-        loop_one(chosen, law, expected);
-    if (wrong == misdeed::none || wrong == misdeed::throw_own)
+    bool has_run = false;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        ((has_run = has_run ||
+                    (I == chosen.counts && !is_huge && run_loop<all_counts[I]>(chosen, law, expected))),
+            ...);
+    }(std::make_index_sequence<all_counts.size()>());
+    bool const is_well_behaved =
+        chosen.plan.wrong == misdeed::none || chosen.plan.wrong == misdeed::throw_own;
+    if (chosen.counts == 0 && is_well_behaved)
         loop_one_into(bytes, chosen, first_law);
     return has_run;
 }

@@ -1,8 +1,9 @@
 // Scan: numbers of states, inputs and outputs, axes, directions, a length, and a body that may break its
-// word; over lists, and with one of each as scan and scan_into.
+// word; scan, and scan_into with one of each.
+
+#include <array>
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/control_flow/scan_list.hpp>
 
 #include "bodies.hpp"
 #include "operators.hpp"
@@ -11,15 +12,18 @@ namespace fuzz {
 
 namespace {
 
+constexpr std::array<operand_counts, 4> all_counts{{{1, 1, 1}, {2, 3, 2}, {1, 0, 1}, {0, 2, 1}}};
+
 struct call {
+    std::size_t counts; ///< an index into all_counts
     tensors states, inputs;
     step_plan plan;
     xloom::scan_options options;
 };
 
-xloom::scan_direction choose_direction(decoder& bytes)
+xloom::direction choose_direction(decoder& bytes)
 {
-    return static_cast<xloom::scan_direction>(bytes.rarely() ? bytes.between(-1, 3) : bytes.between(0, 1));
+    return static_cast<xloom::direction>(bytes.rarely() ? bytes.between(-1, 3) : bytes.between(0, 1));
 }
 
 /// As many entries as operands, mostly, or none.
@@ -46,10 +50,12 @@ std::int64_t choose_axis(decoder& bytes, std::size_t rank)
 call choose(decoder& bytes)
 {
     call chosen;
+    chosen.counts = bytes.below(all_counts.size());
+    operand_counts const counts = all_counts[chosen.counts];
     std::size_t const length = bytes.below(5);
-    for (std::size_t count = bytes.below(3); count > 0; --count)
+    for (std::size_t i = 0; i < counts.states; ++i)
         chosen.states.push_back(tensor::counting(bytes.dims(3, 3)));
-    std::vector<textbook::dims> shapes(bytes.below(4));
+    std::vector<textbook::dims> shapes(counts.inputs);
     for (textbook::dims& shape : shapes)
         shape = bytes.dims(3, 3);
     auto& [input_axes, output_axes, input_directions, output_directions, given_length] = chosen.options;
@@ -66,7 +72,7 @@ call choose(decoder& bytes)
                 bytes.rarely() ? bytes.below(5) : length);
         chosen.inputs.push_back(tensor::counting(shapes[i]));
     }
-    chosen.plan = choose_plan(bytes, 3);
+    chosen.plan = choose_plan(bytes, counts.outputs);
     auto const& outputs = chosen.plan.outputs;
     choose_entries(bytes, output_axes, outputs.size(),
         [&](std::size_t k) { return choose_axis(bytes, k < outputs.size() ? outputs[k].size() + 1 : 1); });
@@ -87,9 +93,9 @@ std::optional<std::size_t> axis_of(xloom::axes const& list, std::size_t i, std::
     return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-bool is_reverse(xloom::scan_directions const& list, std::size_t i)
+bool is_reverse(xloom::directions const& list, std::size_t i)
 {
-    return !list.empty() && list[i] == xloom::scan_direction::reverse;
+    return !list.empty() && list[i] == xloom::direction::reverse;
 }
 
 template <class List>
@@ -98,7 +104,7 @@ bool fits(List const& list, std::size_t operands)
     return list.empty() || list.size() == operands;
 }
 
-bool are_directions(xloom::scan_directions const& list)
+bool are_directions(xloom::directions const& list)
 {
     return std::all_of(list.begin(), list.end(),
         [](auto direction) { return static_cast<int>(direction) == 0 || static_cast<int>(direction) == 1; });
@@ -182,17 +188,27 @@ void require_same(
     require(are_same(outputs, expected.outputs), std::string(op) + ": other outputs than the textbook's");
 }
 
-/// The list's answer to a call that has one of each.
-void scan_one(call const& chosen, verdict const& law, expected_results const& expected)
+template <operand_counts Counts>
+bool run_scan(call const& chosen, verdict const& law, expected_results const& expected)
 {
-    auto body = [&, t = std::size_t{0}](doubles const& h, auto const& x_t) mutable {
-        auto const [states, outputs] = take_step(chosen.plan, t++, {read(h)}, {read(x_t)});
-        return xloom::scan_step{make_tensor<doubles>(states.at(0)), make_tensor<doubles>(outputs.at(0))};
+    auto body = [&, t = std::size_t{0}](auto const&... values) mutable {
+        tensors const all{read(values)...};
+        auto const elements = all.begin() + Counts.states;
+        auto const [states, outputs] =
+            take_step(chosen.plan, t++, {all.begin(), elements}, {elements, all.end()});
+        return xloom::scan_step{write_all<Counts.states>(states), write_all<Counts.outputs>(outputs)};
     };
-    doubles const init = make_tensor<doubles>(chosen.states[0]), x = make_tensor<doubles>(chosen.inputs[0]);
-    xloom::scan_result<doubles, doubles> result;
-    if (runs(law, [&] { result = xloom::scan(body, init, x, chosen.options); }))
-        require_same("scan", expected, {read(result.final_state)}, {read(result.scan_outputs)});
+    auto const init = write_all<Counts.states>(chosen.states);
+    auto const inputs = write_all<Counts.inputs>(chosen.inputs);
+    tensors states, outputs;
+    bool const has_run = runs(law, [&] {
+        auto const result = xloom::scan(body, init, inputs, chosen.options);
+        states = read_all(result.final_state);
+        outputs = read_all(result.scan_outputs);
+    });
+    if (has_run)
+        require_same("scan", expected, states, outputs);
+    return has_run;
 }
 
 /// In place: the output's shape is the caller's, and may be another. `throws`: the body does, if it is
@@ -259,25 +275,14 @@ bool try_scan(decoder bytes)
             law.throws = true;
         }
 
-    auto body = [&, t = std::size_t{0}](std::span<doubles const> states, auto const& elements) mutable {
-        auto const [next, outputs] = take_step(chosen.plan, t++, read_all(states), read_all(elements));
-        return xloom::scan_step{write_all(next), write_all(outputs)};
-    };
-    xloom::scan_result<std::vector<doubles>, std::vector<doubles>> result;
-    bool const has_run = runs(law, [&] {
-        result = xloom::scan_list(body, write_all(chosen.states), write_all(chosen.inputs),
-            chosen.plan.outputs.size(), chosen.options);
-    });
-    if (has_run)
-        require_same("scan_list", expected, read_all(result.final_state), read_all(result.scan_outputs));
-
-    if (chosen.states.size() == 1 && chosen.inputs.size() == 1 && chosen.plan.outputs.size() == 1) {
-        misdeed const wrong = chosen.plan.wrong;
-        if (wrong != misdeed::one_state_more && wrong != misdeed::one_output_less)
-            scan_one(chosen, law, expected);
-        if (wrong == misdeed::none || wrong == misdeed::throw_own)
-            scan_one_into(bytes, chosen, length, first_law, law.throws, expected);
-    }
+    bool has_run = false;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        ((has_run = has_run || (I == chosen.counts && run_scan<all_counts[I]>(chosen, law, expected))), ...);
+    }(std::make_index_sequence<all_counts.size()>());
+    bool const is_well_behaved =
+        chosen.plan.wrong == misdeed::none || chosen.plan.wrong == misdeed::throw_own;
+    if (chosen.counts == 0 && is_well_behaved)
+        scan_one_into(bytes, chosen, length, first_law, law.throws, expected);
     return has_run;
 }
 

@@ -1,11 +1,11 @@
-// The backward pass of AttnLSTM as a call: threads, omitted operands, in place, and errors.
+// The backward pass of AttnLSTM as a call: threads, omitted operands, and errors.
 
 #include <doctest/doctest.h>
 
 #include <xloom/gradients/lstm_vjp.hpp>
+#include <xloom/interop/threads.hpp>
 
 #include "support/attn_lstm_vjp_calls.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/lstm_vjp_calls.hpp"
 
 namespace attn_lstm_vjp_calls_test {
@@ -54,8 +54,7 @@ textbook::array<T> row_along(textbook::array<T> const& from, std::size_t axis, s
 struct damaged_call {
     problem<float> from{9, {3, 2, 2, 4, 1}, {5, 3, 4, 2}};
     attn_lstm_tensors<float> given{from.in};
-    attn_lstm_weights<float> weights{given.constants(), options_of(from.options)};
-    attn_lstm_backward_weights<float> backward{given.constants(), options_of(from.options)};
+    attn_lstm_weights<float> weights{given.constants(), options_of(from.options), for_training};
     attn_lstm_residuals<float> residuals{};
     attention_workspace<float> workspace{};
 
@@ -68,7 +67,7 @@ struct damaged_call {
         attn_lstm_gradients<float> const& gradients)
     {
         try {
-            attn_lstm_vjp_into(given.X, M, backward, residuals, ct, gradients, workspace);
+            attn_lstm_vjp_into(given.X, M, weights, residuals, ct, gradients, workspace);
         } catch (std::exception const& e) {
             return e.what();
         }
@@ -90,7 +89,7 @@ TEST_CASE("attn_lstm_forward_into has the bits of attn_lstm_into")
         attn_lstm_residuals<float> residuals;
         attention_workspace<float> workspace;
         attn_lstm_forward_into(given.X, weights, given.start(), out.outputs(), residuals, workspace,
-            jthread_policy{1 + seed % 3});
+            thread_policy{1 + seed % 3});
         CHECK(have_same_bits(out.arrays(), call_attn_lstm<float>(each.in, each.options)));
         CHECK(residuals.bytes() >= 4 * 5 * 17);
     }
@@ -104,7 +103,7 @@ TEST_CASE("attn_lstm_vjp_into: the bits of one thread on any number of threads")
         auto const expected = each.gradients();
         for (std::size_t const threads : {2u, 3u, 4u})
             CHECK(have_same_gradients<family, float>(
-                family::vjp<float>(each.in, each.options, each.ct, {}, jthread_policy{threads}), expected));
+                family::vjp<float>(each.in, each.options, each.ct, {}, thread_policy{threads}), expected));
     }
 }
 
@@ -232,29 +231,6 @@ TEST_CASE("attn_lstm_vjp_into: a batch gives the bits of its rows, and the sums 
             CHECK(difference(*family::parts(expected)[i], *family::parts(sums)[i]) < 1e-14);
 }
 
-TEST_CASE("attn_lstm_vjp_into in place: the cotangents of the states of a stream")
-{
-    damaged_call call;
-    auto const expected = call.from.gradients();
-    attn_lstm_places<float> ct(shapes_of_outputs(call.from.in), placement::row_major, all_outputs);
-    for (std::size_t i = 0; i < 6; ++i)
-        ct.tensors[i] = place<float>(*call.from.ct.each()[i], placement::row_major);
-    auto& [Y, Y_h, Y_c, alignments, attention, alignment] = ct.tensors;
-    attn_lstm_vjp_into(call.given.X, ref_of(std::as_const(call.given.M)), call.backward, call.residuals,
-        {ref_of(std::as_const(Y)), ref_of(std::as_const(Y_h)), ref_of(std::as_const(Y_c)),
-            ref_of(std::as_const(alignments)), ref_of(std::as_const(attention)),
-            ref_of(std::as_const(alignment))},
-        {.initial_h = ref_of(Y_h),
-            .initial_c = ref_of(Y_c),
-            .initial_attention = ref_of(attention),
-            .initial_alignment = ref_of(alignment)},
-        call.workspace);
-    CHECK(have_same_bits(to_array(Y_h), expected.initial_h));
-    CHECK(have_same_bits(to_array(Y_c), expected.initial_c));
-    CHECK(have_same_bits(to_array(attention), expected.initial_attention));
-    CHECK(have_same_bits(to_array(alignment), expected.initial_alignment));
-}
-
 TEST_CASE("attn_lstm_vjp_into: errors")
 {
     damaged_call call;
@@ -278,8 +254,8 @@ TEST_CASE("attn_lstm_vjp_into: errors")
     CHECK(call.error(tensor_ref<float const>(), {}, {}) ==
           "xloom::attn_lstm_vjp_into: M must be given, but it is omitted. Give it 3 axes.");
     CHECK(call.error(M, {}, {.M = ref_of(call.given.M)}) ==
-          "xloom::attn_lstm_vjp_into: outputs are written while inputs are read, but ct_M overlaps M. "
-          "Copy one of the two.");
+          "xloom::attn_lstm_vjp_into: an operand that is written must have memory of its own, but ct_M "
+          "overlaps M. Copy one of the two.");
 
     call.residuals = {};
     CHECK(call.error({}, {.M = ct_M}) ==

@@ -97,8 +97,8 @@ TEST_CASE("linear_recurrence_vjp_into: any layout, gradients are added to, nothi
     matrix shared = h;
     CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(
                              a, b, h0, shared, ct, {.ct_a = shared, .ct_b = ct_b, .ct_h0 = ct_h0}),
-        "xloom::linear_recurrence_vjp_into: ct_a must share no memory with h, but it does. Copy one of the "
-        "two.",
+        "xloom::linear_recurrence_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_a overlaps h. Copy one of the two.",
         xloom::overlap_error);
     CHECK_THROWS_AS(
         xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_b, .ct_b = ct_b, .ct_h0 = ct_h0}),

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/gradients/loop_vjp_into.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
 
 namespace loop_vjp_into_test {
 

@@ -53,14 +53,13 @@ void check_residuals(Forward const& forward, Backward const& backward, char cons
 }
 
 /// The calls of one recurrent operator on this X, with `gates` gates of two units.
-template <class Weights, class BackwardWeights, class Residuals, class Forward, class Backward>
+template <class Weights, class Residuals, class Forward, class Backward>
 void check_recurrent(matrices const& X, std::size_t gates, Forward const& forward, Backward const& backward)
 {
     std::size_t const I = X.shape(2);
     matrices const W = 0.25f * xt::ones<float>({std::size_t{1}, 2 * gates, I}),
                    R = 0.5f * xt::ones<float>({std::size_t{1}, 2 * gates, std::size_t{2}});
-    Weights const weights({.W = W, .R = R});
-    BackwardWeights const backward_weights({.W = W, .R = R});
+    Weights const weights({.W = W, .R = R}, {}, for_training);
     recurrent_workspace<float> workspace;
     char const* const text = backward.text;
     check_residuals<shape_error, Residuals>(
@@ -68,7 +67,7 @@ void check_recurrent(matrices const& X, std::size_t gates, Forward const& forwar
         [&](Residuals const& residuals) {
             matrices const ct = xt::ones<float>({1, 2, 2});
             matrices ct_h = xt::zeros<float>({1, 2, 2});
-            backward(X, backward_weights, residuals, ct, ct_h, workspace);
+            backward(X, weights, residuals, ct, ct_h, workspace);
             return ct_h;
         },
         text);
@@ -117,12 +116,9 @@ TEST_CASE("residuals of recurrent operators, also of an X of zeros and of one wi
 {
     for (matrices const& X : {matrices(xt::ones<float>({3, 2, 3})), matrices(xt::zeros<float>({3, 2, 3})),
              matrices(xt::zeros<float>({3, 2, 0}))}) {
-        check_recurrent<lstm_weights<float>, lstm_backward_weights<float>, lstm_residuals<float>>(
-            X, 4, forward_of_lstm, lstm_backward());
-        check_recurrent<gru_weights<float>, gru_backward_weights<float>, gru_residuals<float>>(
-            X, 3, forward_of_gru, gru_backward());
-        check_recurrent<rnn_weights<float>, rnn_backward_weights<float>, rnn_residuals<float>>(
-            X, 1, forward_of_rnn, rnn_backward());
+        check_recurrent<lstm_weights<float>, lstm_residuals<float>>(X, 4, forward_of_lstm, lstm_backward());
+        check_recurrent<gru_weights<float>, gru_residuals<float>>(X, 3, forward_of_gru, gru_backward());
+        check_recurrent<rnn_weights<float>, rnn_residuals<float>>(X, 1, forward_of_rnn, rnn_backward());
     }
 }
 
@@ -133,14 +129,13 @@ TEST_CASE("residuals of attn_lstm")
                    M = xt::ones<float>({2, 3, 2}), ct = xt::ones<float>({1, 2, 2});
     xt::xtensor<float, 2> const V = xt::ones<float>({1, 2});
     attn_lstm_constants<float> const constants{.W = W, .R = R, .QW = QW, .MW = QW, .V = V};
-    attn_lstm_weights<float> const weights(constants);
-    attn_lstm_backward_weights<float> const backward_weights(constants);
+    attn_lstm_weights<float> const weights(constants, {}, for_training);
     attention_workspace<float> workspace;
     check_residuals<shape_error, attn_lstm_residuals<float>>(
         [&](auto& residuals) { attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace); },
         [&](auto const& residuals) {
             matrices ct_M = M;
-            attn_lstm_vjp_into(X, M, backward_weights, residuals, {.Y_h = ct}, {.M = ct_M}, workspace);
+            attn_lstm_vjp_into(X, M, weights, residuals, {.Y_h = ct}, {.M = ct_M}, workspace);
             return ct_M;
         },
         "xloom::attn_lstm_vjp_into: residuals must be those of a forward pass, but they are empty. Run "

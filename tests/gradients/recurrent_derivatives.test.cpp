@@ -42,13 +42,6 @@ textbook::gru_operands<To> line(
     return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens,
         line(a.initial_h, b.initial_h, s)};
 }
-template <class To>
-textbook::rnn_operands<To> line(
-    textbook::rnn_operands<double> const& a, textbook::rnn_operands<double> const& b, To const& s)
-{
-    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens,
-        line(a.initial_h, b.initial_h, s)};
-}
 
 textbook::array<double> derivatives_of(textbook::array<dual> const& from, std::size_t order)
 {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/recurrence.hpp"
 
@@ -229,7 +229,7 @@ TEST_CASE("axes, directions and strided elements")
                                        ct_last_h = xt::ones<double>({N});
                 xt::xtensor<double, 2> y = xt::zeros<double>({N, T}), ct_x = xt::ones<double>({N, T});
                 auto const direction = [](bool reverse) {
-                    return reverse ? scan_direction::reverse : scan_direction::forward;
+                    return reverse ? direction::reverse : direction::forward;
                 };
                 scan_options const options{.scan_input_axes = {1},
                     .scan_output_axes = {-1},
@@ -375,11 +375,11 @@ TEST_CASE("errors of scan_vjp_into, before anything is written")
         "scan_inputs[0] is [4, 2]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(backward(x, ct_x, ct_h, ct_x, ct_w),
-        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_scan_inputs[0] "
-        "overlaps ct_outputs[0]. Copy one of the two.",
+        "xloom::scan_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_scan_inputs[0] overlaps ct_outputs[0]. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_h),
-        "xloom::scan_vjp_into: a cotangent that is written must have exclusive memory, but ct_init[0] "
+        "xloom::scan_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
         "overlaps ct_params[0]. Copy one of the two.",
         overlap_error);
     vec const long_state = {1, 2, 3};

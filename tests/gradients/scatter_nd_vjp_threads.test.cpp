@@ -9,6 +9,7 @@
 #include <xloom/interop/tbb.hpp>
 
 #include "support/reduced_options.hpp"
+#include "support/threads_or_backwards.hpp"
 #include "support/vjp_cases.hpp"
 
 namespace scatter_nd_vjp_threads_test {
@@ -16,23 +17,6 @@ namespace scatter_nd_vjp_threads_test {
 using namespace xloom;
 
 namespace {
-
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first.
-struct threads_or_backwards {
-    std::size_t parts;
-    bool is_backwards;
-
-    std::size_t concurrency() const { return parts; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        if (!is_backwards)
-            return tbb_policy(parts).for_each(count, f);
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 constexpr threads_or_backwards policies[] = {{2, false}, {3, false}, {8, true}};
 
@@ -67,15 +51,15 @@ void check_all(std::size_t slices, std::size_t columns, std::size_t count, indic
         CAPTURE(describe(options));
         auto const expected = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
         for (threads_or_backwards const& policy : policies) {
-            CAPTURE(policy.parts);
+            CAPTURE(policy.threads);
             auto const result =
                 scatter_nd_vjp(options.reduction, data, indices, updates, ct, options, policy);
             CHECK(have_same_bits(result.ct_data, expected.ct_data));
             CHECK(have_same_bits(result.ct_updates, expected.ct_updates));
-            auto alone = ct;
+            auto sums = data;
             scatter_nd_vjp_into(
-                options.reduction, data, indices, updates, alone, {.ct_data = alone}, options, policy);
-            CHECK(have_same_bits(alone, expected.ct_data));
+                options.reduction, data, indices, updates, ct, {.ct_data = sums}, options, policy);
+            CHECK(have_same_bits(sums, data + expected.ct_data));
         }
     }
 }

@@ -71,22 +71,27 @@ textbook::selective_result<double> random_cotangents(selective_dims const& of, u
     return {y, random_array<double>(random, {of.N, of.K, of.S}, -1, 1)};
 }
 
-/// All gradients, in memory that holds NaN before.
+/// All gradients, whose items have a value before the call.
 template <class Item>
 struct placed_gradients {
     placed_tensor<Item> u, delta, A, B, C, D, z, delta_bias, initial_state;
 
-    placed_gradients(selective_dims const& of, bool has_z, placement how)
-        : u({of.N, of.T, of.K}, how),
+    placed_gradients(selective_dims const& of, bool has_z, placement how, Item const& content)
+        : u(filled({of.N, of.T, of.K}, how, content)),
           delta(u),
-          A({of.K, of.S}, how),
-          B({of.N, of.T, of.S}, how),
+          A(filled({of.K, of.S}, how, content)),
+          B(filled({of.N, of.T, of.S}, how, content)),
           C(B),
-          D({of.K}, how),
+          D(filled({of.K}, how, content)),
           z(has_z ? u : placed_tensor<Item>()),
           delta_bias(D),
-          initial_state({of.N, of.K, of.S}, how)
+          initial_state(filled({of.N, of.K, of.S}, how, content))
     {}
+    static placed_tensor<Item> filled(textbook::dims const& shape, placement how, Item const& content)
+    {
+        return place<Item>(
+            textbook::array<Item>{shape, std::vector<Item>(textbook::size_of(shape), content)}, how);
+    }
 
     xloom::selective_scan_gradients<Item> refs()
     {
@@ -107,11 +112,11 @@ struct placed_gradients {
 template <class Item, class Policy = xloom::serial_policy>
 std::vector<std::vector<Item>> found_gradients(textbook::selective_operands<double> const& operands,
     selective_dims const& dims, bool delta_softplus, textbook::selective_result<double> const& cotangents,
-    placement how = placement::row_major, Policy const& policy = {})
+    placement how = placement::row_major, Policy const& policy = {}, Item const& content = Item(0))
 {
     placed_selective<Item> const of(operands, how);
     auto const ct_y = place<Item>(cotangents.y, how), ct_state = place<Item>(cotangents.final_state, how);
-    placed_gradients<Item> to(dims, !operands.z.shape.empty(), how);
+    placed_gradients<Item> to(dims, !operands.z.shape.empty(), how, content);
     xloom::recurrent_workspace<Item> workspace;
     xloom::selective_scan_vjp_into(of.u, of.inputs(), {.y = ct_y, .final_state = ct_state}, to.refs(),
         {.delta_softplus = delta_softplus}, workspace, policy);
@@ -125,12 +130,15 @@ void compare(selective_dims const& dims, unsigned given, bool delta_softplus, pl
     auto const cotangents = random_cotangents(dims, given + 12);
     auto const expected = expected_gradients(operands, dims, delta_softplus, cotangents);
     auto const found = found_gradients<double>(operands, dims, delta_softplus, cotangents, how);
+    auto const sums = found_gradients<double>(
+        operands, dims, delta_softplus, cotangents, how, xloom::serial, 0.75); // which are added to
     for (std::size_t i = 0; i < expected.size(); ++i) {
         CAPTURE(i);
         REQUIRE(found[i].size() == expected[i].size());
         double const scale = largest(expected[i]);
         for (std::size_t j = 0; j < found[i].size(); ++j) {
             REQUIRE(std::abs(found[i][j] - expected[i][j]) <= 1e-13 * scale);
+            REQUIRE(std::abs(sums[i][j] - 0.75 - found[i][j]) <= 1e-13 * (1 + scale));
         }
     }
 }
@@ -215,7 +223,7 @@ TEST_CASE("selective_scan_vjp_into: floats and storage floats, rounded in the gr
         }
 }
 
-TEST_CASE("selective_scan_vjp_into: omitted cotangents and gradients, and into the cotangent of the state")
+TEST_CASE("selective_scan_vjp_into: omitted cotangents and gradients")
 {
     selective_dims const dims{1, 5, 3, 2};
     auto const operands = random_selective(dims, 15, 51);
@@ -228,22 +236,29 @@ TEST_CASE("selective_scan_vjp_into: omitted cotangents and gradients, and into t
     xloom::selective_scan_inputs<double> const inputs{
         delta, of.A, B, C, ref_of(of.D), z, ref_of(of.delta_bias), initial};
     auto const y = without_batch(ct_y);
-    auto state = without_batch(ct_state);
+    auto const state = without_batch(ct_state);
     xloom::recurrent_workspace<double> workspace;
+    auto const zeros = [](placed_tensor<double> like) {
+        std::fill(like.memory.begin(), like.memory.end(), 0.0);
+        return like;
+    };
+    placed_tensor<double> d_initial = zeros(of.initial_state);
+    auto d_initial_state = without_batch(d_initial);
     xloom::selective_scan_vjp_into(
-        u, inputs, {.y = y, .final_state = state}, {.initial_state = state}, workspace);
-    CHECK(items_of(state) == whole[8]);
+        u, inputs, {.y = y, .final_state = state}, {.initial_state = d_initial_state}, workspace);
+    CHECK(items_of(d_initial_state) == whole[8]);
     // Without cotangents all gradients are 0; that of a final state of zeros is the same as none.
-    placed_tensor<double> d_A = of.A;
+    placed_tensor<double> d_A = zeros(of.A);
     xloom::selective_scan_vjp_into(u, inputs, {}, {.A = d_A}, workspace);
     CHECK(items_of(d_A) == std::vector<double>(6, 0.0));
     auto no_state = cotangents, no_y = cotangents;
     std::fill(no_state.final_state.items.begin(), no_state.final_state.items.end(), 0.0);
     std::fill(no_y.y.items.begin(), no_y.y.items.end(), 0.0);
+    d_A = zeros(d_A);
     xloom::selective_scan_vjp_into(u, inputs, {.y = y}, {.A = d_A}, workspace);
     CHECK(items_of(d_A) == found_gradients<double>(operands, dims, false, no_state)[2]);
-    auto const final_state = without_batch(ct_state);
-    xloom::selective_scan_vjp_into(u, inputs, {.final_state = final_state}, {.A = d_A}, workspace);
+    d_A = zeros(d_A);
+    xloom::selective_scan_vjp_into(u, inputs, {.final_state = state}, {.A = d_A}, workspace);
     CHECK(items_of(d_A) == found_gradients<double>(operands, dims, false, no_y)[2]);
 }
 
@@ -251,7 +266,7 @@ TEST_CASE("selective_scan_vjp_into: infinity in B does not spread to padding")
 {
     xt::xtensor<double, 2> const u = {{1}}, B = {{std::numeric_limits<double>::infinity()}}, C = {{1}};
     xt::xtensor<double, 2> const A = {{-1}}, delta = {{1}};
-    xt::xtensor<double, 2> d_B = B, d_C = C;
+    xt::xtensor<double, 2> d_B = {{0}}, d_C = {{0}};
     xloom::recurrent_workspace<double> workspace;
     xloom::selective_scan_vjp_into(
         u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = u}, {.B = d_B, .C = d_C}, workspace);
@@ -276,9 +291,8 @@ TEST_CASE("selective_scan_vjp_into: errors, before anything is written")
         "give them, but ct_y is [2, 3, 5] instead of [N, T, K] = [2, 3, 4]. Give it that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = d_u}, {.u = d_u}, workspace),
-        "xloom::selective_scan_vjp_into: outputs are written while inputs are read, but ct_u overlaps ct_y. "
-        "Copy "
-        "one of the two.",
+        "xloom::selective_scan_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_u overlaps ct_y. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.u = d_u, .delta = d_u}, workspace),
         overlap_error);

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/indexing/along_axis.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -106,8 +106,8 @@ TEST_CASE("threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
         for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
-            check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, jthread_policy{threads});
-            check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, jthread_policy{threads});
+            check_random_case<any_rank>({30, 40, 50}, {30, 40, 50}, {40, 1}, axis, thread_policy{threads});
+            check_random_case<any_rank>({1, 40, 50}, {30, 40, 50}, {50}, 1, thread_policy{threads});
         }
 }
 
@@ -151,8 +151,8 @@ TEST_CASE("errors, before anything is written")
         "the last axis on, give each the length there or 1.",
         shape_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, x, 0, {.bounds = bounds::drop}),
-        "xloom::put_along_axis: x is written while indices and values are read, but x overlaps indices. Copy "
-        "one of the two.",
+        "xloom::put_along_axis: an operand that is written must have memory of its own, but x overlaps "
+        "indices. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(put_along_axis(x, matrix{{0}, {0}}, 0.5),
         "xloom::put_along_axis: a number that is broadcast must be one of x's element type, but it is 0.5 "

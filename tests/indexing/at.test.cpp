@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <xloom/indexing/at.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -62,9 +62,9 @@ TEST_CASE("every rank of x and indices, updates that broadcast")
 TEST_CASE("threads give the same items")
 {
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5}) {
-        check_random_case<any_rank>({5000}, {60'000}, {}, reduction::add, add, jthread_policy{threads});
+        check_random_case<any_rank>({5000}, {60'000}, {}, reduction::add, add, thread_policy{threads});
         check_random_case<any_rank>(
-            {50, 40}, {3000}, {3000, 1}, update_minus_old, update_minus_old, jthread_policy{threads});
+            {50, 40}, {3000}, {3000, 1}, update_minus_old, update_minus_old, thread_policy{threads});
     }
 }
 
@@ -105,8 +105,8 @@ TEST_CASE("errors, before anything is written")
         "int32. Convert it first.",
         type_error);
     CHECK_THROWS_WITH_AS(at(reduce_add, x, x, 1, {.bounds = bounds::drop}),
-        "xloom::at: x is written while indices and updates are read, but x overlaps indices. Copy one of the "
-        "two.",
+        "xloom::at: an operand that is written must have memory of its own, but x overlaps indices. Copy "
+        "one of the two.",
         overlap_error);
     xt::xtensor<bool, 1> bits = {true, false};
     CHECK_THROWS_WITH_AS(at(reduction::mean, bits, 0, true),

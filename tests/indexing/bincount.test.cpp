@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <xloom/indexing/bincount.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace bincount_test {
@@ -68,7 +68,7 @@ TEST_CASE("threads give the same counts, and sums of the same bits")
 {
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 8})
         for (std::size_t const bins : std::initializer_list<std::size_t>{5, 300, 5000, 90'000})
-            check_random_case<std::int32_t>(100'000, bins, jthread_policy{threads});
+            check_random_case<std::int32_t>(100'000, bins, thread_policy{threads});
 }
 
 TEST_CASE("minlength, empty operands, views, weights of other types")

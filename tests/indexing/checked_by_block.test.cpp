@@ -7,9 +7,9 @@
 
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/interop/threads.hpp>
 
 #include "../support/reduced_options.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace checked_by_block_test {
@@ -64,7 +64,7 @@ TEST_CASE("gather_nd reports every index outside, whichever block it is in, on a
         std::string const expected = error_of([&] { gather_nd_into(data, indices, output); });
         CHECK(expected != "none");
         CHECK(error_of([&] { gather_nd(data, indices); }) == expected);
-        CHECK(error_of([&] { gather_nd<1>(data, indices, {}, jthread_policy{3}); }) == expected);
+        CHECK(error_of([&] { gather_nd<1>(data, indices, {}, thread_policy{3}); }) == expected);
     }
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("scatter_nd to a copy reports every index outside, whichever block it 
             CHECK(copied({.duplicates = duplicates::error}) == expected);
             CHECK(copied({.include_self = false}) == expected);
             CHECK(copied({.unique = true}) == expected);
-            CHECK(error_of([&] { scatter_nd(kind, data, indices, updates, jthread_policy{3}); }) == expected);
+            CHECK(error_of([&] { scatter_nd(kind, data, indices, updates, thread_policy{3}); }) == expected);
             CHECK(error_of([&] { scatter_nd(kind, vector(data), indices, updates); }) == expected);
         }
 }

@@ -7,10 +7,10 @@
 #include <string>
 
 #include <xloom/indexing/gather_elements.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/grid.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -133,7 +133,7 @@ TEST_CASE("an index out of range in any block is an error before anything is wri
         xt::xtensor<std::int16_t, 2> indices = xt::zeros<std::int16_t>({2, 1500});
         indices.flat(wrong) = wrong % 2 == 0 ? 3 : -4;
         CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}), index_error);
-        CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}, jthread_policy{3}), index_error);
+        CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}, thread_policy{3}), index_error);
         xt::xtensor<float, 2> output = xt::ones<float>({2, 1500});
         CHECK_THROWS_AS(gather_elements_into(items, indices, output, {.axis = 1}), index_error);
         CHECK(output == xt::ones<float>({2, 1500}));
@@ -214,7 +214,7 @@ TEST_CASE("threads give the same items")
     for (std::size_t axis = 0; axis < 3; ++axis)
         for (std::size_t const threads : std::initializer_list<std::size_t>{1, 2, 3, 5})
             check_random_case<float, xt::xarray<float>, indices_of_any_rank>(
-                {30, 40, 50}, {30, 40, 50}, axis, jthread_policy{threads});
+                {30, 40, 50}, {30, 40, 50}, axis, thread_policy{threads});
 }
 
 } // namespace gather_elements_test

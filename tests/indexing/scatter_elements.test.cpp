@@ -7,10 +7,10 @@
 #include <string>
 
 #include <xloom/indexing/scatter_elements.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/grid.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -235,7 +235,7 @@ TEST_CASE("threads give the bits of serial")
             auto const expected = scatter_elements(kind, data, index_tensor, update_tensor, options);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 8})
                 CHECK(scatter_elements(kind, data, index_tensor, update_tensor, options,
-                          jthread_policy{threads}) == expected);
+                          thread_policy{threads}) == expected);
         }
     }
 }

@@ -6,10 +6,10 @@
 #include <string>
 
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/interop/threads.hpp>
 
 #include "../support/reduced_options.hpp"
 #include "support/every_reduction.hpp"
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -142,8 +142,8 @@ TEST_CASE("broadcast: the results of updates that are written out, with every op
             CHECK(scatter_nd(options.reduction, tensor, index_tensor, broadcast(update_tensor), options) ==
                   expected);
             auto result = tensor;
-            scatter_nd_into(options.reduction, result, index_tensor, broadcast(update_tensor), options,
-                jthread_policy{3});
+            scatter_nd_into(
+                options.reduction, result, index_tensor, broadcast(update_tensor), options, thread_policy{3});
             CHECK(result == expected);
         }
     });
@@ -171,7 +171,7 @@ TEST_CASE("broadcast: storage floats that are rounded once")
     xt::xtensor<bfloat16, 2> rows = xt::zeros<bfloat16>({2, 3});
     scatter_nd_into(reduction::add, rows, indices,
         broadcast(xt::xtensor<bfloat16, 1>{bfloat16(1), bfloat16(2), bfloat16(0)}),
-        {.accumulate_in_float = true}, jthread_policy{2});
+        {.accumulate_in_float = true}, thread_policy{2});
     CHECK(+rows(0, 0) == 300.0f);
     CHECK(+rows(0, 1) == 600.0f);
     CHECK(+rows(0, 2) == 0.0f);
@@ -224,10 +224,10 @@ TEST_CASE("broadcast: the bits of one thread on any number of threads")
             for (std::size_t const threads : {2u, 3u, 8u}) {
                 CAPTURE(threads);
                 auto result = data;
-                scatter_nd_into(reduction::add, result, indices, broadcast(updates), jthread_policy{threads});
+                scatter_nd_into(reduction::add, result, indices, broadcast(updates), thread_policy{threads});
                 CHECK(result == expected);
-                CHECK(scatter_nd(reduce_add, data, indices, broadcast(updates), {},
-                          jthread_policy{threads}) == expected);
+                CHECK(scatter_nd(reduce_add, data, indices, broadcast(updates), {}, thread_policy{threads}) ==
+                      expected);
             }
             textbook::dims required = item;
             required.insert(required.begin(), count);
@@ -243,10 +243,10 @@ TEST_CASE("broadcast: the bits of one thread on any number of threads")
 TEST_CASE("broadcast: promises")
 {
     vector data = {1, 2, 3, 4};
-    scatter_nd_into(data, indices_2d{{3}, {0}}, broadcast(9), {.unique = true}, jthread_policy{2});
+    scatter_nd_into(data, indices_2d{{3}, {0}}, broadcast(9), {.unique = true}, thread_policy{2});
     CHECK(data == vector{9, 2, 3, 9});
     scatter_nd_into(
-        reduction::add, data, indices_2d{{1}, {1}, {2}}, broadcast(1), {.sorted = true}, jthread_policy{2});
+        reduction::add, data, indices_2d{{1}, {1}, {2}}, broadcast(1), {.sorted = true}, thread_policy{2});
     CHECK(data == vector{9, 4, 4, 9});
 }
 

@@ -10,8 +10,7 @@
 
 #include <xloom/detail/tensor/xtensor.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
-
-#include "support/jthread_policy.hpp"
+#include <xloom/interop/threads.hpp>
 
 namespace scatter_nd_callable_threads_test {
 
@@ -55,7 +54,7 @@ calls scatter_ones(std::size_t slices, std::size_t length, std::size_t count)
         calls_of_item.fetch_sub(1);
         return numbered{old.number, old.sum + update.sum};
     };
-    scatter_nd_into(add, data, indices, updates, {}, jthread_policy{2});
+    scatter_nd_into(add, data, indices, updates, {}, thread_policy{2});
 
     std::vector<std::size_t> seen(thread_of.begin(), thread_of.end());
     std::sort(seen.begin(), seen.end());

@@ -8,8 +8,7 @@
 
 #include <xloom/detail/tensor/xtensor.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
-
-#include "support/jthread_policy.hpp"
+#include <xloom/interop/threads.hpp>
 
 namespace scatter_nd_nan_test {
 
@@ -59,7 +58,7 @@ void check_nan(std::size_t length, reduction kind)
     }
     for (std::size_t const parts : {1u, 2u, 3u}) {
         CAPTURE(parts);
-        auto const result = scatter_nd(kind, data, indices, updates, jthread_policy{parts});
+        auto const result = scatter_nd(kind, data, indices, updates, thread_policy{parts});
         std::size_t wrong = 0;
         for (std::size_t slice = 0; slice < slices; ++slice)
             for (std::size_t i = 0; i < length; ++i)

@@ -10,9 +10,9 @@
 #include <xloom/indexing/at.hpp>
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace scatter_nd_options_test {
@@ -139,7 +139,7 @@ void check_mean(std::vector<T> const& values, T all, T updates_only)
         xt::xtensor<T, 2> spread = {{values[0], 0}, {0, 0}};
         auto column = xt::view(spread, xt::range(0, 1), 0);
         scatter_nd_into(
-            reduction::mean, column, tuples, updates, {.include_self = include_self}, jthread_policy{3});
+            reduction::mean, column, tuples, updates, {.include_self = include_self}, thread_policy{3});
         CHECK(spread(0, 0) == expected);
     }
 }
@@ -172,7 +172,7 @@ TEST_CASE("mean of integers on threads")
     for (std::size_t i = 0; i < count; ++i)
         indices(i, 0) = static_cast<int>(i * 7919 % rows);
     xt::xtensor<std::uint8_t, 1> const updates = 250 * xt::ones<std::uint8_t>({count});
-    CHECK(scatter_nd(reduction::mean, old, indices, updates, {}, jthread_policy{8}) == old);
+    CHECK(scatter_nd(reduction::mean, old, indices, updates, {}, thread_policy{8}) == old);
 }
 
 TEST_CASE("mean of slices")

@@ -10,31 +10,14 @@
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/interop/tbb.hpp>
 
-#include "../support/reduced_options.hpp"
+#include "support/reduced_options.hpp"
+#include "support/threads_or_backwards.hpp"
 
 namespace scatter_nd_threads_test {
 
 using namespace xloom;
 
 namespace {
-
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
-/// their order is found out every time.
-struct threads_or_backwards {
-    std::size_t parts;
-    bool is_backwards;
-
-    std::size_t concurrency() const { return parts; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        if (!is_backwards)
-            return tbb_policy(parts).for_each(count, f);
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 constexpr threads_or_backwards policies[] = {
     {1, false}, {2, false}, {3, false}, {8, false}, {2, true}, {3, true}, {8, true}};
@@ -75,7 +58,7 @@ void check_all_policies(xt::xtensor<T, 2> const& data, indices_2d const& indices
     auto const expected = scatter_nd(options.reduction, data, indices, updates, options);
     CHECK(!have_same_bits(expected, data));
     for (threads_or_backwards const& policy : policies) {
-        CAPTURE(policy.parts);
+        CAPTURE(policy.threads);
         CHECK(
             have_same_bits(scatter_nd(options.reduction, data, indices, updates, options, policy), expected));
     }
@@ -107,7 +90,7 @@ TEST_CASE("short rows go to owners, long rows are cut among the threads")
         {.reduction = reduction::add});
 }
 
-TEST_CASE("what is tracked, dropped or promised")
+TEST_CASE("what is counted, dropped or promised")
 {
     auto const data = numbers<float>(1000, 1);
     auto const updates = numbers<float>(many, 1);

@@ -6,8 +6,8 @@
 #include <string>
 
 #include <xloom/indexing/take.hpp>
+#include <xloom/interop/threads.hpp>
 
-#include "support/jthread_policy.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/xtensor_extras.hpp"
@@ -71,7 +71,7 @@ TEST_CASE("take: threads give the same items")
 {
     for (std::size_t axis = 0; axis < 3; ++axis)
         for (std::size_t const threads : std::initializer_list<std::size_t>{2, 5})
-            check_random_case<any_rank>({40, 50, 30}, {60}, axis, jthread_policy{threads});
+            check_random_case<any_rank>({40, 50, 30}, {60}, axis, thread_policy{threads});
 }
 
 TEST_CASE("take: numbers as indices, static ranks, other types, lazy operands")

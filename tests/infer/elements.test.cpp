@@ -68,12 +68,9 @@ constexpr bool element_types_hold()
 
 TEST_CASE("infer_scatter_elements, infer_gather_elements, infer_cumsum: rules, versions, element types")
 {
-    static_assert(rules_hold());
-    CHECK(rules_hold());
-    static_assert(versions_hold());
-    CHECK(versions_hold());
-    static_assert(element_types_hold());
-    CHECK(element_types_hold());
+    CHECK(always_holds<rules_hold>());
+    CHECK(always_holds<versions_hold>());
+    CHECK(always_holds<element_types_hold>());
 }
 
 TEST_CASE("infer_scatter_elements, infer_gather_elements, infer_cumsum: refusals")

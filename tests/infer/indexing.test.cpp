@@ -70,10 +70,8 @@ constexpr bool names_hold()
 
 TEST_CASE("ScatterND and GatherND: versions and element types")
 {
-    static_assert(counts_hold());
-    CHECK(counts_hold());
-    static_assert(names_hold());
-    CHECK(names_hold());
+    CHECK(always_holds<counts_hold>());
+    CHECK(always_holds<names_hold>());
 }
 
 TEST_CASE("ScatterND and GatherND: before the first")

@@ -66,12 +66,9 @@ constexpr bool names_hold()
 
 TEST_CASE("RNN, GRU and LSTM: versions, names and element types")
 {
-    static_assert(versions_hold());
-    CHECK(versions_hold());
-    static_assert(element_types_hold());
-    CHECK(element_types_hold());
-    static_assert(names_hold());
-    CHECK(names_hold());
+    CHECK(always_holds<versions_hold>());
+    CHECK(always_holds<element_types_hold>());
+    CHECK(always_holds<names_hold>());
 }
 
 TEST_CASE("RNN, GRU and LSTM: before the first")

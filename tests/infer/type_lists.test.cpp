@@ -119,10 +119,8 @@ TEST_CASE("type lists: every version's number of types")
 
 TEST_CASE("type lists: traps")
 {
-    static_assert(every_later_type_has_its_version());
-    CHECK(every_later_type_has_its_version());
-    static_assert(traps());
-    CHECK(traps());
+    CHECK(always_holds<every_later_type_has_its_version>());
+    CHECK(always_holds<traps>());
 }
 
 constexpr bool names_hold()
@@ -132,11 +130,7 @@ constexpr bool names_hold()
            name_of(static_cast<control_flow>(-1)) == "If";
 }
 
-TEST_CASE("name_of: If, Loop and Scan")
-{
-    static_assert(names_hold());
-    CHECK(names_hold());
-}
+TEST_CASE("name_of: If, Loop and Scan") { CHECK(always_holds<names_hold>()); }
 
 TEST_CASE("operator_version: before the first")
 {

@@ -344,9 +344,8 @@ TEST_CASE("associative_scan: errors")
     auto shifted = xt::view(x, 0, xt::range(1, 3));
     CHECK_THROWS_WITH_AS(
         xloom::associative_scan_into(reduction::add, xt::view(x, 0, xt::range(0, 2)), shifted),
-        "xloom::associative_scan_into: a result must have memory of its own, or be the tensor of an input, "
-        "but y "
-        "overlaps x. Copy one of the two.",
+        "xloom::associative_scan_into: an operand that is written must have memory of its own, but y "
+        "overlaps x. Copy one of the two, or pass one tensor as both.",
         xloom::overlap_error);
     auto const keep = [](std::tuple<float, float> const& a, std::tuple<float, float> const&) { return a; };
     xt::xtensor<float, 2> w = x;

@@ -290,14 +290,15 @@ TEST_CASE("segment_reduce: errors")
         xloom::shape_error);
     xt::xtensor<float, 1> own = x;
     CHECK_THROWS_WITH_AS(xloom::segment_reduce_into(reduction::add, own, splits_tensor{0, 1, 2, 3}, own),
-        "xloom::segment_reduce_into: y must share no memory with values, but it does. Copy one of the two.",
+        "xloom::segment_reduce_into: an operand that is written must have memory of its own, but y "
+        "overlaps values. Copy one of the two.",
         xloom::overlap_error);
     splits_tensor counts = {0, 1, 3, 3};
     auto first = xt::view(counts, xt::range(0, 3));
     CHECK_THROWS_WITH_AS(
         xloom::segment_reduce_into(reduction::add, xt::xtensor<std::int64_t, 1>{1, 2, 3}, counts, first),
-        "xloom::segment_reduce_into: y must share no memory with row_splits, but it does. Copy one of the "
-        "two.",
+        "xloom::segment_reduce_into: an operand that is written must have memory of its own, but y "
+        "overlaps row_splits. Copy one of the two.",
         xloom::overlap_error);
 }
 

@@ -137,7 +137,8 @@ TEST_CASE("segment_scan: errors")
     splits_tensor splits = {0, 1, 3};
     CHECK_THROWS_WITH_AS(
         xloom::segment_scan_into(reduction::add, xt::xtensor<std::int64_t, 1>{1, 2, 3}, splits, splits),
-        "xloom::segment_scan_into: y must share no memory with row_splits, but it does. Copy one of the two.",
+        "xloom::segment_scan_into: an operand that is written must have memory of its own, but y "
+        "overlaps row_splits. Copy one of the two.",
         xloom::overlap_error);
     auto shifted = xt::view(x, xt::range(1, 3));
     CHECK_THROWS_AS(

@@ -209,9 +209,8 @@ TEST_CASE("segment_softmax_vjp: errors")
     CHECK_THROWS_AS(xloom::segment_softmax_vjp(y, splits_tensor{0, 2}, y), xloom::index_error);
     auto backwards = xt::view(y, xt::range(2, xt::placeholders::_, -1));
     CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp_into(before, splits_tensor{0, 2, 3}, y, backwards),
-        "xloom::segment_softmax_vjp_into: a result must have memory of its own, or be the tensor of an "
-        "input, "
-        "but ct_x overlaps ct_y. Copy one of the two.",
+        "xloom::segment_softmax_vjp_into: an operand that is written must have memory of its own, but "
+        "ct_x overlaps ct_y. Copy one of the two, or pass one tensor as both.",
         xloom::overlap_error);
     CHECK(y == before);
 }

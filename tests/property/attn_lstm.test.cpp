@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/lstm.hpp>
 
@@ -13,6 +13,7 @@
 namespace property_attn_lstm_test {
 
 using namespace xloom;
+using textbook::part_of;
 
 namespace {
 
@@ -47,23 +48,6 @@ size_case const size_cases[] = {
     {{4, 2, 2, 5, 1}, {0, 4, 3, 2}},
 };
 
-/// A part of each row of an array [outer, N, inner]: of the rows `first` to `last`.
-template <class T>
-textbook::array<T> rows_of_batch(
-    textbook::array<T> const& from, std::size_t axis, std::size_t first, std::size_t last)
-{
-    if (from.shape.empty())
-        return from;
-    textbook::array<T> to{from.shape, {}};
-    to.shape[axis] = last - first;
-    for (std::size_t flat = 0; flat < textbook::size_of(to.shape); ++flat) {
-        textbook::dims position = textbook::position_of(flat, to.shape);
-        position[axis] += first;
-        to.items.push_back(from.items[textbook::flat_of(position, from.shape)]);
-    }
-    return to;
-}
-
 std::vector<std::int32_t> part_of(
     std::vector<std::int32_t> const& lengths, std::size_t first, std::size_t last)
 {
@@ -77,8 +61,8 @@ operands batch_part(operands in, std::size_t first, std::size_t last)
 {
     for (textbook::array<float>* each :
         {&in.X, &in.initial_h, &in.initial_c, &in.initial_attention, &in.initial_alignment})
-        *each = rows_of_batch(*each, 1, first, last);
-    in.M = rows_of_batch(in.M, 0, first, last);
+        *each = part_of(*each, 1, first, last);
+    in.M = part_of(in.M, 0, first, last);
     in.sequence_lens = part_of(in.sequence_lens, first, last);
     in.memory_seq_lens = part_of(in.memory_seq_lens, first, last);
     return in;
@@ -87,7 +71,7 @@ operands batch_part(operands in, std::size_t first, std::size_t last)
 results batch_part(results from, std::size_t first, std::size_t last)
 {
     for (textbook::array<float>* each : from.each())
-        *each = rows_of_batch(*each, each->shape.size() - 2, first, last);
+        *each = part_of(*each, each->shape.size() - 2, first, last);
     return from;
 }
 
@@ -131,7 +115,7 @@ TEST_CASE("attn_lstm is a scan over attn_lstm_cell, bit for bit")
                 auto const X = to_tensor<xt::xtensor<float, 3>>(in.X);
                 xt::xtensor<float, 3> Y = xt::zeros<float>({T, N, H});
                 attn_lstm_cell<float> cell(weights, ref_of(tensors.M), tensors.memory_lengths(), d);
-                scan_direction const order = d == 0 ? scan_direction::forward : scan_direction::reverse;
+                direction const order = d == 0 ? direction::forward : direction::reverse;
                 scan_into(cell, std::tie(h, c, attention), X, Y,
                     {.scan_input_directions = {order}, .scan_output_directions = {order}});
 
@@ -175,7 +159,7 @@ TEST_CASE("attn_lstm in reverse is attn_lstm of the reversed rows, bit for bit")
 TEST_CASE("each direction of two is a direction alone, bit for bit")
 {
     auto const half = [](textbook::array<float> const& from, std::size_t d, std::size_t axis = 0) {
-        return rows_of_batch(from, axis, d, d + 1);
+        return part_of(from, axis, d, d + 1);
     };
     for (std::size_t number = 0; number < std::size(size_cases); ++number) {
         auto const in = draw(number, with_all, 2);
@@ -235,7 +219,7 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
     attention_workspace<float> workspace;
     for (std::size_t begin = 0; begin < T; begin += length) {
         std::size_t const end = std::min(begin + length, T);
-        piece.X = rows_of_batch(in.X, 0, begin, end);
+        piece.X = part_of(in.X, 0, begin, end);
         piece.sequence_lens.clear();
         for (std::size_t n = 0; n < N; ++n) {
             std::size_t const of_row =

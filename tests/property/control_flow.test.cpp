@@ -12,8 +12,8 @@
 
 namespace property_control_flow_test {
 
+using xloom::direction;
 using xloom::scan;
-using xloom::scan_direction;
 using xloom::scan_step;
 using matrix = xt::xtensor<float, 2>;
 using row = xt::xtensor<float, 1>;
@@ -130,11 +130,11 @@ TEST_CASE("reversing twice: a reverse scan of the reversed input, its output rev
     matrix const backwards = xt::flip(x, 0);
     row const h0 = xt::zeros<float>({4});
     auto const forward = scan(body, h0, x);
-    auto const twice = scan(body, h0, backwards, {.scan_input_directions = {scan_direction::reverse}});
+    auto const twice = scan(body, h0, backwards, {.scan_input_directions = {direction::reverse}});
     CHECK(twice.final_state == forward.final_state);
     CHECK(twice.scan_outputs == forward.scan_outputs);
 
-    auto const prepended = scan(body, h0, x, {.scan_output_directions = {scan_direction::reverse}});
+    auto const prepended = scan(body, h0, x, {.scan_output_directions = {direction::reverse}});
     CHECK(matrix(xt::flip(prepended.scan_outputs, 0)) == forward.scan_outputs);
 }
 
@@ -149,8 +149,8 @@ TEST_CASE("a bidirectional scan: the same tensor given twice, once for each dire
             return scan_step{std::tuple{next_h, next_g}, std::tuple{y, z}};
         },
         std::tie(h0, h0), std::tie(x, x),
-        {.scan_input_directions = {scan_direction::forward, scan_direction::reverse},
-            .scan_output_directions = {scan_direction::forward, scan_direction::reverse}});
+        {.scan_input_directions = {direction::forward, direction::reverse},
+            .scan_output_directions = {direction::forward, direction::reverse}});
     auto const forward = scan(body, h0, x);
     auto const backward = scan(body, h0, matrix(xt::flip(x, 0)));
     CHECK(std::get<0>(states) == forward.final_state);

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/gru_calls.hpp"
@@ -16,27 +16,11 @@
 namespace property_recurrent_test {
 
 using textbook::axis_to_front;
+using textbook::part_of;
 
 namespace {
 
 using array = textbook::array<float>;
-
-/// Items [begin, end) of an axis.
-template <class T>
-textbook::array<T> part_of(
-    textbook::array<T> const& from, std::size_t axis, std::size_t begin, std::size_t end)
-{
-    if (textbook::is_absent(from))
-        return from;
-    textbook::array<T> to{from.shape, {}};
-    to.shape[axis] = end - begin;
-    for (std::size_t flat = 0; flat < textbook::size_of(to.shape); ++flat) {
-        textbook::dims position = textbook::position_of(flat, to.shape);
-        position[axis] += begin;
-        to.items.push_back(from.items[textbook::flat_of(position, from.shape)]);
-    }
-    return to;
-}
 
 /// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what is beyond them
 /// stays.
@@ -297,8 +281,7 @@ TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_f
             auto h = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_h, 0, d, d + 1));
             auto c = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_c, 0, d, d + 1));
             auto Y = xt::xtensor<float, 4>::from_shape({sizes.T, 1, sizes.N, sizes.H});
-            xloom::scan_direction const way =
-                d == 0 ? xloom::scan_direction::forward : xloom::scan_direction::reverse;
+            xloom::direction const way = d == 0 ? xloom::direction::forward : xloom::direction::reverse;
             xloom::scan_into(cell, std::tie(h, c), X, Y,
                 {.scan_input_directions = {way}, .scan_output_directions = {way}});
             CHECK(have_same_bits(to_array(Y), part_of(whole.Y, 1, d, d + 1)));

@@ -1,4 +1,4 @@
-// AttnLSTM against the textbook in float64.
+// AttnLSTM against the textbook in float64; family.test.cpp has what it shares with LSTM.
 
 #include <doctest/doctest.h>
 
@@ -154,39 +154,6 @@ TEST_CASE("attn_lstm: any operand omitted")
         CAPTURE(which);
         CHECK(difference(call_attn_lstm(in, options), textbook_attn_lstm(in, options)) < 4e-6);
     }
-}
-
-TEST_CASE("attn_lstm: each activation in each place")
-{
-    std::mt19937 random(5);
-    for (std::size_t place = 0; place < 6; ++place)
-        for (std::size_t kind = 0; kind < activation_count; ++kind) {
-            textbook::attn_lstm_options options;
-            options.direction = "bidirectional";
-            for (std::size_t d = 0; d < 2; ++d)
-                options.activations.insert(options.activations.end(),
-                    {{activation::sigmoid}, {activation::tanh}, {activation::tanh}});
-            options.activations[place] = {static_cast<activation>(kind), 0.3, 0.2};
-            auto const in = random_attn_lstm<double>(random, {4, 3, 2, 5, 2}, {3, 4, 5, 6});
-            CAPTURE(place);
-            CAPTURE(kind);
-            CHECK(difference(call_attn_lstm(in, options), textbook_attn_lstm(in, options)) < 1e-12);
-        }
-}
-
-TEST_CASE("attn_lstm: many steps together, or one step of many rows")
-{
-    for (detail::batch_sizes const& each : {detail::batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13},
-             {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
-        for (unsigned const which : {unsigned(with_attention), unsigned(with_all)}) {
-            std::mt19937 random(static_cast<unsigned>(each.T));
-            textbook::attn_lstm_options options;
-            options.direction = "bidirectional";
-            auto const in = random_attn_lstm<float>(random, {each.T, each.N, 2, 3, 2}, {5, 2, 3, 4}, which);
-            CAPTURE(each.T);
-            CAPTURE(each.N);
-            CHECK(difference(call_attn_lstm(in, options), textbook_attn_lstm(in, options)) < 4e-6);
-        }
 }
 
 TEST_CASE("attn_lstm: clip limits the gates' sums, not c, and not f where f = 1 - i")

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "support/attn_lstm_calls.hpp"

@@ -9,33 +9,13 @@
 #include <xloom/interop/tbb.hpp>
 
 #include "support/attn_lstm_calls.hpp"
+#include "support/threads_or_backwards.hpp"
 
 namespace attn_lstm_threads_test {
 
 using namespace xloom;
 
 namespace {
-
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
-/// their order is found out every time.
-struct threads_or_backwards {
-    std::size_t parts;
-    bool is_backwards = false;
-    std::atomic<std::size_t>* most_parts = nullptr; ///< how many there were
-
-    std::size_t concurrency() const { return parts; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        if (most_parts != nullptr)
-            *most_parts = std::max<std::size_t>(*most_parts, count);
-        if (!is_backwards)
-            return tbb_policy(parts).for_each(count, f);
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 constexpr std::size_t thread_counts[] = {1, 2, 3, 5};
 

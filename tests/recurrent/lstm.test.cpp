@@ -1,12 +1,10 @@
-// LSTM against the textbook in float64.
+// What an LSTM has of its own; family.test.cpp has the rest.
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "support/lstm_calls.hpp"
-#include "support/recurrent_cases.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace lstm_test {
@@ -33,57 +31,6 @@ TEST_CASE("lstm: a call as a user writes it")
     CHECK(Y_c == matrices{{{0}}});
 }
 
-TEST_CASE("lstm equals the textbook: any sizes, operands, layout, memory and direction")
-{
-    auto const set = [](textbook::lstm_options& options, recurrent_sizes& sizes, std::mt19937& random) {
-        options.input_forget = random() % 4 == 0;
-        keep_activations(options, sizes, random);
-    };
-    for (unsigned seed = 0; seed < 150; ++seed)
-        check_any_call<lstm_family, float>(seed, set);
-}
-
-TEST_CASE("lstm equals the textbook with any activations")
-{
-    auto const set = [](textbook::lstm_options& options, recurrent_sizes& sizes, std::mt19937& random) {
-        options.input_forget = random() % 4 == 0;
-        draw_activations<lstm_family>(options, sizes, random);
-    };
-    for (unsigned seed = 0; seed < 150; ++seed)
-        check_any_call<lstm_family, double>(seed, set);
-}
-
-TEST_CASE("lstm: each activation in each place")
-{
-    check_every_activation<lstm_family, double>({activation::sigmoid, activation::tanh, activation::tanh});
-}
-
-TEST_CASE("lstm: any operand omitted") { check_optional_operands<lstm_family, float>(); }
-
-TEST_CASE("lstm: many steps together, or one step of many rows") { check_chunks<lstm_family, float>(); }
-
-TEST_CASE("lstm: one row of few units")
-{
-    check_one_row<lstm_family, float>();
-    check_one_row<lstm_family, double>();
-}
-
-TEST_CASE("lstm: clip limits the gates' sums, not c")
-{
-    std::mt19937 random(6);
-    auto in = random_lstm<float>(random, {6, 2, 3, 5}, with_all, {.weights = 3, .inputs = 5});
-    for (bool const input_forget : {false, true})
-        for (double const clip : {0.25, 1.0, 1e30}) {
-            textbook::lstm_options options;
-            options.clip = clip;
-            options.input_forget = input_forget;
-            auto const expected = arrays_of(textbook::lstm(in, options));
-            CHECK(difference(lstm_family::call(in, options), expected) < 1e-5);
-            if (clip == 0.25)
-                CHECK(*std::max_element(expected.Y_c.items.begin(), expected.Y_c.items.end()) > 0.3);
-        }
-}
-
 TEST_CASE("lstm: alphas and betas are taken in order, names without regard to case, surplus ones left")
 {
     std::mt19937 random(7);
@@ -98,34 +45,6 @@ TEST_CASE("lstm: alphas and betas are taken in order, names without regard to ca
         {activation::leaky_relu, 0.01}};
     CHECK(difference(recurrent_arrays<double>{to_array(Y), to_array(Y_h), to_array(Y_c)},
               arrays_of(textbook::lstm(in, options))) < 1e-12);
-}
-
-namespace {
-
-template <class Integer>
-void check_lengths_of(textbook::lstm_operands<float> const& in)
-{
-    lstm_tensors<float> const tensors(in);
-    xt::xtensor<Integer, 1> lengths = xt::zeros<Integer>({in.sequence_lens.size()});
-    for (std::size_t n = 0; n < lengths.size(); ++n)
-        lengths(n) = static_cast<Integer>(in.sequence_lens[n]);
-    auto inputs = tensors.inputs();
-    inputs.sequence_lens = lengths;
-    auto const [Y, Y_h, Y_c] = lstm(tensors.X, inputs);
-    CHECK(difference(recurrent_arrays<float>{to_array(Y), to_array(Y_h), to_array(Y_c)},
-              arrays_of(textbook::lstm(in))) < 4e-6);
-}
-
-} // namespace
-
-TEST_CASE("lstm: lengths of any integer type")
-{
-    std::mt19937 random(8);
-    auto const in = random_lstm<float>(random, {9, 5, 3, 5});
-    check_lengths_of<std::int32_t>(in);
-    check_lengths_of<std::int64_t>(in);
-    check_lengths_of<std::uint8_t>(in);
-    check_lengths_of<std::uint64_t>(in);
 }
 
 TEST_CASE("lstm: containers, adaptors and views of xtensor")
@@ -173,30 +92,6 @@ TEST_CASE("lstm: containers, adaptors and views of xtensor")
     CHECK(difference(to_array(final_h), expected.Y_h) < 4e-6);
     for (std::size_t i = 1; i < wide.size(); i += 2)
         REQUIRE(wide.storage()[i] == 1);
-}
-
-TEST_CASE("lstm: a row of length 0 keeps its states, and no rows at all give empty tensors")
-{
-    std::mt19937 random(10);
-    auto in = random_lstm<float>(random, {3, 2, 2, 5, 2});
-    in.sequence_lens = {0, 3};
-    auto const result = lstm_family::call(in, {.direction = "bidirectional"});
-    for (std::size_t d = 0; d < 2; ++d)
-        for (std::size_t j = 0; j < 5; ++j) {
-            CHECK(result.Y_h.items[10 * d + j] == in.initial_h.items[10 * d + j]);
-            CHECK(result.Y_c.items[10 * d + j] == in.initial_c.items[10 * d + j]);
-            for (std::size_t t = 0; t < 3; ++t)
-                CHECK(result.Y.items[20 * t + 10 * d + j] == 0);
-        }
-
-    auto const empty = lstm_family::call(random_lstm<float>(random, {3, 0, 2, 5}), {});
-    CHECK(empty.Y.shape == textbook::dims{3, 1, 0, 5});
-    CHECK(empty.Y_h.shape == textbook::dims{1, 0, 5});
-    auto const still = random_lstm<float>(random, {0, 2, 2, 5}, with_initial_h | with_initial_c);
-    auto const states = lstm_family::call(still, {});
-    CHECK(states.Y.shape == textbook::dims{0, 1, 2, 5});
-    CHECK(states.Y_h.items == still.initial_h.items);
-    CHECK(states.Y_c.items == still.initial_c.items);
 }
 
 TEST_CASE("lstm: saturated gates are exact")

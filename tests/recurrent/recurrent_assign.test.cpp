@@ -144,15 +144,17 @@ TEST_CASE("assigned weights of a backward pass give the gradients of the other c
 {
     recurrent_call<lstm_family> const first(1, {4, 3, 2, 5}), next(2, {4, 3, 7, 11});
     auto const options = lstm_family::options_of(next.options);
-    lstm_backward_weights<float> backward(first.tensors.constants());
-    backward.assign(next.tensors.constants(), options);
+    lstm_weights<float> weights(first.tensors.constants(), {}, for_training);
+    weights.assign(next.tensors.constants(), options);
     lstm_residuals<float> residuals;
     recurrent_workspace<float> workspace;
-    lstm_forward_into(next.tensors.X, next.packed(), next.tensors.start(), {}, residuals, workspace);
+    lstm_forward_into(next.tensors.X, weights, next.tensors.start(), {}, residuals, workspace);
     auto const ct = textbook::array<float>{{4, 1, 3, 11}, std::vector<float>(4 * 3 * 11, 0.5f)};
     auto const ct_Y = place<float>(ct, placement::row_major);
-    auto ct_X = place<float>(next.in.X, placement::row_major);
-    lstm_vjp_into(next.tensors.X, backward, residuals, {.Y = ref_of(ct_Y)}, {.X = ref_of(ct_X)}, workspace);
+    auto ct_X =
+        place<float>(textbook::array<float>{next.in.X.shape, std::vector<float>(next.in.X.items.size())},
+            placement::row_major);
+    lstm_vjp_into(next.tensors.X, weights, residuals, {.Y = ref_of(ct_Y)}, {.X = ref_of(ct_X)}, workspace);
     auto const expected = lstm_vjp_family::vjp<float>(next.in, next.options, {ct, {}, {}});
     CHECK(have_same_bits(to_array(ct_X), expected.X));
 }

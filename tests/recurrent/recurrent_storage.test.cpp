@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -23,6 +24,7 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 #include "support/textbook_quantized.hpp"
+#include "support/threads_or_backwards.hpp"
 
 namespace recurrent_storage_test {
 
@@ -108,22 +110,6 @@ void check_results(recurrent_sizes const& sizes, weight_storage storage)
         CHECK(have_same_bits(found, Family::template call<float>(in, options)));
 }
 
-/// Runs parts one by one, from the last to the first, and remembers the most parts that there were.
-struct backwards {
-    std::size_t threads;
-    std::size_t* parts;
-
-    std::size_t concurrency() const { return threads; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        *parts = std::max(*parts, count);
-        while (count-- > 0)
-            f(count);
-    }
-};
-
 } // namespace
 
 TEST_CASE_TEMPLATE("narrow weights give the results of the rounded weights, with 16 bits to the bit", Family,
@@ -148,9 +134,9 @@ TEST_CASE_TEMPLATE(
                 typename Family::template tensors<float>(in).constants(), {}, storage);
             auto const expected = Family::template call<float>(in, weights);
             for (std::size_t const threads : {2u, 3u, 5u}) {
-                std::size_t parts = 0;
-                CHECK(have_same_bits(
-                    expected, Family::template call<float>(in, weights, backwards{threads, &parts})));
+                std::atomic<std::size_t> parts = 0;
+                CHECK(have_same_bits(expected,
+                    Family::template call<float>(in, weights, threads_or_backwards{threads, true, &parts})));
                 CHECK(parts > 1);
                 CHECK(
                     have_same_bits(expected, Family::template call<float>(in, weights, tbb_policy(threads))));

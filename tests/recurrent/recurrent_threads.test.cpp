@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <limits>
 #include <vector>
 
@@ -11,32 +11,13 @@
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
+#include "support/threads_or_backwards.hpp"
 
 namespace recurrent_threads_test {
 
 using namespace xloom;
 
 namespace {
-
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
-/// their order is found out every time. Remembers the most parts that there were.
-struct threads_or_backwards {
-    std::size_t threads;
-    bool is_backwards;
-    std::size_t* parts;
-
-    std::size_t concurrency() const { return threads; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        *parts = std::max(*parts, count);
-        if (!is_backwards)
-            return tbb_policy(threads).for_each(count, f);
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 /// Same bits for any number of threads. Enough work for more than one: 2^18 multiply-adds of rows or 2^16 of
 /// columns are worth a thread.
@@ -62,7 +43,7 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction,
     CHECK(difference(expected, Family::textbook(in, options)) < 1e-6);
     std::size_t i = 0;
     for (std::size_t const threads : {1u, 2u, 3u, 5u}) {
-        std::size_t parts = 1; // without a call of for_each
+        std::atomic<std::size_t> parts = 1; // without a call of for_each
         CAPTURE(threads);
         for (bool const is_backwards : {false, true}) {
             auto const found = Family::template call<float>(

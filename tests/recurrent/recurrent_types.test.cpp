@@ -38,12 +38,6 @@ textbook::gru_operands<To> converted(textbook::gru_operands<From> const& in)
     return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B),
         in.sequence_lens, converted<To>(in.initial_h)};
 }
-template <class To, class From>
-textbook::rnn_operands<To> converted(textbook::rnn_operands<From> const& in)
-{
-    return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B),
-        in.sequence_lens, converted<To>(in.initial_h)};
-}
 
 /// 20 steps of storage floats: float's result, rounded once; so half a unit in the last place from the
 /// textbook's, and a little.

@@ -247,9 +247,8 @@ TEST_CASE("selective_scan: errors, before anything is written")
     xt::xtensor<double, 3> y = xt::ones<double>({2, 3, 4}), state = xt::ones<double>({2, 4, 5});
     CHECK_THROWS_WITH_AS(
         xloom::selective_scan_into(u, {.delta = y, .A = A, .B = states, .C = states}, {.y = y}, workspace),
-        "xloom::selective_scan_into: outputs are written while inputs are read, but y overlaps delta. Copy "
-        "one "
-        "of the two.",
+        "xloom::selective_scan_into: an operand that is written must have memory of its own, but y "
+        "overlaps delta. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_into(u, {.delta = u, .A = A, .B = states, .C = states},
                              {.y = y, .final_state = y}, workspace),

@@ -7,11 +7,7 @@
 
 cmake_minimum_required(VERSION 3.22)
 
-set(faults 0)
-macro(fault text)
-  message("${text}")
-  math(EXPR faults "${faults} + 1")
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
 # Brackets, semicolons and backslashes have a meaning in CMake's lists.
 function(read_text path result)

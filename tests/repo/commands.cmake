@@ -29,11 +29,7 @@ set(answers
   "scripts/test clang-diagnostics => not => scripts/test, with debug information"
   "scripts/mutate --sample 200 => not => takes hours")
 
-set(faults 0)
-macro(fault text)
-  message("${text}")
-  math(EXPR faults "${faults} + 1")
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
 file(STRINGS ${SOURCE_DIR}/.github/workflows/ci.yml lanes REGEX "^          - ")
 list(TRANSFORM lanes REPLACE "^ *- " "")

@@ -5,9 +5,6 @@
 #
 # types.hpp may include detail/core, tensor.hpp and kernels.hpp the layers up to detail/tensor and these three; no other header but xloom.hpp
 # includes them.
-# detail/kernel alone may include xsimd, detail/kernel/lanes.hpp intrinsics; detail/tensor/xtensor.hpp alone includes xtensor;
-# interop/tbb.hpp alone oneTBB, ranks/mpi.hpp alone MPI, interop/adolc.hpp alone ADOL-C, interop/sacado.hpp alone Sacado;
-# detail/core/aligned_vector.hpp alone includes what the system has.
 #
 # Every header reaches detail/core/abi.hpp, which refuses older standards and names the inline namespace, before it opens the namespace.
 
@@ -29,17 +26,27 @@ set(rooms_gradients "gradients|control_flow|indexing|parallel|recurrent")
 set(rooms_ranks "ranks|indexing|parallel")
 set(rooms_interop "none")
 
+# Headers of other libraries, and who may include them.
+set(foreign
+  "^(xtensor|xtl)/ xloom/detail/tensor/xtensor\\.hpp"
+  "^tbb/ xloom/interop/tbb\\.hpp"
+  "^mpi\\.h$ xloom/ranks/mpi\\.hpp"
+  "^adolc/ xloom/interop/adolc\\.hpp"
+  "^Sacado_ xloom/interop/sacado\\.hpp"
+  "^sys/ xloom/detail/core/aligned_vector\\.hpp"
+  "^immintrin\\.h$ xloom/detail/kernel/lanes\\.hpp"
+  "^xsimd/ xloom/detail/kernel/.*"
+  "^[a-z_0-9]+$ .*") # std
+
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)
-set(faults 0)
 foreach(header IN LISTS headers)
-  set(layer "")
   if(header MATCHES "^xloom/detail/([a-z_]+)/[a-z0-9_]+\\.hpp$")
-    set(layer ${CMAKE_MATCH_1})
-    set(allowed "^xloom/detail/(${${layer}_may})/")
-    if(NOT DEFINED ${layer}_may)
-      message("${header} lies in no known layer")
-      math(EXPR faults "${faults} + 1")
+    set(allowed "^xloom/detail/(${${CMAKE_MATCH_1}_may})/")
+    if(NOT DEFINED ${CMAKE_MATCH_1}_may)
+      fault("${header} belongs to no known layer")
     endif()
   elseif(header MATCHES "^xloom/infer/")
     set(allowed "^xloom/(infer|detail/core)/")
@@ -52,8 +59,7 @@ foreach(header IN LISTS headers)
   elseif(header MATCHES "^xloom/([a-z_]+)/[a-z_]+\\.hpp$")
     set(allowed "^xloom/detail/(${operator_may})/|^xloom/(${rooms_${CMAKE_MATCH_1}})/")
     if(NOT DEFINED rooms_${CMAKE_MATCH_1})
-      message("${header} lies in no known room")
-      math(EXPR faults "${faults} + 1")
+      fault("${header} belongs to no known room")
     endif()
   elseif(header MATCHES "^xloom/([a-z_]+)\\.hpp$")
     set(allowed "^xloom/${CMAKE_MATCH_1}/")
@@ -64,52 +70,25 @@ foreach(header IN LISTS headers)
     continue() # whose only include is an error's text
   endif()
   if(NOT includes MATCHES "<xloom/")
-    message("${header} must include <xloom/detail/core/abi.hpp>, or a header that does")
-    math(EXPR faults "${faults} + 1")
+    fault("${header} must include <xloom/detail/core/abi.hpp>, or a header that does")
   endif()
   foreach(line IN LISTS includes)
     string(REGEX REPLACE ".*[<\"]([^>\"]+)[>\"].*" "\\1" included "${line}")
-    if(included MATCHES "^xloom/")
-      if(included MATCHES "${allowed}")
-        continue()
-      endif()
-    elseif(included MATCHES "^xtensor/|^xtl/")
-      if(header STREQUAL "xloom/detail/tensor/xtensor.hpp")
-        continue()
-      endif()
-    elseif(included MATCHES "^tbb/")
-      if(header STREQUAL "xloom/interop/tbb.hpp")
-        continue()
-      endif()
-    elseif(included STREQUAL "mpi.h")
-      if(header STREQUAL "xloom/ranks/mpi.hpp")
-        continue()
-      endif()
-    elseif(included MATCHES "^adolc/")
-      if(header STREQUAL "xloom/interop/adolc.hpp")
-        continue()
-      endif()
-    elseif(included MATCHES "^Sacado_")
-      if(header STREQUAL "xloom/interop/sacado.hpp")
-        continue()
-      endif()
-    elseif(included MATCHES "^sys/")
-      if(header STREQUAL "xloom/detail/core/aligned_vector.hpp")
-        continue()
-      endif()
-    elseif(included STREQUAL "immintrin.h")
-      if(header STREQUAL "xloom/detail/kernel/lanes.hpp")
-        continue()
-      endif()
-    elseif(included MATCHES "^xsimd/")
-      if(layer STREQUAL "kernel")
-        continue()
-      endif()
-    elseif(included MATCHES "^[a-z_0-9]+$")
-      continue()
+    set(is_allowed FALSE)
+    if(included MATCHES "^xloom/" AND included MATCHES "${allowed}")
+      set(is_allowed TRUE)
     endif()
-    message("${header} must not include <${included}>")
-    math(EXPR faults "${faults} + 1")
+    foreach(entry IN LISTS foreign)
+      string(REPLACE " " ";" entry ${entry})
+      list(GET entry 0 theirs)
+      list(GET entry 1 ours)
+      if(included MATCHES "${theirs}" AND header MATCHES "^${ours}$")
+        set(is_allowed TRUE)
+      endif()
+    endforeach()
+    if(NOT is_allowed)
+      fault("${header} must not include <${included}>")
+    endif()
   endforeach()
 endforeach()
 list(LENGTH headers count)

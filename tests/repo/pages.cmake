@@ -6,11 +6,7 @@
 
 cmake_minimum_required(VERSION 3.22)
 
-set(faults 0)
-macro(fault text)
-  message("${text}")
-  math(EXPR faults "${faults} + 1")
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 # The text of a page, without the characters that CMake's lists give a meaning.
 function(read_page path result)
   file(READ ${SOURCE_DIR}/${path} text)

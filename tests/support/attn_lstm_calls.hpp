@@ -177,3 +177,26 @@ attn_lstm_arrays<T> call_attn_lstm(textbook::attn_lstm_operands<T> const& in,
     xloom::attn_lstm_weights<T> const weights(tensors.constants(), options_of(options));
     return call_attn_lstm(tensors, weights, shapes_of_outputs(in), score, policy);
 }
+
+/// AttnLSTM for tests that are written once for all recurrent operators.
+struct attn_lstm_family {
+    static constexpr std::size_t activations = 3;
+    static constexpr auto default_activations = textbook::lstm_activations;
+    using options = textbook::attn_lstm_options;
+
+    template <class T>
+    static auto draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which)
+    {
+        return random_attn_lstm<T>(random, sizes, {5, 4, 3, 6}, which | with_attention);
+    }
+    template <class T>
+    static auto textbook(textbook::attn_lstm_operands<T> const& in, options const& how)
+    {
+        return textbook_attn_lstm(in, how);
+    }
+    template <class T>
+    static auto call(textbook::attn_lstm_operands<T> const& in, options const& how)
+    {
+        return call_attn_lstm<T>(in, how);
+    }
+};

@@ -59,10 +59,10 @@ struct attn_lstm_vjp_family {
         xloom::attn_lstm_residuals<T> const& residuals, attn_lstm_arrays<T> const& ct,
         xloom::attention_workspace<T>& workspace, vjp_call const& as, Policy const& policy)
     {
-        xloom::attn_lstm_backward_weights<T> const weights(given.constants(), options_of(how));
+        xloom::attn_lstm_weights<T> const weights(given.constants(), options_of(how), xloom::for_training);
         std::array<placed_tensor<T>, 14> out;
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = gradient_like<T>(shapes[i], as.to, as.wanted >> i & 1);
+            out[i] = gradient_like<T>(shapes[i], as, i);
         std::array<placed_tensor<T>, 6> placed;
         for (std::size_t i = 0; i < placed.size(); ++i)
             placed[i] = place_if_given(*ct.each()[i], as.from);

@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <string>
+#include <type_traits>
 
 #include <xloom/indexing/scatter_nd.hpp>
 
@@ -19,27 +20,15 @@ T textbook_reduce(xloom::reduction kind, T const& old, T const& update)
         return kind == xloom::reduction::none ? update : is_or ? old || update : old && update;
     } else if constexpr (std::is_same_v<T, std::string>) {
         return kind == xloom::reduction::none ? update : old + update;
-    } else if constexpr (std::is_integral_v<T>) {
-        auto const a = static_cast<std::uint64_t>(old),
-                   b = static_cast<std::uint64_t>(update); // modulo a power of two
+    } else if constexpr (requires(T a) { a < a; }) {
+        // Integers modulo a power of two.
+        using number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+        auto const a = static_cast<number>(old), b = static_cast<number>(update);
         switch (kind) {
         case xloom::reduction::add:
             return static_cast<T>(a + b);
         case xloom::reduction::mul:
             return static_cast<T>(a * b);
-        case xloom::reduction::max:
-            return old > update ? old : update;
-        case xloom::reduction::min:
-            return old < update ? old : update;
-        default:
-            return update;
-        }
-    } else if constexpr (requires(T a) { a < a; }) {
-        switch (kind) {
-        case xloom::reduction::add:
-            return static_cast<T>(old + update);
-        case xloom::reduction::mul:
-            return static_cast<T>(old * update);
         case xloom::reduction::max:
             return old > update ? old : update;
         case xloom::reduction::min:

@@ -5,31 +5,23 @@
 
 #include "recurrent_calls.hpp"
 
-template <class T>
-struct gru_tensors : common_tensors<T> {
-    explicit gru_tensors(textbook::gru_operands<T> const& from, placement how = placement::row_major)
-        : common_tensors<T>(from, how)
-    {}
-
-    xloom::gru_constants<T> constants() const { return {ref_of(this->W), ref_of(this->R), ref_of(this->B)}; }
-    xloom::gru_start<T> start() const { return {this->lengths(), ref_of(this->initial_h)}; }
-    xloom::gru_inputs<T> inputs() const
-    {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h)};
-    }
-};
-
-struct gru_family {
-    static constexpr std::size_t activations = 2;
+struct gru_names {
     static constexpr auto name = "gru";
+    static constexpr auto default_activations = textbook::gru_activations;
 
     template <class T>
     using operands = textbook::gru_operands<T>;
     template <class T>
-    using tensors = gru_tensors<T>;
+    using constants = xloom::gru_constants<T>;
+    template <class T>
+    using start = xloom::gru_start<T>;
+    template <class T>
+    using inputs = xloom::gru_inputs<T>;
+    template <class T>
+    using outputs = xloom::gru_outputs<T>;
     template <class T>
     using weights = xloom::gru_weights<T>;
-    using options = textbook::gru_options;
+    using attributes = xloom::gru_options;
 
     template <class T>
     static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all,
@@ -38,56 +30,15 @@ struct gru_family {
         return random_gru<T>(random, sizes, which, ranges);
     }
 
-    static xloom::gru_options options_of(options const& from)
-    {
-        auto to = common_options<xloom::gru_options>(from);
-        to.linear_before_reset = from.linear_before_reset;
-        return to;
-    }
+    /// Sets the attribute that no other operator has.
+    static void set_own(textbook::recurrent_options& options, bool own) { options.linear_before_reset = own; }
 
-    template <class T>
-    static recurrent_arrays<double> textbook(operands<T> const& in, options const& how)
-    {
-        return arrays_of(textbook::gru(in, how));
-    }
-
-    template <class T>
-    static recurrent_arrays<T> call(
-        operands<T> const& in, options const& how, placement where = placement::row_major)
-    {
-        tensors<T> const given(in, where);
-        auto const [Y, Y_h] = xloom::gru(given.X, given.inputs(), options_of(how));
-        return {to_array(Y), to_array(Y_h)};
-    }
-
-    template <class T, class Policy = xloom::serial_policy>
-    static recurrent_arrays<T> call(
-        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
-    {
-        tensors<T> const given(in);
-        auto const [Y, Y_h] = xloom::gru(given.X, packed, given.start(), policy);
-        return {to_array(Y), to_array(Y_h)};
-    }
-
-    template <class T>
-    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
-        xloom::recurrent_workspace<T>& workspace)
-    {
-        xloom::gru_into(in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h)}, workspace);
-    }
-
-    /// From the state h to the next one, in place.
-    template <class T>
-    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
-        xloom::recurrent_workspace<T>& workspace)
-    {
-        xloom::gru_into(in.X, packed, {in.lengths(), states.Y_h}, {states.Y, states.Y_h}, workspace);
-    }
-
-    template <class T>
-    static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
-    {
-        return xloom::gru_workspace(packed, batch);
-    }
+    static constexpr auto in_textbook = [](auto const&... of) { return textbook::gru(of...); };
+    static constexpr auto run = [](auto const&... of) { return xloom::gru(of...); };
+    static constexpr auto run_into = [](auto&&... of) { xloom::gru_into(of...); };
+    static constexpr auto reserve = [](auto const&... of) { return xloom::gru_workspace(of...); };
 };
+
+using gru_family = recurrent_family<gru_names>;
+template <class T>
+using gru_tensors = gru_family::tensors<T>;

@@ -33,8 +33,7 @@ struct gru_vjp_family : gru_family {
     {
         tensors<T> const given(in, as.from);
         auto const options = options_of(how);
-        xloom::gru_weights<T> const weights(given.constants(), options);
-        xloom::gru_backward_weights<T> const backward(given.constants(), options);
+        xloom::gru_weights<T> const weights(given.constants(), options, xloom::for_training);
         xloom::gru_residuals<T> residuals;
         xloom::recurrent_workspace<T> workspace;
         xloom::gru_forward_into(given.X, weights, given.start(), {}, residuals, workspace, policy);
@@ -44,9 +43,9 @@ struct gru_vjp_family : gru_family {
             how.layout == 1 ? textbook::dims{N, D, H} : textbook::dims{D, N, H});
         std::array<placed_tensor<T>, 5> out;
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = gradient_like<T>(shape[i], as.to, as.wanted >> i & 1);
+            out[i] = gradient_like<T>(shape[i], as, i);
         placed_tensor<T> const Y = place_if_given(ct.Y, as.from), Y_h = place_if_given(ct.Y_h, as.from);
-        xloom::gru_vjp_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h)},
+        xloom::gru_vjp_into(given.X, weights, residuals, {ref_of(Y), ref_of(Y_h)},
             {ref_of(out[0]), ref_of(out[1]), ref_of(out[2]), ref_of(out[3]), ref_of(out[4])}, workspace,
             policy);
         operands<T> result;

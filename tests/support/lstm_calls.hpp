@@ -5,40 +5,23 @@
 
 #include "recurrent_calls.hpp"
 
-template <class T>
-struct lstm_tensors : common_tensors<T> {
-    placed_tensor<T> initial_c, P;
-
-    explicit lstm_tensors(textbook::lstm_operands<T> const& from, placement how = placement::row_major)
-        : common_tensors<T>(from, how), initial_c(place<T>(from.initial_c, how)), P(place<T>(from.P, how))
-    {}
-
-    xloom::lstm_constants<T> constants() const
-    {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), ref_of(P)};
-    }
-    xloom::lstm_start<T> start() const
-    {
-        return {this->lengths(), ref_of(this->initial_h), ref_of(initial_c)};
-    }
-    xloom::lstm_inputs<T> inputs() const
-    {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h),
-            ref_of(initial_c), ref_of(P)};
-    }
-};
-
-struct lstm_family {
-    static constexpr std::size_t activations = 3;
+struct lstm_names {
     static constexpr auto name = "lstm";
+    static constexpr auto default_activations = textbook::lstm_activations;
 
     template <class T>
     using operands = textbook::lstm_operands<T>;
     template <class T>
-    using tensors = lstm_tensors<T>;
+    using constants = xloom::lstm_constants<T>;
+    template <class T>
+    using start = xloom::lstm_start<T>;
+    template <class T>
+    using inputs = xloom::lstm_inputs<T>;
+    template <class T>
+    using outputs = xloom::lstm_outputs<T>;
     template <class T>
     using weights = xloom::lstm_weights<T>;
-    using options = textbook::lstm_options;
+    using attributes = xloom::lstm_options;
 
     template <class T>
     static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all,
@@ -47,58 +30,15 @@ struct lstm_family {
         return random_lstm<T>(random, sizes, which, ranges);
     }
 
-    static xloom::lstm_options options_of(options const& from)
-    {
-        auto to = common_options<xloom::lstm_options>(from);
-        to.input_forget = from.input_forget;
-        return to;
-    }
+    /// Sets the attribute that no other operator has.
+    static void set_own(textbook::recurrent_options& options, bool own) { options.input_forget = own; }
 
-    template <class T>
-    static recurrent_arrays<double> textbook(operands<T> const& in, options const& how)
-    {
-        return arrays_of(textbook::lstm(in, how));
-    }
-
-    template <class T>
-    static recurrent_arrays<T> call(
-        operands<T> const& in, options const& how, placement where = placement::row_major)
-    {
-        tensors<T> const given(in, where);
-        auto const [Y, Y_h, Y_c] = xloom::lstm(given.X, given.inputs(), options_of(how));
-        return {to_array(Y), to_array(Y_h), to_array(Y_c)};
-    }
-
-    template <class T, class Policy = xloom::serial_policy>
-    static recurrent_arrays<T> call(
-        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
-    {
-        tensors<T> const given(in);
-        auto const [Y, Y_h, Y_c] = xloom::lstm(given.X, packed, given.start(), policy);
-        return {to_array(Y), to_array(Y_h), to_array(Y_c)};
-    }
-
-    template <class T>
-    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
-        xloom::recurrent_workspace<T>& workspace)
-    {
-        xloom::lstm_into(
-            in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h), ref_of(out.Y_c)}, workspace);
-    }
-
-    /// From the states h and c to the next ones, in place.
-    template <class T>
-    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
-        xloom::recurrent_workspace<T>& workspace)
-    {
-        xloom::lstm_into(in.X, packed, {in.lengths(), states.Y_h, states.Y_c},
-            {states.Y, states.Y_h, states.Y_c}, workspace);
-    }
-
-    template <class T>
-    static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
-    {
-        return xloom::lstm_workspace(packed, batch);
-    }
+    static constexpr auto in_textbook = [](auto const&... of) { return textbook::lstm(of...); };
+    static constexpr auto run = [](auto const&... of) { return xloom::lstm(of...); };
+    static constexpr auto run_into = [](auto&&... of) { xloom::lstm_into(of...); };
+    static constexpr auto reserve = [](auto const&... of) { return xloom::lstm_workspace(of...); };
 };
+
+using lstm_family = recurrent_family<lstm_names>;
+template <class T>
+using lstm_tensors = lstm_family::tensors<T>;

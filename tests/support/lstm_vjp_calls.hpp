@@ -33,8 +33,7 @@ struct lstm_vjp_family : lstm_family {
     {
         tensors<T> const given(in, as.from);
         auto const options = options_of(how);
-        xloom::lstm_weights<T> const weights(given.constants(), options);
-        xloom::lstm_backward_weights<T> const backward(given.constants(), options);
+        xloom::lstm_weights<T> const weights(given.constants(), options, xloom::for_training);
         xloom::lstm_residuals<T> residuals;
         xloom::recurrent_workspace<T> workspace;
         xloom::lstm_forward_into(given.X, weights, given.start(), {}, residuals, workspace, policy);
@@ -44,10 +43,10 @@ struct lstm_vjp_family : lstm_family {
             how.layout == 1 ? textbook::dims{N, D, H} : textbook::dims{D, N, H});
         std::array<placed_tensor<T>, 7> out;
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = gradient_like<T>(shape[i], as.to, as.wanted >> i & 1);
+            out[i] = gradient_like<T>(shape[i], as, i);
         placed_tensor<T> const Y = place_if_given(ct.Y, as.from), Y_h = place_if_given(ct.Y_h, as.from),
                                Y_c = place_if_given(ct.Y_c, as.from);
-        xloom::lstm_vjp_into(given.X, backward, residuals, {ref_of(Y), ref_of(Y_h), ref_of(Y_c)},
+        xloom::lstm_vjp_into(given.X, weights, residuals, {ref_of(Y), ref_of(Y_h), ref_of(Y_c)},
             {ref_of(out[0]), ref_of(out[1]), ref_of(out[2]), ref_of(out[3]), ref_of(out[6]), ref_of(out[4]),
                 ref_of(out[5])},
             workspace, policy);

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "textbook_attn_lstm.hpp"
-#include "textbook_gru.hpp"
-#include "textbook_lstm.hpp"
-#include "textbook_rnn.hpp"
+#include "textbook_cells.hpp"
 
 /// T steps, N batch rows, I input, H hidden, D directions.
 struct recurrent_sizes {
@@ -155,12 +153,13 @@ textbook::lstm_operands<Real> random_lstm(std::mt19937& random, recurrent_sizes 
     return operands;
 }
 
+/// Of a GRU with three gates, or of an RNN with one.
 template <class Real>
 textbook::gru_operands<Real> random_gru(std::mt19937& random, recurrent_sizes const& sizes,
-    unsigned which = with_all, random_ranges const& ranges = {})
+    unsigned which = with_all, random_ranges const& ranges = {}, std::size_t gates = 3)
 {
     textbook::gru_operands<Real> operands;
-    draw_common<Real>(random, operands, sizes, 3, sizes.I, which, ranges);
+    draw_common<Real>(random, operands, sizes, gates, sizes.I, which, ranges);
     return operands;
 }
 
@@ -168,9 +167,7 @@ template <class Real>
 textbook::rnn_operands<Real> random_rnn(std::mt19937& random, recurrent_sizes const& sizes,
     unsigned which = with_all, random_ranges const& ranges = {})
 {
-    textbook::rnn_operands<Real> operands;
-    draw_common<Real>(random, operands, sizes, 1, sizes.I, which, ranges);
-    return operands;
+    return random_gru<Real>(random, sizes, which, ranges, 1);
 }
 
 template <class Real>

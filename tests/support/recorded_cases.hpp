@@ -16,7 +16,7 @@
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 
-#include "support/recurrence.hpp"
+#include "support/recurrence_gradients.hpp"
 
 namespace recorded_cases {
 
@@ -48,22 +48,6 @@ inline constexpr auto body = [](auto const& h, auto const& c, auto const& x, aut
     return xloom::scan_step{std::tuple(next, after), std::tuple(y, z)};
 };
 
-inline void check_close(double actual, std::vector<double> const& expected)
-{
-    CHECK(std::abs(actual - expected[0]) <= 1e-12 * (1 + std::abs(expected[0])));
-}
-template <class X>
-void check_close(X const& actual, std::vector<double> const& expected)
-{
-    REQUIRE(actual.size() == expected.size());
-    if (expected.empty())
-        return;
-    auto next = expected.begin();
-    for (auto item = actual.template begin<xt::layout_type::row_major>();
-         item != actual.template end<xt::layout_type::row_major>(); ++item, ++next)
-        CHECK(std::abs(*item - *next) <= 1e-12 * (1 + std::abs(*next)));
-}
-
 /// A recurrence, for every checkpoint.
 template <class Tape, class Matrix>
 void check_recurrence()
@@ -81,16 +65,7 @@ void check_recurrence()
                        V = shaped<Matrix>(in.V, {3, 2});
             auto result = xloom::scan_vjp(body, xloom::recorded_with<Tape>(), std::tuple(h, in.c[0]),
                 std::tie(x, u), std::tie(W, V, in.s[0]), checkpoints);
-            auto const ct_y = T == 0 ? mat(std::get<0>(result.scan_outputs)) : shaped<mat>(ct.y, {T, 3});
-            auto const [ct_init, ct_inputs, ct_params] = result.pullback(
-                std::tuple(shaped<vec>(ct.h, {3}), ct.c[0]), std::tuple(ct_y, shaped<vec>(ct.z, {T})));
-            check_close(std::get<0>(ct_init), expected.h);
-            check_close(std::get<1>(ct_init), expected.c);
-            check_close(std::get<0>(ct_inputs), expected.x);
-            check_close(std::get<1>(ct_inputs), expected.u);
-            check_close(std::get<0>(ct_params), expected.W);
-            check_close(std::get<1>(ct_params), expected.V);
-            check_close(std::get<2>(ct_params), expected.s);
+            recurrence::check_pullback(result, n, ct, expected);
         }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // The way from the textbook's operands and options to a call of lstm, gru or rnn, and back: the same text for
-// all three.
+// all three. lstm_calls.hpp, gru_calls.hpp and rnn_calls.hpp say what is an operator's own.
 
 #include <array>
 #include <cmath>
@@ -26,10 +26,7 @@ struct recurrent_arrays {
 template <class Results>
 recurrent_arrays<double> arrays_of(Results const& from)
 {
-    recurrent_arrays<double> to{from.Y, from.Y_h};
-    if constexpr (requires { from.Y_c; })
-        to.Y_c = from.Y_c;
-    return to;
+    return {from.Y, from.Y_h, from.Y_c};
 }
 
 /// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ or
@@ -163,3 +160,138 @@ inline std::string const direction_names[] = {"forward", "reverse", "bidirection
 
 /// Any bit of `which` set or not.
 inline unsigned random_choice(std::mt19937& random) { return static_cast<unsigned>(random()) & with_all; }
+
+/// The operands of a call, as tensors. initial_c and P have no shape where the operator has none.
+template <class Names, class T>
+struct recurrent_tensors : common_tensors<T> {
+    placed_tensor<T> initial_c{}, P{};
+
+    explicit recurrent_tensors(
+        typename Names::template operands<T> const& from, placement how = placement::row_major)
+        : common_tensors<T>(from, how)
+    {
+        if constexpr (requires { from.initial_c; }) {
+            initial_c = place<T>(from.initial_c, how);
+            P = place<T>(from.P, how);
+        }
+    }
+
+    auto constants() const
+    {
+        typename Names::template constants<T> to{ref_of(this->W), ref_of(this->R), ref_of(this->B)};
+        if constexpr (requires { to.P; })
+            to.P = ref_of(P);
+        return to;
+    }
+    auto start() const
+    {
+        typename Names::template start<T> to{this->lengths(), ref_of(this->initial_h)};
+        if constexpr (requires { to.initial_c; })
+            to.initial_c = ref_of(initial_c);
+        return to;
+    }
+    auto inputs() const
+    {
+        typename Names::template inputs<T> to{
+            ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h)};
+        if constexpr (requires { to.initial_c; }) {
+            to.initial_c = ref_of(initial_c);
+            to.P = ref_of(P);
+        }
+        return to;
+    }
+};
+
+/// An operator for tests that are written once for all of them. Names has its types and functions:
+/// lstm_names, gru_names, rnn_names.
+template <class Names>
+struct recurrent_family : Names {
+    static constexpr std::size_t activations = Names::default_activations.size();
+    /// The operator with a state c beside h.
+    static constexpr bool has_c = requires(typename Names::template operands<float> in) { in.initial_c; };
+
+    template <class T>
+    using operands = typename Names::template operands<T>;
+    template <class T>
+    using tensors = recurrent_tensors<Names, T>;
+    template <class T>
+    using weights = typename Names::template weights<T>;
+    using options = textbook::recurrent_options;
+
+    static auto options_of(options const& from)
+    {
+        auto to = common_options<typename Names::attributes>(from);
+        if constexpr (requires { to.input_forget; })
+            to.input_forget = from.input_forget;
+        if constexpr (requires { to.linear_before_reset; })
+            to.linear_before_reset = from.linear_before_reset;
+        return to;
+    }
+
+    template <class T>
+    static recurrent_arrays<double> textbook(operands<T> const& in, options const& how)
+    {
+        return arrays_of(Names::in_textbook(in, how));
+    }
+
+    template <class T>
+    static recurrent_arrays<T> call(
+        operands<T> const& in, options const& how, placement where = placement::row_major)
+    {
+        tensors<T> const given(in, where);
+        return to_arrays<T>(Names::run(given.X, given.inputs(), options_of(how)));
+    }
+
+    template <class T, class Policy = xloom::serial_policy>
+    static recurrent_arrays<T> call(
+        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
+    {
+        tensors<T> const given(in);
+        return to_arrays<T>(Names::run(given.X, packed, given.start(), policy));
+    }
+
+    template <class T>
+    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
+        xloom::recurrent_workspace<T>& workspace)
+    {
+        Names::run_into(in.X, packed, in.start(), refs_of(out), workspace);
+    }
+
+    /// From the states to the next ones, in place.
+    template <class T>
+    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
+        xloom::recurrent_workspace<T>& workspace)
+    {
+        auto start = in.start();
+        start.initial_h = states.Y_h;
+        if constexpr (has_c)
+            start.initial_c = states.Y_c;
+        Names::run_into(in.X, packed, start, refs_of(states), workspace);
+    }
+
+    template <class T>
+    static xloom::recurrent_workspace<T> workspace(
+        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
+    {
+        return Names::reserve(packed, batch);
+    }
+
+private:
+    template <class T, class Results>
+    static recurrent_arrays<T> to_arrays(Results const& from)
+    {
+        recurrent_arrays<T> to{to_array(from.Y), to_array(from.Y_h)};
+        if constexpr (has_c)
+            to.Y_c = to_array(from.Y_c);
+        return to;
+    }
+
+    template <class T>
+    static auto refs_of(output_tensors<T>& out)
+    {
+        typename Names::template outputs<T> to{ref_of(out.Y), ref_of(out.Y_h)};
+        if constexpr (has_c)
+            to.Y_c = ref_of(out.Y_c);
+        return to;
+    }
+};

@@ -47,6 +47,31 @@ inline std::string text_of(
     return text.str();
 }
 
+/// A call with packed weights into the caller's outputs, any of them omitted, in memory by chance.
+template <class Family, class T>
+void check_call_into(std::mt19937& random, typename Family::template operands<T> const& in,
+    typename Family::options const& options, placement where, recurrent_arrays<double> const& expected)
+{
+    placement const to = any_of(random, every_placement);
+    typename Family::template tensors<T> const tensors(in, where);
+    typename Family::template weights<T> const weights(tensors.constants(), Family::options_of(options));
+    output_tensors<T> out(expected, to, {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0});
+    xloom::recurrent_workspace<T> workspace;
+    Family::template call_into<T>(tensors, weights, out, workspace);
+    CHECK(out.difference_from(expected) < case_tolerance<T>);
+    CHECK(out.has_clean_gaps());
+}
+
+/// A call on random operands.
+template <class Family, class T>
+void check_call(std::mt19937& random, recurrent_sizes const& sizes, unsigned which,
+    typename Family::options const& options)
+{
+    auto const in = Family::template draw<T>(random, sizes, which);
+    CHECK(difference(Family::template call<T>(in, options), Family::template textbook<T>(in, options)) <
+          case_tolerance<T>);
+}
+
 /// A call like any other: sizes, operands, direction, layout and memory by chance. set(options, random) adds
 /// options of its own.
 template <class Family, class T, class Set>
@@ -59,7 +84,7 @@ void check_any_call(unsigned seed, Set const& set)
     options.direction = any_of(random, direction_names);
     sizes.D = options.direction == "bidirectional" ? 2 : 1;
     options.layout = static_cast<int>(random() % 2);
-    placement const where = any_of(random, every_placement), to = any_of(random, every_placement);
+    placement const where = any_of(random, every_placement);
     set(options, sizes, random);
     auto const in = Family::template draw<T>(random, sizes, which, {.layout = options.layout});
     std::string const call = text_of(sizes, which, options.direction, options.layout, where);
@@ -68,14 +93,7 @@ void check_any_call(unsigned seed, Set const& set)
     auto const expected = Family::template textbook<T>(in, options);
     CHECK(difference(Family::template call<T>(in, options, where), expected) < case_tolerance<T>);
 
-    // And into the caller's outputs, any of them omitted.
-    typename Family::template tensors<T> const tensors(in, where);
-    typename Family::template weights<T> const weights(tensors.constants(), Family::options_of(options));
-    output_tensors<T> out(expected, to, {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0});
-    xloom::recurrent_workspace<T> workspace;
-    Family::template call_into<T>(tensors, weights, out, workspace);
-    CHECK(out.difference_from(expected) < case_tolerance<T>);
-    CHECK(out.has_clean_gaps());
+    check_call_into<Family, T>(random, in, options, where, expected);
 }
 
 /// Activations by chance, kept from growing too far by clip.
@@ -96,64 +114,6 @@ void keep_activations(Options& options, recurrent_sizes&, std::mt19937& random)
         options.clip = 0.1 + static_cast<double>(random() % 8) / 4;
 }
 
-/// One call with all operands, and with each sum of the optional ones.
-template <class Family, class T>
-void check_optional_operands()
-{
-    for (unsigned which = 0; which < 32; ++which)
-        for (std::string const& direction : direction_names) {
-            std::mt19937 random(which);
-            typename Family::options options;
-            options.direction = direction;
-            auto const in =
-                Family::template draw<T>(random, {5, 3, 2, 5, direction == "bidirectional" ? 2u : 1u}, which);
-            CAPTURE(which);
-            CAPTURE(direction);
-            CHECK(difference(Family::template call<T>(in, options),
-                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
-        }
-}
-
-/// Each activation in each place, the others as they are by default.
-template <class Family, class T>
-void check_every_activation(std::initializer_list<xloom::activation> defaults)
-{
-    std::mt19937 random(5);
-    for (std::size_t place = 0; place < 2 * defaults.size(); ++place)
-        for (std::size_t kind = 0; kind < xloom::activation_count; ++kind) {
-            typename Family::options options;
-            options.direction = "bidirectional";
-            for (std::size_t d = 0; d < 2; ++d)
-                for (xloom::activation const each : defaults)
-                    options.activations.push_back({each});
-            options.activations[place] = {static_cast<xloom::activation>(kind), 0.3, 0.2};
-            auto const in = Family::template draw<T>(random, {4, 3, 2, 5, 2});
-            CAPTURE(place);
-            CAPTURE(kind);
-            CHECK(difference(Family::template call<T>(in, options),
-                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
-        }
-}
-
-/// Batches that are cut into chunks of several steps, and batches of more rows than a chunk has.
-template <class Family, class T>
-void check_chunks()
-{
-    using batch = xloom::detail::batch_sizes;
-    for (batch const& each :
-        {batch{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
-        for (unsigned const which : {unsigned(with_none), unsigned(with_all)}) {
-            std::mt19937 random(static_cast<unsigned>(each.T));
-            auto const in = Family::template draw<T>(random, {each.T, each.N, 2, 3, 2}, which);
-            typename Family::options options;
-            options.direction = "bidirectional";
-            CAPTURE(each.T);
-            CAPTURE(each.N);
-            CHECK(difference(Family::template call<T>(in, options),
-                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
-        }
-}
-
 /// One row of few units, which has an engine of its own: in any memory, layout and direction, with its length
 /// and its initial states given or omitted.
 template <class Family, class T>
@@ -168,19 +128,11 @@ void check_one_row()
                 options.layout = static_cast<int>(random() % 2);
                 recurrent_sizes const sizes{steps, 1, I, H, options.direction == "bidirectional" ? 2u : 1u};
                 unsigned const which = random_choice(random) & ~unsigned(with_P);
-                placement const where = any_of(random, every_placement), to = any_of(random, every_placement);
+                placement const where = any_of(random, every_placement);
                 auto const in = Family::template draw<T>(random, sizes, which, {.layout = options.layout});
                 std::string const call = text_of(sizes, which, options.direction, options.layout, where);
                 CAPTURE(call);
                 auto const expected = Family::template textbook<T>(in, options);
-                typename Family::template tensors<T> const tensors(in, where);
-                typename Family::template weights<T> const weights(
-                    tensors.constants(), Family::options_of(options));
-                output_tensors<T> out(
-                    expected, to, {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0});
-                xloom::recurrent_workspace<T> workspace;
-                Family::template call_into<T>(tensors, weights, out, workspace);
-                CHECK(out.difference_from(expected) < case_tolerance<T>);
-                CHECK(out.has_clean_gaps());
+                check_call_into<Family, T>(random, in, options, where, expected);
             }
 }

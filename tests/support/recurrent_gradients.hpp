@@ -20,6 +20,7 @@ inline constexpr unsigned every_gradient = ~0u;
 struct vjp_call {
     placement from = placement::row_major, to = placement::row_major;
     unsigned wanted = every_gradient;
+    double content = 0; ///< of the gradients before the call
 };
 
 template <class T>
@@ -28,14 +29,15 @@ placed_tensor<T> place_if_given(textbook::array<T> const& from, placement how)
     return from.shape.empty() ? placed_tensor<T>() : place<T>(from, how);
 }
 
-/// A tensor for a gradient, of NaN, if it is wanted.
+/// A tensor for gradient i, if it is wanted, with its content before the call.
 template <class T>
-placed_tensor<T> gradient_like(textbook::dims const& shape, placement how, bool is_wanted)
+placed_tensor<T> gradient_like(textbook::dims const& shape, vjp_call const& as, std::size_t i)
 {
-    if (!is_wanted)
+    if (!(as.wanted >> i & 1))
         return {};
-    textbook::array<T> nans{shape, std::vector<T>(textbook::size_of(shape), gap<T>())};
-    return place<T>(nans, how);
+    textbook::array<T> const before{
+        shape, std::vector<T>(textbook::size_of(shape), static_cast<T>(as.content))};
+    return place<T>(before, as.to);
 }
 
 template <class T>
@@ -162,6 +164,16 @@ void check_any_gradient(unsigned seed, Set const& set)
     auto const ct = random_cotangents<double>(random, Family::template textbook<double>(in, options));
     auto const gradients = Family::template vjp<double>(in, options, ct, call);
     check_gradients<Family>(random, in, options, gradients, ct);
+
+    // Gradients are added to.
+    vjp_call sums = call;
+    sums.content = 0.75;
+    auto const more = Family::template vjp<double>(in, options, ct, sums);
+    for (std::size_t i = 0; i < Family::parts(in).size(); ++i)
+        for (std::size_t k = 0; k < Family::parts(more)[i]->items.size(); ++k)
+            CHECK(
+                std::fabs(Family::parts(more)[i]->items[k] - 0.75 - Family::parts(gradients)[i]->items[k]) <=
+                1e-12 * (1 + std::fabs(Family::parts(gradients)[i]->items[k])));
 }
 
 /// True if all gradients have the same bits.

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "textbook_lstm.hpp"
+#include "textbook_cells.hpp"
 
 namespace textbook {
 
@@ -97,7 +97,7 @@ attn_lstm_results attn_lstm(attn_lstm_operands<Real> const& in, attn_lstm_option
     attn_lstm_results out{zeros({T, D, N, H}), zeros({D, N, H}), zeros({D, N, H}), zeros({T, D, N, S}),
         zeros({D, N, C}), zeros({D, N, S})};
     for (std::size_t d = 0; d < D; ++d) {
-        lstm_weights const w = lstm_weights_of(in, options, d);
+        cell_weights const w = weights_of(in, options, d, lstm_activations);
         std::vector<double> const QW = row_of(in.QW, d, H * A);
         std::vector<double> const MW = row_of(in.MW, d, Md * A);
         std::vector<double> const V = row_of(in.V, d, A);
@@ -110,7 +110,7 @@ attn_lstm_results attn_lstm(attn_lstm_operands<Real> const& in, attn_lstm_option
                 keys.push_back(times(memory[m], MW, A));
             }
 
-            lstm_state state{row_of(in.initial_h, d * N + n, H), row_of(in.initial_c, d * N + n, H)};
+            cell_state state{row_of(in.initial_h, d * N + n, H), row_of(in.initial_c, d * N + n, H)};
             std::vector<double> attention = row_of(in.initial_attention, d * N + n, C);
             std::vector<double> alignment = row_of(in.initial_alignment, d * N + n, S);
             alignment.resize(s);

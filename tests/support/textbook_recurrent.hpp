@@ -144,6 +144,22 @@ array<T> axis_to_front(array<T> const& from, std::size_t axis)
     return to;
 }
 
+/// Items [begin, end) of an axis.
+template <class T>
+array<T> part_of(array<T> const& from, std::size_t axis, std::size_t begin, std::size_t end)
+{
+    if (is_absent(from))
+        return from;
+    array<T> to{from.shape, {}};
+    to.shape[axis] = end - begin;
+    for (std::size_t flat = 0; flat < size_of(to.shape); ++flat) {
+        dims position = position_of(flat, to.shape);
+        position[axis] += begin;
+        to.items.push_back(from.items[flat_of(position, from.shape)]);
+    }
+    return to;
+}
+
 /// The length of batch row n: all T steps without sequence_lens.
 inline std::size_t length_of(std::vector<std::int32_t> const& lens, std::size_t n, std::size_t T)
 {

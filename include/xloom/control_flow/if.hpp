@@ -27,33 +27,61 @@ bool is_true(std::string_view op, Cond const& cond)
     }
 }
 
-/// True if the types of a call of if_ are valid, otherwise a compile-time error of one sentence.
-template <class Cond, class Then, class Else>
-consteval bool is_valid_if()
-{
-    if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_convertible_v<Cond const&, bool>)
-        static_assert(never<Cond>, "xloom::if_: cond must be a bool or a tensor of bool with one element");
-    else if constexpr (!std::is_invocable_v<Then&> || !std::is_invocable_v<Else&>)
-        static_assert(never<Then>, "xloom::if_: the branches must be callable without arguments; they see "
-                                   "outer variables by capture");
-    else {
+/// Requires a condition.
+template <class Cond>
+struct is_condition {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            std::is_same_v<item_t<Cond>, bool> || std::is_convertible_v<Cond const&, bool>;
+        static_assert(is_valid, "cond must be a bool or a tensor of bool with one element");
+        return is_valid;
+    }
+};
+
+/// Requires branches without arguments.
+template <class... Branches>
+struct called_without_arguments {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (std::is_invocable_v<Branches&> && ...);
+        static_assert(
+            is_valid, "the branches must be callable without arguments; they see outer variables by capture");
+        return is_valid;
+    }
+};
+
+/// Requires branches that return values of the same types.
+template <class Then, class Else>
+struct returns_alike {
+    static consteval bool holds()
+    {
         using then_t = bare<std::invoke_result_t<Then&>>;
         using else_t = bare<std::invoke_result_t<Else&>>;
         if constexpr (std::is_void_v<then_t> || std::is_void_v<else_t>)
-            static_assert(never<Then>,
-                "xloom::if_: both branches must return a value; for side effects use an if statement");
+            static_assert(
+                never<Then>, "both branches must return a value; for side effects use an if statement");
         else if constexpr (!is_self_contained<then_t> || !is_self_contained<else_t>)
             static_assert(never<Then>,
-                "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
-                "dead local variables; wrap it in xt::eval(...), or return a container");
+                "a branch returned a lazy xtensor expression or a view, which would refer to its dead local "
+                "variables; wrap it in xt::eval(...), or return a container");
         else if constexpr (!std::is_same_v<owned_t<then_t>, owned_t<else_t>>)
-            static_assert(
-                never<Then>, "xloom::if_: both branches must return the same types; shapes may differ");
+            static_assert(never<Then>, "both branches must return the same types; shapes may differ");
         else
             return true;
+        return false;
     }
-    return false;
-}
+};
+
+/// The requirements of if_ on the types of a call.
+template <class Cond, class Then, class Else>
+struct fits_if {
+    static consteval bool holds()
+    {
+        return satisfied<is_condition<Cond>, called_without_arguments<Then, Else>,
+            returns_alike<Then, Else>>();
+    }
+};
 
 } // namespace detail
 
@@ -76,7 +104,7 @@ template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
     using namespace detail;
-    if constexpr (is_valid_if<Cond, Then, Else>()) {
+    if constexpr (fits_if<Cond, Then, Else>::holds()) {
         using result = owned_t<std::invoke_result_t<Then&>>;
         if (is_true("xloom::if_", cond))
             return result(then_branch());

@@ -24,7 +24,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
     auto places = detail::places_of(inputs);
-    detail::place_in_time(places, axes(places.size(), 1), options.directions);
+    detail::place_in_time(places, axes(places.size(), 1), options.scan_input_directions);
     return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, places, policy);
 }
 
@@ -42,11 +42,10 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
     check_batch_outputs(op, detail::shapes_of(outputs), extent);
     batch_rows const rows(op, sequence_lens, extent);
     row_scan_places places{detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
-    detail::place_in_time(places.inputs, axes(places.inputs.size(), 1), options.directions);
+    detail::place_in_time(places.inputs, axes(places.inputs.size(), 1), options.scan_input_directions);
     detail::place_in_time(places.outputs, axes(places.outputs.size(), 1), {});
-    check_overlap(op, places.states, places.inputs, places.outputs);
-    check_lengths_overlap(op, rows.given(), "states", places.states);
-    check_lengths_overlap(op, rows.given(), "scan_outputs", places.outputs);
+    check_in_place(
+        op, places.states, places.inputs, places.outputs, {"sequence_lens", block_if_given(rows.given())});
     detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
 }
 
@@ -65,7 +64,7 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
+/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
 ///           start at 0.
 /// Policy    rows run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of

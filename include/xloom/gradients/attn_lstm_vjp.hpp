@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include <xloom/detail/recurrent/attention_gradients.hpp>
-#include <xloom/detail/recurrent/attn_lstm_backward_weights.hpp>
 #include <xloom/detail/recurrent/attn_lstm_residuals.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 
@@ -21,41 +20,32 @@ class attn_lstm_residuals : public detail::attn_lstm_residuals_of<Item> {};
 /// The cotangents of an AttnLSTM's outputs; {} omits one, which is zeros.
 template <class Item>
 struct attn_lstm_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_alignments> alignments{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_attention> Y_attention{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_alignment> Y_alignment{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
+    tensor_ref<Item const> Y_c{};
+    tensor_ref<Item const> alignments{};
+    tensor_ref<Item const> Y_attention{};
+    tensor_ref<Item const> Y_alignment{};
 };
 
-/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_vjp_into; {} omits one.
+/// The cotangents of an AttnLSTM's inputs, to which attn_lstm_vjp_into adds; {} omits one.
 template <class Item>
 struct attn_lstm_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_QW> QW{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_MW> MW{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_V> V{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_M> M{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_AW> AW{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_attention> initial_attention{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_alignment> initial_alignment{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> initial_h{};
+    tensor_ref<Item> initial_c{};
+    tensor_ref<Item> P{};
+    tensor_ref<Item> QW{};
+    tensor_ref<Item> MW{};
+    tensor_ref<Item> V{};
+    tensor_ref<Item> M{};
+    tensor_ref<Item> AW{};
+    tensor_ref<Item> initial_attention{};
+    tensor_ref<Item> initial_alignment{};
 };
-
-/// The weights and attributes of an AttnLSTM, checked and packed for its backward pass: the constants and
-/// options of attn_lstm_weights in another order. B is not read. Copies share the memory, moves copy; const
-/// members are thread-safe.
-///
-/// Errors    shape_error, option_error: as attn_lstm.
-/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
-template <class Item>
-using attn_lstm_backward_weights = detail::recurrent_weights<detail::attn_lstm_backward_family, Item>;
 
 namespace detail {
 
@@ -73,13 +63,16 @@ void check_attention_residuals(
 }
 
 template <class Item>
-void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
-    named_ref<tensor_ref<Item const>, names::M> const& M, attn_lstm_backward_weights<Item> const& weights,
+void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
+    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
     attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
     attn_lstm_gradients<Item> const& gradients)
 {
-    check_ranks(op, X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
-        cotangents.Y_attention, cotangents.Y_alignment);
+    std::array const inputs{named("X", X), named("M", M), named("ct_Y", cotangents.Y),
+        named("ct_Y_h", cotangents.Y_h), named("ct_Y_c", cotangents.Y_c),
+        named("ct_alignments", cotangents.alignments), named("ct_Y_attention", cotangents.Y_attention),
+        named("ct_Y_alignment", cotangents.Y_alignment)};
+    check_ranks(op, inputs);
     recurrent_widths const& sizes = weights.sizes();
     attention_widths const& attention = weights.attention();
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
@@ -114,8 +107,8 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
             output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
             output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
             output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
-            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h, "ct_Y_h"},
-            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c, "ct_Y_c"},
+            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h},
+            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c},
             output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
             output_requirement<Item>{"ct_QW", "[D, H, A]", {D, H, A}, gradients.QW},
             output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
@@ -123,13 +116,12 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
             output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
             output_requirement<Item>{
                 "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
-            output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
-                gradients.initial_attention, "ct_Y_attention"},
-            output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},
-                gradients.initial_alignment, "ct_Y_alignment"},
+            output_requirement<Item>{
+                "ct_initial_attention", "[D, N, C]", {D, N, C}, gradients.initial_attention},
+            output_requirement<Item>{
+                "ct_initial_alignment", "[D, N, S]", {D, N, S}, gradients.initial_alignment},
         },
-        blocks_of(X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
-            cotangents.Y_attention, cotangents.Y_alignment));
+        inputs);
 }
 
 } // namespace detail
@@ -148,7 +140,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 {
     if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
-        detail::input_ref<Item> const input = X;
+        tensor_ref<Item const> const input = X;
         detail::check_recorded_weights(op, weights);
         attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
         detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
@@ -179,15 +171,13 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 ///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
 ///           and P do not require that the forward pass has them. Without attention, M is {}.
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
-/// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
-///           X and M.
+/// Options   those of the weights, which are packed for_training; X and M are those of the forward pass.
 /// Policy    as lstm_vjp_into.
-/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
-///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
+/// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
+///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
-///           ct_Y_h, and so on.
+/// Errors    before anything is written, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
@@ -205,23 +195,22 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 /// xloom::attn_lstm_residuals<double> residuals;
 /// xloom::attention_workspace<double> workspace;
 /// xloom::attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
-/// xloom::attn_lstm_weights<double> const weights(constants);
+/// xloom::attn_lstm_weights<double> const weights(constants, {}, xloom::for_training);
 /// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
-/// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
 /// xloom::attn_lstm_vjp_into(
-///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
+///     X, M, weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
 /// ct_M; // = [[[0.00361237], [0.00462913]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void attn_lstm_vjp_into(Input const& X,
-    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const& M,
-    attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
+void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item const>> const& M,
+    attn_lstm_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
     std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::policy_and_workspace<attention_workspace<Item>, Env...>>()) {
-        detail::input_ref<Item> const input = X;
+        tensor_ref<Item const> const input = X;
+        detail::check_trainable("xloom::attn_lstm_vjp_into", weights);
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H] = weights.sizes();
@@ -239,18 +228,6 @@ void attn_lstm_vjp_into(Input const& X,
                 gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
             weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
     }
-}
-
-/// Refuses the weights of the forward pass.
-template <class Input, class Item, class... Env>
-void attn_lstm_vjp_into(Input const&,
-    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
-    attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
-    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
-    std::type_identity_t<attn_lstm_gradients<Item>> const&, Env&&...)
-{
-    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
-                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -13,8 +13,8 @@
 
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {

@@ -2,10 +2,13 @@
 // The derivative of GatherND: a scatter that adds the cotangent of each gathered slice to the slice of data
 // that it was read from.
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
-#include <xloom/detail/indexed/gather_vjp_call.hpp>
+#include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
+#include <xloom/detail/indexed/scatter_run.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -19,6 +22,17 @@ shape shape_from(std::string_view op, Dims const& dims)
 {
     check_rank(op, "data", static_cast<std::size_t>(dims.size()));
     return shape(dims.begin(), dims.end());
+}
+
+/// Adds the cotangents of gathered slices to the slices at an index.
+template <class Index, class Ct, class T, class Policy>
+void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items<T> const& ct_data,
+    gather_nd_vjp_options const& options, Policy const& policy)
+{
+    row_major_items<T> const items(ct);
+    shape const slice = index.in(ct_data.layout).slice.dims;
+    detail::run_scatter(index, row_major_updates(items.data(), slice), rules_of(options, reduction::add),
+        ct_data, reduce_add, policy);
 }
 
 } // namespace detail
@@ -44,7 +58,6 @@ shape shape_from(std::string_view op, Dims const& dims)
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
 /// Cost      that of filling ct_data with zeros and of scatter_nd_into with reduction::add.
-///           accumulate_in_float: also a copy of ct_data.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
@@ -66,13 +79,17 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         shape const dims = detail::shape_from(op, data_shape);
-        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
-            op, cotangent, dims, index_tensor, options);
+        indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), dims,
+            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
+        slice_index const index(op, dims, index_tensor, indexed, options.bounds);
+        index.require_distinct(rules_of(options));
         if (Rank != dynamic_rank && dims.size() != Rank)
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        detail::run_gather_vjp(call, result, detail::policy_of(env...));
+        strided_items<item_t<Ct>> const ct_data = detail::items_in(result);
+        std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
+        detail::run_gather_vjp(index, cotangent, ct_data, options, detail::policy_of(env...));
         return result;
     }
 }
@@ -86,9 +103,11 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
         std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Computes gather_nd_vjp into the caller's ct_data, of any layout, whose shape is that of data. Its previous
-/// values are overwritten; scatter_nd_into with reduction::add adds to them instead.
+/// Adds the gradient of gather_nd_vjp to the caller's ct_data, of any layout, whose shape is that of data:
+/// those of several calls add up, so set it to zero before the first.
 ///
+/// Order     row-major, from the values of ct_data on, as scatter_nd_into with reduction::add.
+/// Cost      as scatter_nd_into with reduction::add.
 /// Errors    as gather_nd_vjp, before the first write. overlap_error: ct_data shares memory with ct or
 ///           indices, or its items share memory with each other.
 template <class Indices, class Ct, class Output, class... Env>
@@ -103,11 +122,14 @@ void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "ct_data", detail::rank_of(ct_data));
-        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
-            op, cotangent, detail::shape_of(ct_data), index_tensor, options);
+        strided_items<item_t<Ct>> const sums = detail::items_in(ct_data);
+        indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), sums.layout.dims,
+            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
+        slice_index const index(op, sums.layout.dims, index_tensor, indexed, options.bounds);
+        index.require_distinct(rules_of(options));
         check_gather_nd_vjp_output(
             op, detail::memory_of(ct_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        detail::run_gather_vjp(call, ct_data, detail::policy_of(env...));
+        detail::run_gather_vjp(index, cotangent, sums, options, detail::policy_of(env...));
     }
 }
 

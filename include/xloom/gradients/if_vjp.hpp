@@ -8,7 +8,7 @@
 #include <xloom/control_flow/if.hpp>
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/core/movable_flag.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
 
@@ -36,13 +36,39 @@ struct branch_vjp_call
     : call_of<BranchVjp,
           joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>> {};
 
-/// The requirements of if_ on the condition and on what the branches return.
-template <class Cond, class ThenCall, class ElseCall>
-struct fits_if {
+/// Requires branches that take the operands.
+template <class... Calls>
+struct are_branches {
     static consteval bool holds()
     {
-        return is_valid_if<Cond, callable_returning<typename ThenCall::result>,
-            callable_returning<typename ElseCall::result>>();
+        constexpr bool is_valid = (Calls::is_valid && ...);
+        static_assert(is_valid,
+            "the branches must be callable as branch(operand const&...); the arguments stand in the order "
+            "cond, then_branch, then_vjp, else_branch, else_vjp, operands");
+        return is_valid;
+    }
+};
+
+/// Requires the VJPs of branches.
+template <class... Calls>
+struct are_branch_vjps {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (Calls::is_valid && ...);
+        static_assert(is_valid,
+            "the VJPs must be callable as branch_vjp(operand const&..., result cotangent const&..., operand "
+            "cotangent&...)");
+        return is_valid;
+    }
+};
+
+/// The requirements of if_ on the condition and on what the branches return.
+template <class Cond, class ThenCall, class ElseCall>
+struct calls_fit_if {
+    static consteval bool holds()
+    {
+        return fits_if<Cond, callable_returning<typename ThenCall::result>,
+            callable_returning<typename ElseCall::result>>::holds();
     }
 };
 
@@ -163,7 +189,7 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     using else_call = branch_call<std::remove_reference_t<Else>, Operands>;
     if constexpr (satisfied<follows_body<ThenVjp>, follows_body<ElseVjp>, flat_arguments<Operands>,
                       has_zero_cotangents<Operands>, are_branches<then_call, else_call>,
-                      fits_if<Cond, then_call, else_call>,
+                      calls_fit_if<Cond, then_call, else_call>,
                       recordable<bare<ThenVjp>, std::remove_reference_t<Then>, then_call>,
                       recordable<bare<ElseVjp>, std::remove_reference_t<Else>, else_call>>()) {
         using result = owned_t<typename then_call::result>;

@@ -199,41 +199,36 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
     check_rank(op, "ct_a", ct_a.rank());
     check_rank(op, "ct_b", ct_b.rank());
     check_rank(op, "ct_h0", ct_h0.rank());
-    scan_operand const initial{"h0", detail::memory_of(h0)}, by_h0{"ct_h0", ct_h0.block()};
-    std::array<scan_operand, 4> const read{{{"a", detail::memory_of(a)}, {"h", detail::memory_of(h)},
-        {"ct_h", detail::memory_of(ct_h)}, initial}};
-    static_vector<scan_operand, 3> outputs;
+    std::array const memory{detail::memory_of(a), detail::memory_of(h), detail::memory_of(ct_h),
+        detail::memory_of(b), detail::memory_of(h0)};
+    memory_block const by_h0 = ct_h0.block();
+    std::array<operand_memory, 4> const read{
+        {{"a", memory[0]}, {"h", memory[1]}, {"ct_h", memory[2]}, {"h0", memory[4]}}};
+    std::array<operand_memory, 3> const written{{{"ct_b", block_if_given(ct_b)},
+        {"ct_a", block_if_given(ct_a)}, {"ct_h0", ct_h0.is_given() ? &by_h0 : nullptr}}};
+    static_vector<operand_memory, 6> of_one_shape(read.begin(), read.begin() + 3);
+    of_one_shape.push_back({"b", memory[3]});
     if (ct_b.is_given())
-        outputs.push_back({"ct_b", ct_b.block()});
+        of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
-        outputs.push_back({"ct_a", ct_a.block()});
-    static_vector<scan_operand, 6> of_one_shape(read.begin(), read.begin() + 3);
-    of_one_shape.push_back({"b", detail::memory_of(b)});
-    for (scan_operand const& output : outputs)
-        of_one_shape.push_back(output);
+        of_one_shape.push_back(written[1]);
     shape const dims = read[0].dims();
     std::size_t const axis = check_scanned_axis(op, of_one_shape, options.axis);
-    check_initial_state(op, initial, dims, axis);
-    if (ct_h0.is_given()) {
-        if (by_h0.dims() != initial.dims())
-            fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", initial.dims(), ", but it has ",
-                by_h0.dims(), ". Give it that shape.");
-        outputs.push_back(by_h0);
-    }
-    check_scan_memory(op, {}, outputs);
-    for (scan_operand const& gradient : outputs)
-        for (scan_operand const& other : read)
-            check_no_overlap(op, gradient, other);
+    check_initial_state(op, read[3], dims, axis);
+    if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())
+        fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", read[3].dims(), ", but it has ",
+            by_h0.layout.dims, ". Give it that shape.");
+    check_written(op, written, read);
 
     strided_operand<T> const out_a{ct_a.data(), ct_a.block().layout}, out_b{ct_b.data(), ct_b.block().layout},
-        out_h0{ct_h0.data(), by_h0.memory.layout};
+        out_h0{ct_h0.data(), by_h0.layout};
     std::size_t const count = element_count(dims);
     if (count == 0) {
         if (is_fresh)
             detail::for_each_pair(out_h0, out_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
-    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(by_h0.dims()));
+    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(by_h0.layout.dims));
     strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
     first.layout = detail::layout_in_time(first.layout, dims, axis);
     recurrence_vjp<T> const vjp{detail::strided_operand_of<T const>(a), first,
@@ -250,7 +245,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         vjp.add_to(out_b, policy);
     if (ct_h0.is_given()) {
         strided_operand<T> const sums{
-            scratch.data() + count, {by_h0.dims(), row_major_strides(by_h0.dims())}};
+            scratch.data() + count, {by_h0.layout.dims, row_major_strides(by_h0.layout.dims)}};
         vjp.run_by_h0(sums);
         detail::add_operand<T>({sums.data, sums.layout}, out_h0);
     }

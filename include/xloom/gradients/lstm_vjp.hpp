@@ -5,26 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include <xloom/detail/recurrent/lstm_backward_weights.hpp>
 #include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/lstm.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <>
-struct derivative_of<lstm_family> {
-    template <class T>
-    using attributes = kernel::lstm_attributes<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_lstm_rows<T>;
-    template <class T>
-    using backward_rows = kernel::lstm_backward_rows<T>;
-    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
-};
-
-} // namespace detail
 
 /// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
 /// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
@@ -35,31 +19,22 @@ using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
 struct lstm_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+    tensor_ref<Item const> Y{};
+    tensor_ref<Item const> Y_h{};
+    tensor_ref<Item const> Y_c{};
 };
 
-/// The cotangents of an LSTM's inputs, the outputs of lstm_vjp_into; {} omits one.
+/// The cotangents of an LSTM's inputs, to which lstm_vjp_into adds; {} omits one.
 template <class Item>
 struct lstm_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+    tensor_ref<Item> X{};
+    tensor_ref<Item> W{};
+    tensor_ref<Item> R{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> P{};
+    tensor_ref<Item> initial_h{};
+    tensor_ref<Item> initial_c{};
 };
-
-/// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options
-/// of lstm_weights in another order. B is not read. Copies share the memory, moves copy; const members are
-/// thread-safe.
-///
-/// Errors    shape_error, option_error: as lstm.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
-template <class Item>
-using lstm_backward_weights = detail::recurrent_weights<detail::lstm_backward_family, Item>;
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
@@ -86,15 +61,15 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
-/// Options   those given to lstm_backward_weights, which are those of the forward pass; X is its X.
+/// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
-/// Special   Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
-///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
-///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
+///           Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
+///           the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not read in ct_Y. A
+///           row of length 0 passes ct_Y_h and ct_Y_c on.
 /// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
 ///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
-///           its items tells; overlap_error: an output shares memory with an input or another output.
-///           ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h and ct_Y_c.
+///           its items tells; overlap_error: a gradient shares memory with an input or another gradient.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and
@@ -110,30 +85,19 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 /// xt::xtensor<double, 3> Y_h = xt::zeros<double>({1, 1, 1}), ct_X = xt::zeros<double>({2, 1, 1});
 /// xloom::lstm_residuals<double> residuals;
 /// xloom::recurrent_workspace<double> workspace;
-/// xloom::lstm_weights<double> const weights({.W = W, .R = R});
+/// xloom::lstm_weights<double> const weights({.W = W, .R = R}, {}, xloom::for_training);
 /// xloom::lstm_forward_into(X, weights, {}, {.Y_h = Y_h}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
-/// xloom::lstm_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::lstm_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::lstm_vjp_into(X, weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0.0871636]], [[0.114046]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void lstm_vjp_into(Input const& X, lstm_backward_weights<Item> const& weights,
-    lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
+void lstm_vjp_into(Input const& X, lstm_weights<Item> const& weights, lstm_residuals<Item> const& residuals,
+    std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
     std::type_identity_t<lstm_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::lstm_family, Item>(
         "xloom::lstm_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
-}
-
-/// Refuses the weights of the forward pass.
-template <class Input, class Item, class... Env>
-void lstm_vjp_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
-    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
-    Env&&...)
-{
-    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
-                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -5,26 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include <xloom/detail/recurrent/rnn_backward_weights.hpp>
 #include <xloom/detail/recurrent/vjp.hpp>
 #include <xloom/recurrent/rnn.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <>
-struct derivative_of<rnn_family> {
-    template <class T>
-    using attributes = kernel::rnn_attributes<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_rnn_rows<T>;
-    template <class T>
-    using backward_rows = kernel::rnn_backward_rows<T>;
-    static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
-};
-
-} // namespace detail
 
 /// The residuals that rnn_forward_into keeps for rnn_vjp_into: the sums of each step that a row has, the
 /// initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
@@ -34,29 +18,11 @@ using rnn_residuals = detail::residuals_for<detail::rnn_family, Item>;
 
 /// The cotangents of an RNN's outputs; {} omits one, which is zeros.
 template <class Item>
-struct rnn_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
-};
+using rnn_cotangents = detail::single_state_cotangents<Item>;
 
-/// The cotangents of an RNN's inputs, the outputs of rnn_vjp_into; {} omits one.
+/// The cotangents of an RNN's inputs, to which rnn_vjp_into adds; {} omits one.
 template <class Item>
-struct rnn_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
-};
-
-/// The weights and attributes of an RNN, checked and packed for its backward pass: the constants and options
-/// of rnn_weights in another order. B is not read. Copies share the memory, moves copy; const members are
-/// thread-safe.
-///
-/// Errors    shape_error, option_error: as rnn.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
-template <class Item>
-using rnn_backward_weights = detail::recurrent_weights<detail::rnn_backward_family, Item>;
+using rnn_gradients = detail::single_state_gradients<Item>;
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.
 ///
@@ -78,11 +44,10 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 ///           [T, N, I], ct_W [D, H, I], ct_R [D, H, H], ct_B [D, 2H], ct_initial_h [D, N, H]. Each may be
 ///           omitted. Any strides.
 /// Types     those of rnn. Storage floats are computed as float, and rounded in the outputs only.
-/// Options   those given to rnn_backward_weights, which are those of the forward pass; X is its X.
+/// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    as lstm_vjp_into.
-/// Special   as lstm_vjp_into: kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_vjp_into. ct_initial_h may be the same tensor as
-///           ct_Y_h.
+/// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 2H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.
@@ -95,30 +60,19 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 /// xt::xtensor<double, 3> ct_X = xt::zeros<double>({2, 1, 1});
 /// xloom::rnn_residuals<double> residuals;
 /// xloom::recurrent_workspace<double> workspace;
-/// xloom::rnn_weights<double> const weights({.W = W, .R = R});
+/// xloom::rnn_weights<double> const weights({.W = W, .R = R}, {}, xloom::for_training);
 /// xloom::rnn_forward_into(X, weights, {}, {}, residuals, workspace);
 /// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
-/// xloom::rnn_backward_weights<double> const backward_weights({.W = W, .R = R});
-/// xloom::rnn_vjp_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// xloom::rnn_vjp_into(X, weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
 /// ct_X; // = [[[0]], [[0.0903533]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-void rnn_vjp_into(Input const& X, rnn_backward_weights<Item> const& weights,
-    rnn_residuals<Item> const& residuals, std::type_identity_t<rnn_cotangents<Item>> const& cotangents,
+void rnn_vjp_into(Input const& X, rnn_weights<Item> const& weights, rnn_residuals<Item> const& residuals,
+    std::type_identity_t<rnn_cotangents<Item>> const& cotangents,
     std::type_identity_t<rnn_gradients<Item>> const& gradients, Env&&... env)
 {
     detail::run_vjp_into<detail::rnn_family, Item>(
         "xloom::rnn_vjp_into", X, weights, residuals, cotangents, gradients, std::forward<Env>(env)...);
-}
-
-/// Refuses the weights of the forward pass.
-template <class Input, class Item, class... Env>
-void rnn_vjp_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
-    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
-    Env&&...)
-{
-    static_assert(detail::never<Item>, "the weights of a backward pass must be the operator's "
-                                       "backward_weights, of the same constants and options");
 }
 
 } // namespace xloom::inline XLOOM_ABI

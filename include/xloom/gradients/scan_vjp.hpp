@@ -1,14 +1,16 @@
 #pragma once
-// The vector-Jacobian product of a scan: its results, and a function from their cotangents to those of its
-// operands. Includes scan_vjp_into.
+// The vector-Jacobian product of a scan: scan_vjp returns its results and a function from their cotangents to
+// those of its operands; scan_forward_into and scan_vjp_into are the two passes in place.
 
 #include <string_view>
 #include <utility>
 
 #include <xloom/control_flow/scan.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
-#include <xloom/gradients/scan_vjp_into.hpp>
+#include <xloom/detail/scan/residuals.hpp>
+#include <xloom/detail/scan/scan_backward.hpp>
+#include <xloom/detail/scan/vjp_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -29,6 +31,106 @@ struct scan_vjp_result {
 };
 
 namespace detail {
+
+/// The call of a forward body in place: body(state&..., element const&..., param const&..., output&...).
+template <class Body, class States, class Inputs, class Params, class Outputs, bool LeadingAxis>
+struct scan_forward_call
+    : call_of<Body, joined_t<leaves_t<States>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>,
+                        output_arguments_t<Outputs, LeadingAxis>>> {};
+
+/// The call of the same body in a backward pass, which discards the outputs.
+template <class Body, class State, class Inputs, class Params, class CtOutputs, bool LeadingAxis>
+struct scan_repeated_call
+    : call_of<Body, joined_t<leaves_t<State>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>,
+                        discarded_arguments_t<CtOutputs, LeadingAxis>>> {};
+
+/// The call of a body's VJP.
+template <class BodyVjp, class State, class Inputs, class Params, class CtOutputs, class CtInputs,
+    class CtParams, bool LeadingAxis>
+struct scan_vjp_call
+    : call_of<BodyVjp,
+          joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>,
+              leaves_t<State const>, input_arguments_t<CtOutputs, LeadingAxis>, leaves_t<State>,
+              output_arguments_t<CtInputs, LeadingAxis>, leaves_t<CtParams>>> {};
+
+/// The requirements of scan_into on the operands.
+template <class States, class Inputs, class Outputs, bool LeadingAxis>
+struct fits_scan_into {
+    static consteval bool holds()
+    {
+        auto const body = [](auto&&...) {};
+        return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
+    }
+};
+
+template <bool LeadingAxis, class... Env, class Body, class States, class Inputs, class Params, class Outputs,
+    class Residuals>
+void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options)
+{
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    using call = scan_forward_call<Body, States, inputs, Params, Outputs, LeadingAxis>;
+    if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
+                      keeps_states<kept_state_t<scan_residuals, Residuals>, States>,
+                      fits_scan_into<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
+                      writes_by_reference<call>>()) {
+        static constexpr std::string_view op = "xloom::scan_forward_into";
+        inputs const evaluated = detail::evaluated_inputs(scan_inputs);
+        auto const parameters = detail::const_leaves(detail::leaves(params));
+        auto& record = detail::record_of(residuals);
+        detail::check_ranks(op, "scan_inputs", evaluated);
+        record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
+            /*is_exact*/ true);
+        recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
+            bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
+            recording(record.states, body, parameters);
+        detail::run_scan_into<op, LeadingAxis>(
+            recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        detail::finish_scan(record, detail::leaves(states), detail::leaves(scan_outputs));
+    }
+}
+
+template <bool LeadingAxis, class... Env, class Body, class BodyVjp, class Inputs, class Params,
+    class Residuals, class Cotangents, class Gradients>
+void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Params const& params,
+    Residuals& residuals, Cotangents const& cts, Gradients& by, scan_options const& options)
+{
+    using state = kept_state_t<scan_residuals, Residuals>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
+                      cotangents_and_gradients<Cotangents, Gradients>>()) {
+        using outputs = decltype(detail::evaluated_inputs(cts.ct_outputs));
+        using ct_states = decltype(cts.ct_states);
+        using init = decltype(by.ct_init);
+        using ct_inputs = decltype(by.ct_scan_inputs);
+        using ct_params = decltype(by.ct_params);
+        using body_call = scan_repeated_call<Body, state, inputs, Params, outputs, LeadingAxis>;
+        using vjp_call =
+            scan_vjp_call<BodyVjp, state, inputs, Params, outputs, ct_inputs, ct_params, LeadingAxis>;
+        if constexpr (satisfied<flat_arguments<Params, ct_states, init, ct_inputs, ct_params>,
+                          have_time<inputs, outputs, leaves_t<ct_inputs>>,
+                          are_added_to<init, ct_inputs, ct_params>, one_of_each_state<state, ct_states>,
+                          one_of_each_init<state, init>, one_of_each_input<inputs, ct_inputs>,
+                          one_of_each_param<Params, ct_params>, is_forward_body<body_call>,
+                          is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+            static constexpr std::string_view op = "xloom::scan_vjp_into";
+            inputs const evaluated = detail::evaluated_inputs(scan_inputs);
+            outputs const evaluated_cts = detail::evaluated_inputs(cts.ct_outputs);
+            auto const evaluated_states = detail::evaluated_inputs(cts.ct_states);
+            scan_backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
+                detail::const_leaves(detail::leaves(params)),
+                detail::const_leaves(detail::leaves(evaluated_states)),
+                detail::const_leaves(detail::leaves(evaluated_cts)), detail::leaves(by.ct_init),
+                detail::leaves(by.ct_scan_inputs), detail::leaves(by.ct_params)};
+            auto& record = detail::record_of(residuals);
+            detail::check_scan_backward(op, record, operands, options);
+            auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
+            detail::add_all(operands.ct_init,
+                detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands,
+                    detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options));
+        }
+    }
+}
 
 /// The function from the cotangents of a scan's results to those of its operands.
 template <bool LeadingAxis, class Step, class Body, class BodyVjp, class Init, class Inputs, class Params>
@@ -204,7 +306,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// ct_w; // = 4
 /// ```
 template <class Body, class BodyVjp, class Init, class Inputs, class Params = std::tuple<>, class... Env>
-    requires(detail::is_beside_options<scan_options, Env...>)
+    requires detail::are_without_options<scan_options, Env...>
 auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params = {},
     Env const&... env)
 {
@@ -221,6 +323,116 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     return detail::scan_vjp<false>(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
         std::forward<Init>(init), std::forward<Inputs>(scan_inputs), std::forward<Params>(params), options,
         env...);
+}
+
+/// Runs scan_into with a body that has parameters, and keeps the states that scan_vjp_into needs.
+///
+///     for t in range(T):
+///         keep states if residuals' checkpoint chooses iteration t
+///         body(states, x[t], params, y[t])
+///
+/// body(state&..., element const&..., param const&..., output&...) -> void, as in scan_into. params is one
+/// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
+/// no state or scan input, such as weights.
+///
+/// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
+///           residuals cannot be used for a backward pass.
+/// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
+///           first iteration only and, except for lazy operands and strided elements, nothing if the
+///           residuals have the memory from an earlier call.
+/// Source    JAX's jax.vjp of jax.lax.scan.
+/// Example   scan_vjp_into has one.
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, Residuals& residuals, Env&&...)
+{
+    detail::scan_forward_into<true, Env...>(body, std::forward<States>(states), scan_inputs, params,
+        std::forward<Outputs>(scan_outputs), residuals, detail::default_scan_options);
+}
+
+/// Runs scan_forward_into with axes, directions or a length.
+template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals, class... Env>
+void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, Residuals& residuals, scan_options const& options, Env&&...)
+{
+    detail::scan_forward_into<false, Env...>(body, std::forward<States>(states), scan_inputs, params,
+        std::forward<Outputs>(scan_outputs), residuals, options);
+}
+
+/// Adds the cotangents of a scan's operands to gradients, from the cotangents of its results and by the VJP
+/// of its body.
+///
+///     ct_states = cotangents.states
+///     for t in reversed(range(T)):
+///         before = zeros
+///         body_vjp(states before t, x[t], params, ct_states, ct_y[t], before, ct_x[t], ct_params)
+///         ct_states = before
+///     ct_init += ct_states
+///
+/// body_vjp(state const&..., element const&..., param const&..., state cotangent const&..., output cotangent
+/// const&..., state cotangent&..., element cotangent&..., param cotangent&...) -> void receives what the body
+/// received, the cotangents of what it computed, and the cotangents of what it received, and adds to these.
+/// check_vjp tests a body_vjp. The body is that of scan_forward_into, which computes the states again that
+/// were not kept; the outputs that it then writes are discarded.
+///
+/// Shapes    each cotangent as its value. Without cotangents().states() those of the final states are zeros;
+///           gradients().init() is optional.
+/// Options   those of the forward pass.
+/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
+///           option_error: no forward pass has finished with the residuals, or they have been moved from.
+///           overlap_error: a gradient shares memory with another operand. body_error, after an iteration:
+///           body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate; the gradients
+///           then hold the sums so far.
+/// Order     from the last iteration to the first, with the same bits for every checkpoint.
+/// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
+///           first iteration only. The residuals can be used again: then all states but the first are
+///           computed again.
+/// Source    JAX's jax.vjp of jax.lax.scan.
+/// Example
+/// ```cpp
+/// auto const body = [](double& h, double x_t, double w, double& y_t) { y_t = h = w * h + x_t; };
+/// auto const body_vjp = [](double h, double, double w, double ct_next, double ct_y, double& ct_h,
+///                           double& ct_x, double& ct_w) {
+///     double const ct = ct_next + ct_y; // both results are w * h + x_t
+///     ct_h += ct * w;
+///     ct_x += ct;
+///     ct_w += ct * h;
+/// };
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double h = 0, w = 0.5;
+/// xloom::scan_residuals<double> residuals(xloom::checkpoint::sqrt());
+/// xloom::scan_forward_into(body, h, x, w, y, residuals);
+/// y; // = [1, 2.5, 4.25]
+/// xt::xtensor<double, 1> const ct_y = {1, 1, 1};
+/// xt::xtensor<double, 1> ct_x = {0, 0, 0};
+/// double ct_h = 0, ct_w = 0;
+/// xloom::scan_vjp_into(body, body_vjp, x, w, residuals, xloom::cotangents().outputs(ct_y),
+///     xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w));
+/// ct_x; // = [1.75, 1.5, 1]
+/// ct_w; // = 4
+/// ct_h; // = 0.875
+/// ```
+template <class Body, class BodyVjp, class Inputs, class Params, class Residuals, class Cotangents,
+    class Gradients, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+void scan_vjp_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
+    Residuals& residuals, Cotangents const& cotangents, Gradients&& gradients, Env&&...)
+{
+    detail::scan_vjp_into<true, Env...>(
+        body, body_vjp, scan_inputs, params, residuals, cotangents, gradients, detail::default_scan_options);
+}
+
+/// Runs scan_vjp_into with the axes, directions or length of the forward pass.
+template <class Body, class BodyVjp, class Inputs, class Params, class Residuals, class Cotangents,
+    class Gradients, class... Env>
+void scan_vjp_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
+    Residuals& residuals, Cotangents const& cotangents, Gradients&& gradients, scan_options const& options,
+    Env&&...)
+{
+    detail::scan_vjp_into<false, Env...>(
+        body, body_vjp, scan_inputs, params, residuals, cotangents, gradients, options);
 }
 
 } // namespace xloom::inline XLOOM_ABI

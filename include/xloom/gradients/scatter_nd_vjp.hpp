@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include <xloom/detail/check/scatter_nd_vjp.hpp>
+#include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
-#include <xloom/detail/indexed/scatter_vjp_run.hpp>
+#include <xloom/detail/indexed/scatter_vjp.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -18,21 +18,21 @@ struct scatter_nd_vjp_result {
     Updates ct_updates;
 };
 
-/// The outputs of scatter_nd_vjp_into; {} omits one.
+/// The gradients that scatter_nd_vjp_into adds to; {} omits one.
 template <class Item>
 struct scatter_nd_vjp_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_data> ct_data{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_updates> ct_updates{};
+    tensor_ref<Item> ct_data{};    ///< of data's shape
+    tensor_ref<Item> ct_updates{}; ///< of the shape of updates
 };
 
 namespace detail {
 
-/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes
-/// them.
+/// Checks all but the outputs, calls make_outputs(memory), which sets the memory of the outputs and returns
+/// pointers to their items, and writes the gradients, or adds them.
 template <class Data, class Indices, class Updates, class Ct, class Policy, class MakeOutputs>
 void scatter_nd_vjp(std::string_view op, reduction kind, Data const& data, Indices const& indices,
-    Updates const& updates, Ct const& ct, scatter_nd_vjp_options const& options, Policy const& policy,
-    MakeOutputs const& make_outputs)
+    Updates const& updates, Ct const& ct, scatter_nd_vjp_options const& options, bool is_added,
+    Policy const& policy, MakeOutputs const& make_outputs)
 {
     using T = item_t<Data>;
     check_rank(op, "ct", detail::rank_of(ct));
@@ -41,24 +41,33 @@ void scatter_nd_vjp(std::string_view op, reduction kind, Data const& data, Indic
     check_rank(op, "updates", detail::rank_of(updates));
     scatter_nd_vjp_memory memory{detail::memory_of(ct), detail::memory_of(data), detail::memory_of(indices),
         detail::memory_of(updates)};
-    check_scatter_nd_vjp(op, memory.ct.layout.dims, memory.data.layout.dims, options);
-    scatter_vjp_call<Indices, Updates> const call(
-        op, memory.data.layout.dims, indices, updates, kind, options);
-    check_reduction<T, reduction>(op, call.options());
+    shape const& dims = memory.data.layout.dims;
+    scatter_rules const rules = rules_of(options, kind);
+    check_scatter_nd_vjp(op, memory.ct.layout.dims, dims, options);
+    indexed_shape const indexed =
+        check_scatter_nd(op, dims, memory.indices.layout.dims, memory.updates.layout.dims, rules);
+    slice_index const index(op, dims, indices, indexed, rules.bounds);
+    index.require_distinct(rules);
+    std::optional<row_major_items<T>> update_items, old;
+    if (depends_on_values(kind))
+        update_items.emplace(updates);
+    check_reduction<T, reduction>(op, rules);
 
     auto const [ct_data, ct_updates] = make_outputs(memory);
-    row_major_items<Ct> const cotangents(ct);
-    std::optional<row_major_items<Data>> old;
+    row_major_items<T> const cotangents(ct);
     if (depends_on_values(kind) && options.include_self)
         old.emplace(data);
-    row_major_output<T> data_gradient(ct_data, memory.ct_data ? memory.ct_data->layout : strided_layout()),
-        update_gradients(ct_updates, memory.ct_updates ? memory.ct_updates->layout : strided_layout());
-    detail::run_scatter_vjp(call,
-        scatter_gradients<T>{cotangents.data(), old ? old->data() : nullptr, data_gradient.data(),
-            update_gradients.data(), call.slice_size()},
-        options.ties, policy);
-    data_gradient.write_back();
-    update_gradients.write_back();
+    auto const output = [is_added](T* items, std::optional<memory_block> const& of) {
+        return gradient_output<T>({items, of ? of->layout : strided_layout()}, is_added);
+    };
+    gradient_output<T> by_data = output(ct_data, memory.ct_data),
+                       by_updates = output(ct_updates, memory.ct_updates);
+    scatter_vjp_call<T> const call{rules, index.in(row_major_layout(dims)).read, index.reader(),
+        index.slices(), index.slice_size(), cotangents.data(), old ? old->data() : nullptr,
+        update_items ? update_items->data() : nullptr, by_data.data(), by_updates.data()};
+    detail::run_scatter_vjp(index, call, options.ties, policy);
+    by_data.finish(policy);
+    by_updates.finish(policy);
 }
 
 /// Requires a reduction whose gradient is known: one of xloom's.
@@ -114,7 +123,7 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
+        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options, false,
             detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
                 result.emplace(
                     result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
@@ -136,10 +145,11 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 {
     if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
         static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
-        detail::check_ranks(op, outputs.ct_data, outputs.ct_updates);
+        check_rank(op, "ct_data", outputs.ct_data.rank());
+        check_rank(op, "ct_updates", outputs.ct_updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
-        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
+        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options, true,
             detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
                 if (outputs.ct_data.is_given())
                     memory.ct_data = outputs.ct_data.block();
@@ -242,20 +252,21 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
         reduce, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
 }
 
-/// Computes scatter_nd_vjp into the caller's outputs, of any layout; {} omits one. ct_data may be the tensor
-/// ct, which then is not copied.
+/// Adds the gradients of scatter_nd_vjp to the caller's, of any layout; {} omits one. Those of several calls
+/// add up, so set them to zero before the first.
 ///
 /// Errors    as scatter_nd_vjp, before the first write. shape_error: ct_data does not have data's shape, or
-///           ct_updates not that of updates. overlap_error: an output shares memory with an operand, other
-///           than ct_data with the whole of ct, or with the other output.
-/// Cost      as scatter_nd_vjp; outputs that are not row-major are written through a buffer.
+///           ct_updates not that of updates. overlap_error: a gradient shares memory with an operand or with
+///           the other gradient.
+/// Cost      as scatter_nd_vjp, which is computed first and then added.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5};
 /// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
-/// xt::xtensor<float, 1> ct = {10, 20, 30}, du = u;
-/// xloom::scatter_nd_vjp_into(x, i, u, ct, {.ct_data = ct, .ct_updates = du});
-/// ct; // = [0, 0, 30]
+/// xt::xtensor<float, 1> const ct = {10, 20, 30};
+/// xt::xtensor<float, 1> dx = {0, 0, 0}, du = {0, 0, 0};
+/// xloom::scatter_nd_vjp_into(x, i, u, ct, {.ct_data = dx, .ct_updates = du});
+/// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// ```
 template <class Data, class Indices, class Updates, class Ct, class... Env>

@@ -1,6 +1,7 @@
 #pragma once
 // The derivative of the selective scan.
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <type_traits>
@@ -15,32 +16,35 @@ namespace xloom::inline XLOOM_ABI {
 /// The cotangents of a selective scan's outputs; {} omits one, which is zeros.
 template <class Item>
 struct selective_scan_cotangents {
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_y> y{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::ct_final_state> final_state{};
+    tensor_ref<Item const> y{};
+    tensor_ref<Item const> final_state{};
 };
 
-/// The gradients that selective_scan_vjp_into writes; {} omits one.
+/// The gradients that selective_scan_vjp_into adds to; {} omits one.
 template <class Item>
 struct selective_scan_gradients {
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_u> u{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta> delta{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_A> A{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_C> C{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_D> D{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_z> z{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_delta_bias> delta_bias{};
-    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_state> initial_state{};
+    tensor_ref<Item> u{};
+    tensor_ref<Item> delta{};
+    tensor_ref<Item> A{};
+    tensor_ref<Item> B{};
+    tensor_ref<Item> C{};
+    tensor_ref<Item> D{};
+    tensor_ref<Item> z{};
+    tensor_ref<Item> delta_bias{};
+    tensor_ref<Item> initial_state{};
 };
 
 namespace detail {
 
 template <class Item>
-void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
+void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     selective_scan_inputs<Item> const& in, selective_sizes const& sizes,
     selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients)
 {
-    check_ranks(op, cotangents.y, cotangents.final_state);
+    std::array const given{named("ct_y", cotangents.y), named("ct_final_state", cotangents.final_state)};
+    check_ranks(op, given);
+    std::array<operand_memory, 11> inputs;
+    std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
     std::string_view const of_channels = sizes.channel_letters(), of_states = sizes.step_letters();
@@ -63,10 +67,9 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
             output_requirement<Item>{"ct_z", of_channels, channels, gradients.z},
             output_requirement<Item>{"ct_delta_bias", "[K]", vector, gradients.delta_bias},
             output_requirement<Item>{
-                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state, "ct_final_state"},
+                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state},
         },
-        blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state, cotangents.y,
-            cotangents.final_state));
+        inputs);
 }
 
 } // namespace detail
@@ -84,9 +87,8 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy.
-/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. ct_initial_state may be
-///           the tensor ct_final_state. Gradients are overwritten: a sum with what is there would be rounded
-///           once more.
+/// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
 /// Order     ct_B and ct_C are sums over 256 channels each, whose sums are added up in order; ct_A, ct_D and
 ///           ct_delta_bias are sums over the steps from the last to the first, then over the sequences.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
@@ -98,7 +100,7 @@ void check_selective_vjp(std::string_view op, selective_ref<Item> const& u,
 /// ```cpp
 /// xt::xtensor<double, 2> const u = {{1}, {2}}, delta = {{1}, {1}}, B = {{1}, {1}}, C = B;
 /// xt::xtensor<double, 2> const A = {{0}}, ct_y = {{1}, {1}};
-/// xt::xtensor<double, 2> ct_u = u, ct_A = A;
+/// xt::xtensor<double, 2> ct_u = xt::zeros_like(u), ct_A = xt::zeros_like(A);
 /// xloom::recurrent_workspace<double> workspace;
 /// xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C}, {.y = ct_y},
 ///     {.u = ct_u, .A = ct_A}, workspace); // y = {u[0], exp(A) u[0] + u[1]}
@@ -113,7 +115,7 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
     if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        detail::selective_ref<Item> const u_ref = u;
+        tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
         detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};

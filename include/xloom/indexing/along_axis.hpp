@@ -3,12 +3,9 @@
 // others.
 
 #include <xloom/detail/check/along_axis.hpp>
-#include <xloom/detail/indexed/axis_scatter_call.hpp>
-#include <xloom/detail/indexed/gather_elements_call.hpp>
-#include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
-#include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/detail/tensor/strided_items.hpp>
+#include <xloom/detail/indexed/scatter_run.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -16,11 +13,11 @@ namespace detail {
 
 /// Returns a view of items in which axes of length 1 are repeated. The axis that is indexed keeps its length.
 template <class T>
-strided_items<T> repeated_along(T* items, strided_layout layout, along_axis_shape const& to)
+strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape const& to)
 {
     for (std::size_t k = 0; k < layout.dims.size(); ++k)
-        if (k != to.axis && layout.dims[k] != to.dims[k]) {
-            layout.dims[k] = to.dims[k];
+        if (k != to.first && layout.dims[k] != to.values[k]) {
+            layout.dims[k] = to.values[k];
             layout.strides[k] = 0;
         }
     return {items, layout};
@@ -63,14 +60,15 @@ auto take_along_axis(X const& x, Indices const& indices, along_axis_options cons
         check_rank(op, "indices", detail::rank_of(index_tensor));
         strided_layout const layout = detail::layout_of(source),
                              index_layout = detail::layout_of_operand(index_tensor);
-        along_axis_shape const named =
+        indexed_shape const indexed =
             check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
-        auto const items = detail::repeated_along<T const>(first_of_items(source), layout, named);
-        auto const index_items =
-            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
-        gather_elements_call<bare<decltype(items)>, bare<decltype(index_items)>> const call({op, "x"}, items,
-            index_items, {.axis = options.axis, .bounds = options.bounds}, index_check_of_copy<X>);
-        return gathered<enable_tensor<owned_t<X>>::rank, X>(op, call, detail::policy_of(env...));
+        auto const items = detail::repeated_along<T const>(detail::first_of_items(source), layout, indexed);
+        auto const index_items = detail::repeated_along<item_t<Indices> const>(
+            detail::first_of_items(index_tensor), index_layout, indexed);
+        slice_index const index(
+            {op, "x"}, items.layout.dims, index_items, indexed, options.bounds, index_check_of_copy<X>);
+        return detail::gathered<enable_tensor<owned_t<X>>::rank, X>(op, index, indexed.values,
+            [&](T* output) { detail::gather_slices(index, items, output, detail::policy_of(env...)); });
     }
 }
 
@@ -122,24 +120,21 @@ void put_along_axis(
         check_rank(op, "values", detail::rank_of(value_tensor));
         strided_layout const layout = detail::layout_of(x),
                              index_layout = detail::layout_of_operand(index_tensor);
-        along_axis_shape const named =
+        indexed_shape const indexed =
             check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
-        check_values(op, detail::shape_of(value_tensor), named.dims);
-        auto items = detail::repeated_along<T>(first_of_items(x), layout, named);
-        auto const index_items =
-            detail::repeated_along<item_t<Indices> const>(first_of_items(index_tensor), index_layout, named);
+        check_values(op, detail::shape_of(value_tensor), indexed.values);
+        auto const items = detail::repeated_along<T>(detail::first_of_items(x), layout, indexed);
+        auto const index_items = detail::repeated_along<item_t<Indices> const>(
+            detail::first_of_items(index_tensor), index_layout, indexed);
         check_scatter_overlap(
             op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
-        auto const run = [&]<bool IsBroadcast>(std::bool_constant<IsBroadcast>) {
-            scatter_elements_call<bare<decltype(index_items)>, bare<decltype(value_tensor)>,
-                IsBroadcast> const call(op, items, index_items, value_tensor, {.bounds = options.bounds},
-                index_check::before_use, options.axis);
-            run_scatter_nd(call, items, reduce_none, detail::policy_of(env...));
-        };
-        if (is_row_major_of(value_tensor, named.dims)) // read faster than what is broadcast
-            run(std::false_type());
-        else
-            run(std::true_type());
+        check_scattered_sizes(op, items.layout.dims, indexed.values);
+        slice_index const index(op, items.layout.dims, index_items, indexed, options.bounds);
+        detail::with_updates<true>(
+            value_tensor, indexed.values, indexed.values.size(), [&](auto const& updates) {
+                detail::run_scatter(index, updates, {.bounds = options.bounds}, items, reduce_none,
+                    detail::policy_of(env...));
+            });
     }
 }
 

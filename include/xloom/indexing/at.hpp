@@ -3,33 +3,23 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/axis_scatter_call.hpp>
+#include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
-#include <xloom/detail/tensor/strided_items.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// Runs ufunc.at; updates that need not be broadcast are read faster.
+/// Runs ufunc.at, with checked types.
 template <class X, class Op, class Indices, class Updates, class Policy>
-void at(X& x, Op& op, Indices const& indices, Updates const& updates, scatter_rules const& options,
-    Policy const& policy)
+void at(indexed_names const& name, Op& op, X& x, Indices const& indices, Updates const& updates,
+    scatter_rules const& options, Policy const& policy)
 {
-    static constexpr indexed_names name = {"xloom::at", "x"};
-    check_rank(name, name.data, detail::rank_of(x));
-    if constexpr (tensor<Updates> && !lazy<Indices>) {
-        check_rank(name, "indices", detail::rank_of(indices));
-        shape const dims = detail::shape_of(x);
-        std::size_t const rank = detail::rank_of(indices) + dims.size();
-        if (!dims.empty() && rank <= max_rank + 1 &&
-            is_row_major_of(updates, joined(detail::shape_of(indices), dims, 1))) {
-            detail::scatter<true, at_call>(name, x, indices, updates, op, options, policy);
-            return;
-        }
-    }
-    detail::scatter<true, at_call>(name, x, indices, broadcast(updates), op, options, policy);
+    auto const check = [&](shape const& dims, shape const& of_indices, shape const& of_updates,
+                           scatter_rules const& rules,
+                           bool) { return check_at(name, dims, of_indices, of_updates, rules); };
+    detail::scatter<true>(name, check, op, x, indices, broadcast(updates), options, policy);
 }
 
 } // namespace detail
@@ -71,7 +61,8 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
     if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
                       detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
                       detail::updates_of<X, broadcast_operand<Updates>>>())
-        detail::at(x, op, indices, updates, detail::rules_of(options), detail::policy_of(env...));
+        detail::at({"xloom::at", "x"}, op, x, indices, updates, detail::rules_with(op, options),
+            detail::policy_of(env...));
 }
 
 /// Runs at with the default options.

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/gather_elements_call.hpp>
-#include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/check/along_axis.hpp>
+#include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -44,9 +44,13 @@ auto gather_elements(
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check_of_copy<Data>);
-        return gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, call, detail::policy_of(env...));
+        auto const from = detail::items_in(source);
+        indexed_shape const indexed = check_gather_elements(
+            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+        slice_index const index(
+            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+        return detail::gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, index, indexed.values,
+            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
     }
 }
 
@@ -75,12 +79,15 @@ void gather_elements_into(Data const& data, Indices const& indices, Output&& out
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_elements_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check::before_use);
+        auto const from = detail::items_in(source);
+        indexed_shape const indexed = check_gather_elements(
+            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+        slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
         check_rank(op, "output", detail::rank_of(output));
         check_gather_elements_output(
             op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
-        gather_to(call, output, detail::policy_of(env...));
+        detail::gather_to(index, output,
+            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/gather_call.hpp>
-#include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/check/gather_nd.hpp>
+#include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -19,12 +19,14 @@ void gather_nd_to(std::string_view op, Data const& data, Indices const& indices,
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
     check_rank(op, "indices", detail::rank_of(index_tensor));
-    gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-        op, source, index_tensor, options, index_check::before_use);
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        check_gather_nd(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
     check_rank(op, "output", detail::rank_of(output));
-    check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
+    check_gather_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
         detail::memory_of(index_tensor));
-    gather_to(call, output, policy);
+    detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
 } // namespace detail
@@ -65,9 +67,13 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options, index_check_of_copy<Data>);
-        return gathered<Rank, Data>(op, call, detail::policy_of(env...));
+        auto const from = detail::items_in(source);
+        indexed_shape const indexed = check_gather_nd(
+            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+        slice_index const index(
+            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+        return detail::gathered<Rank, Data>(op, index, indexed.values,
+            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
     }
 }
 
@@ -92,7 +98,7 @@ auto gather_nd(Data const& data, Indices const& indices, First&& first, Env&&...
 constexpr shape gather_nd_shape(
     shape const& data, shape const& indices, gather_nd_options const& options = {})
 {
-    return detail::check_gather_nd("xloom::gather_nd", data, indices, options);
+    return detail::check_gather_nd("xloom::gather_nd", data, indices, options).values;
 }
 
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep

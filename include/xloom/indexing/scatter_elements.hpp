@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <xloom/detail/indexed/axis_scatter_call.hpp>
+#include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
 
@@ -29,8 +29,12 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
     Updates const& updates, scatter_elements_options const& options, Env&&... env)
 {
     if constexpr (is_valid_scatter<InPlace, single_indices<Indices>, Reduce, Data, Updates, Env...>())
-        return detail::scatter<InPlace, scatter_elements_call>(op, std::forward<Data>(data), indices, updates,
-            reduce, detail::rules_of(options), detail::policy_of(env...), options.axis);
+        return detail::scatter<InPlace>(
+            op,
+            [op, axis = options.axis](
+                auto const&... operands) { return check_scatter_elements(op, operands..., axis); },
+            reduce, std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
+            detail::policy_of(env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }

@@ -16,8 +16,10 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
     Updates const& updates, scatter_nd_options const& options, Env&&... env)
 {
     if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
-        return detail::scatter<InPlace, scatter_call>(op, std::forward<Data>(data), indices, updates, reduce,
-            detail::rules_of(options), detail::policy_of(env...));
+        return detail::scatter<InPlace>(
+            op, [op](auto const&... operands) { return check_scatter_nd(op, operands...); }, reduce,
+            std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
+            detail::policy_of(env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -120,7 +122,7 @@ auto scatter_nd(
 ///
 /// Errors    as scatter_nd, before the first write; overlap_error also if items of data share memory, as in a
 ///           broadcast view. After an exception of a callable, data holds the values written so far (none, if
-///           slices are tracked in a copy of data that is not row-major; an item that the callable took by
+///           updates are counted in a copy of data that is not row-major; an item that the callable took by
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.

@@ -1,16 +1,16 @@
 #pragma once
 // NumPy's take and compress: slices of an axis by their indices, or by a mask.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
-#include <xloom/detail/core/bounds.hpp>
-#include <xloom/detail/indexed/gather_result.hpp>
+#include <xloom/detail/check/along_axis.hpp>
+#include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
-#include <xloom/detail/indexed/take_call.hpp>
-#include <xloom/detail/tensor/operands.hpp>
-#include <xloom/detail/tensor/strided_items.hpp>
+#include <xloom/detail/kernel/broadcast_updates.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -38,6 +38,49 @@ struct mask_operand {
     }
 };
 
+/// Copies the slices at some offsets from each position of the axes `outer` of data; each thread copies a
+/// range of them all.
+template <class T, class Copy, class Policy>
+void copy_repeatedly(strided_layout const& outer, std::vector<std::ptrdiff_t> const& offsets, bool may_drop,
+    T const* first, T* output, Copy const& copy, Policy const& policy)
+{
+    kernel::offset_map const offset_of(outer);
+    std::size_t const count = offsets.size(), all = element_count(outer.dims) * count;
+    std::size_t const parts = parts_for(policy, all * copy.size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const end = begin_of_part(part + 1, parts, all);
+        for (std::size_t at = begin_of_part(part, parts, all); at < end;) {
+            std::size_t const position = at / count, from = at % count,
+                              size = (std::min)(count - from, end - at);
+            T const* const data = first + offset_of(position);
+            auto const run = [&]<bool MayDrop>(std::bool_constant<MayDrop>) {
+                copy(kernel::offset_block<T const, MayDrop>{offsets.data() + from, at, size, data, copy.size},
+                    data, output);
+            };
+            may_drop ? run(std::true_type()) : run(std::false_type());
+            at += size;
+        }
+    });
+}
+
+/// Writes the slices of data at an index, for each position of the axes `outer` before the indexed one.
+///
+/// Errors    index_error, with index_check::by_block.
+template <class Index, class T, class Policy>
+void take_slices(slice_index<Index> const& index, strided_layout const& outer,
+    strided_items<T const> const& data, T* output, Policy const& policy)
+{
+    if (index.is_empty() || element_count(outer.dims) == 1)
+        return detail::gather_slices(index, data, output, policy);
+    slices_in_memory const slices = index.in(data.layout);
+    std::vector<std::ptrdiff_t> offsets(index.count());
+    if (!slices.read(0, index.count(), offsets.data()))
+        return index.require_checked();
+    detail::with_slice_copy(slices.slice, [&](auto const& copy) {
+        detail::copy_repeatedly(outer, offsets, index.may_drop(), data.first, output, copy, policy);
+    });
+}
+
 /// Takes slices of x, a tensor in memory, at `indices`, a tensor or a number.
 template <std::size_t Rank, class X, class Indices, class Policy>
 auto take_of(std::string_view op, X const& x, Indices const& indices, std::optional<std::int64_t> axis,
@@ -54,10 +97,13 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
         }
         layout = {shape{element_count(layout.dims)}, strides{1}};
     }
-    std::size_t const indexed = axis ? check_axis_option(op, "x", layout.dims, *axis) : 0;
-    take_call<T, Indices> const call(
-        {op, "x"}, items, layout, indices, indexed, rule, index_check_of_copy<X>);
-    return gathered<Rank, X>(op, call, policy);
+    indexed_shape const indexed = check_take(op, layout.dims, detail::shape_of(indices),
+        axis ? check_axis_option(op, "x", layout.dims, *axis) : 0, sizeof(T));
+    slice_index const index({op, "x"}, layout.dims, indices, indexed, rule, index_check_of_copy<X>);
+    return detail::gathered<Rank, X>(op, index, indexed.values, [&](T* output) {
+        detail::take_slices(
+            index, axes_of(layout, 0, indexed.first), strided_items<T const>{items, layout}, output, policy);
+    });
 }
 
 /// Returns the positions of true items of a mask.

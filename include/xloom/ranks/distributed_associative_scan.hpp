@@ -30,7 +30,8 @@ struct rank_scan_call {
     rank_scan_call(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
         associative_scan_options const& options, distributed_axis<C> const& part)
         : inputs(xs),
-          operands(IsTuple ? "xs" : "x", with_valid_ranks(name, inputs, ys), IsTuple ? "ys" : "y", ys),
+          operands(
+              IsTuple ? "xs" : "x", with_valid_ranks(name, inputs, ys), IsTuple ? "ys" : "y", ys, in_place),
           axis(checked_axis(name, options.axis, part)),
           digest(detail::digest_of(part, dims(), axis)),
           memory(dims(), axis, options.reverse, part)
@@ -58,8 +59,8 @@ private:
     std::size_t checked_axis(std::string_view name, std::int64_t of_options, distributed_axis<C> const& part)
     {
         std::size_t const divided = check_scanned_axis(name, operands.operands(), of_options);
-        detail::check_own_part(name, operands.operands().front().name, dims(), divided, part);
-        check_scan_memory(name, operands.inputs(), operands.results());
+        detail::check_own_part(name, operands.operands().front().name(), dims(), divided, part);
+        check_written(name, operands.results(), operands.inputs());
         return divided;
     }
 };

@@ -58,7 +58,7 @@ class rank_gather_call {
 
     inputs_type inputs_;
     divided_data whole_;
-    checked_indices<index_type> checked_;
+    slice_index<item_t<index_type>> checked_;
 
 public:
     rank_gather<T> run;
@@ -71,7 +71,7 @@ public:
         : inputs_(std::tie(data, indices)),
           whole_(checked_data(op, output, options, part)),
           checked_(
-              op, index_tensor(), {whole_.indexed(), row_major_strides(whole_.indexed())}, 0, options.bounds),
+              op, whole_.whole, index_tensor(), {index_form::tuples, 0, whole_.width, {}}, options.bounds),
           run(checked_.reader(), whole_, detail::layout_of(data_tensor()),
               enable_tensor<bare<decltype(data_tensor())>>::data(data_tensor()), part),
           digest(detail::digest_of(part, whole_.whole, 0)),
@@ -97,7 +97,7 @@ private:
         memory_block const from = detail::memory_of(data_tensor());
         shape const index_shape = detail::shape_of(index_tensor());
         divided_data const whole = detail::check_divided_data(op, from.layout.dims, index_shape, part);
-        shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T));
+        shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T)).values;
         check_gather_output(op, detail::memory_of(output), gathered, from, detail::memory_of(index_tensor()));
         return whole;
     }
@@ -108,10 +108,10 @@ template <class T>
 struct rank_gather_memory {
     std::optional<xt::xtensor<T, 1>> copy{};
 
-    rank_gather_memory(rank_gather<T>& run, std::size_t most, std::size_t buffer_bytes, T const* items,
+    rank_gather_memory(rank_gather<T>& run, std::size_t max_count, std::size_t buffer_bytes, T const* items,
         strided_layout const& layout)
     {
-        run.allocate(most, buffer_bytes);
+        run.allocate(max_count, buffer_bytes);
         if (!is_row_major(layout))
             copy.emplace(pack_items<T>(items, layout));
     }
@@ -137,8 +137,8 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
     ranks.all_gather(std::as_bytes(std::span(&count, 1)), std::as_writable_bytes(std::span(call->counts)));
     strided_layout const layout = detail::layout_of(output);
     T* const items = enable_tensor<Output>::data(output);
-    std::size_t const most = *std::max_element(call->counts.begin(), call->counts.end());
-    agreed<rank_gather_memory<T>> memory(ranks, op, call->run, most, part.buffer_bytes(), items, layout);
+    std::size_t const max_count = *std::max_element(call->counts.begin(), call->counts.end());
+    agreed<rank_gather_memory<T>> memory(ranks, op, call->run, max_count, part.buffer_bytes(), items, layout);
     call->run.run(memory->copy ? memory->copy->data() : items, ranks, attempt, policy);
     attempt.agree(ranks, op);
     if (memory->copy)

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <xloom/detail/indexed/rank_scatter.hpp>
-#include <xloom/detail/indexed/scatter.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -37,9 +36,6 @@ template <class Reduce, class Data, class Indices, class Updates>
 class rank_scatter_call {
     using T = item_t<Data>;
     using inputs_type = evaluated_pack<std::tuple<Indices const&, Updates const&>>;
-    using input_values = decltype(inputs_type::values);
-    using index_type = bare<std::tuple_element_t<0, input_values>>;
-    using update_type = bare<std::tuple_element_t<1, input_values>>;
 
     inputs_type inputs_;
 
@@ -47,7 +43,7 @@ public:
     scatter_rules options;
     divided_data whole;
     sorted_tuples tuples;
-    row_major_items<update_type> updates;
+    row_major_items<T> updates;
     std::vector<std::size_t> incoming; ///< the number of updates of each rank for this one
     call_digest digest;
 
@@ -55,7 +51,7 @@ public:
     rank_scatter_call(std::string_view op, Reduce& reduce, Data const& data, Indices const& indices,
         Updates const& update_operand, scatter_nd_options const& given, distributed_axis<C> const& part)
         : inputs_(std::tie(indices, update_operand)),
-          options(rules_with(reduce, rules_of(given))),
+          options(rules_with(reduce, given)),
           whole(checked_data(op, data, part)),
           tuples(checked_tuples(op, data, part)),
           updates(std::get<1>(inputs_.values)),
@@ -88,35 +84,35 @@ private:
     sorted_tuples checked_tuples(std::string_view op, Data const& data, distributed_axis<C> const& part) const
     {
         auto const& [indices, update_tensor] = inputs_.values;
-        checked_indices<index_type> const checked(
-            op, indices, {whole.indexed(), row_major_strides(whole.indexed())}, 0, options.bounds);
+        slice_index const index(
+            op, whole.whole, indices, {index_form::tuples, 0, whole.width, {}}, options.bounds);
         check_reduction<T, Reduce>(op, options);
         check_scatter_overlap(
             op, detail::memory_of(data), detail::memory_of(indices), detail::memory_of(update_tensor));
-        return {checked.reader(), divided_slices(whole, part)};
+        return {index.reader(), divided_slices(whole, part)};
     }
 };
 
 /// The slices that a rank sends and receives in a round of check_indexed_once, and those that are indexed.
-struct indexed_slices {
+struct exchanged_slices {
     std::size_t max_slices_per_round;
     std::size_t longest = 0; ///< the largest number of slices that are exchanged with a rank
     std::vector<std::size_t> sent{}, received{};
     std::vector<bool> is_indexed;
 
     template <class Call>
-    indexed_slices(Call const& call, std::size_t buffer_bytes, std::size_t own_slices)
+    exchanged_slices(Call const& call, std::size_t buffer_bytes, std::size_t own_slices)
         : max_slices_per_round(std::max<std::size_t>(buffer_bytes / 2 / sizeof(std::size_t), 1)),
           is_indexed(own_slices)
     {
-        std::size_t most_in = 0, most_out = 0;
+        std::size_t max_in = 0, max_out = 0;
         for (std::size_t rank = 0; rank < call.incoming.size(); ++rank) {
-            most_in = (std::max)(most_in, call.incoming[rank]);
-            most_out = (std::max)(most_out, call.tuples.of(rank).size());
+            max_in = (std::max)(max_in, call.incoming[rank]);
+            max_out = (std::max)(max_out, call.tuples.of(rank).size());
         }
-        longest = (std::max)(most_in, most_out);
-        sent.resize((std::min)(most_out, max_slices_per_round));
-        received.resize((std::min)(most_in, max_slices_per_round));
+        longest = (std::max)(max_in, max_out);
+        sent.resize((std::min)(max_out, max_slices_per_round));
+        received.resize((std::min)(max_in, max_slices_per_round));
     }
 };
 
@@ -127,9 +123,9 @@ template <class Call, communicator C>
 void check_indexed_once(std::string_view op, Call const& call, distributed_axis<C> const& part)
 {
     std::size_t const slices_of_row = call.whole.slices_of_row();
-    agreed<indexed_slices> memory(
+    agreed<exchanged_slices> memory(
         part.ranks(), op, call, part.buffer_bytes(), part.own_length() * slices_of_row);
-    indexed_slices& slices = *memory;
+    exchanged_slices& slices = *memory;
     rank_attempt attempt;
     for (std::size_t begin = 0; begin < slices.longest; begin += slices.max_slices_per_round)
         detail::for_each_partner(part.ranks(),
@@ -158,18 +154,6 @@ void check_indexed_once(std::string_view op, Call const& call, distributed_axis<
     attempt.agree(part.ranks(), op);
 }
 
-/// This rank's part of data, and the memory in which updates for it are received and applied.
-template <class Sum, class Data, class Combine>
-struct rank_scatter_memory {
-    rank_updates<Sum, Data, Combine> owned;
-
-    template <class Call, class Exchange>
-    rank_scatter_memory(Call const& call, std::size_t buffer_bytes, Exchange& exchange,
-        received_updates<item_t<Data>>& received, Data& data, Combine& combine)
-        : owned((exchange.allocate(call.incoming, buffer_bytes, received), received), data, combine)
-    {}
-};
-
 /// Scatters over ranks, with operands whose types are valid.
 template <class Reduce, class Data, class Indices, class Updates, communicator C, class Policy>
 void distributed_scatter(std::string_view op, Reduce& reduce, Data& data, Indices const& indices,
@@ -186,20 +170,16 @@ void distributed_scatter(std::string_view op, Reduce& reduce, Data& data, Indice
     std::size_t const slice_size = element_count(call->whole.slice());
     if (slice_size == 0)
         return;
-    received_updates<T> received(detail::shape_of(data), call->whole.width, call->options);
     update_exchange<T> exchange(call->tuples, call->updates.data(), slice_size);
     with_sum_type<T>(
         call->options, reduce, [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
-            agreed<rank_scatter_memory<Sum, Data, Combine>> memory(
-                ranks, op, *call, part.buffer_bytes(), exchange, received, data, combine);
+            agreed<rank_updates<Sum, T, Combine>> owned(ranks, op, detail::items_in(data), call->whole.width,
+                call->options, call->incoming, part.buffer_bytes(), exchange, combine);
             rank_attempt attempt;
             exchange.run(ranks, [&](std::span<std::size_t const> slices, T const* values) {
-                attempt([&] {
-                    received.assign(slices, values);
-                    memory->owned.apply(received, policy);
-                });
+                attempt([&] { owned->apply(slices, values, policy); });
             });
-            attempt([&] { memory->owned.finish(policy); });
+            attempt([&] { owned->finish(policy); });
             attempt.agree(ranks, op);
         });
 }
@@ -216,8 +196,7 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
-        detail::scatter<true, scatter_call>(
-            op, data, index_tensor, update_tensor, reduce, rules_of(options), policy);
+        detail::scatter_nd<true>(op, reduce, data, index_tensor, update_tensor, options, policy);
     });
     attempt.agree(part.ranks(), op);
 }

@@ -43,14 +43,14 @@ struct with_a_sum {
 /// Errors    shape_error
 template <communicator C>
 void check_sum(
-    std::string_view op, scan_operand const& x, scan_operand const& sum, distributed_axis<C> const& part)
+    std::string_view op, operand_memory const& x, operand_memory const& sum, distributed_axis<C> const& part)
 {
     if (x.dims().empty())
-        fail<shape_error>(
-            op, ": ", x.name, " must have the divided axis, but it has rank 0. Give it an axis of length 1.");
-    detail::check_own_part(op, x.name, x.dims(), 0, part);
+        fail<shape_error>(op, ": ", x.name(),
+            " must have the divided axis, but it has rank 0. Give it an axis of length 1.");
+    detail::check_own_part(op, x.name(), x.dims(), 0, part);
     if (sum.dims() != drop_axis(x.dims(), 0))
-        fail<shape_error>(op, ": ", sum.name, " must have the shape of ", x.name,
+        fail<shape_error>(op, ": ", sum.name(), " must have the shape of ", x.name(),
             " without the divided axis, ", drop_axis(x.dims(), 0), ", but it has ", sum.dims(),
             ". Give it that shape.");
 }
@@ -145,7 +145,7 @@ private:
 
     distributed_axis<C> const& part_;
     C const& ranks_;
-    row_major_items<X> from_;
+    row_major_items<T> from_;
     row_major_output<T> to_;
     std::size_t elements_;
     std::size_t per_round_ = 1; ///< the number of elements whose sums a rank computes in a round
@@ -197,10 +197,7 @@ private:
             detail::check_sum(op, operands.inputs()[i], operands.results()[i], part_);
             of_call.add_all(operands.results()[i].dims());
         }
-        for (scan_operand const& x : operands.inputs())
-            for (scan_operand const& sum : operands.results())
-                check_no_overlap(op, sum, x);
-        check_scan_memory(op, {}, operands.results());
+        check_written(op, operands.results(), operands.inputs());
         return of_call.template add_type<std::tuple<item_t<Sums>...>>();
     }
     std::tuple<std::optional<rank_sum<bare<Inputs>, item_t<Sums>, C>>...> each_{};

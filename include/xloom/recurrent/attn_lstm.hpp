@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/recurrent/attn_lstm_family.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
-#include <xloom/detail/recurrent/attn_lstm_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -14,57 +14,57 @@ namespace xloom::inline XLOOM_ABI {
 /// strides.
 template <class Item>
 struct attn_lstm_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
-    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
+    tensor_ref<Item const> P{};
+    tensor_ref<Item const> QW{};
+    tensor_ref<Item const> MW{};
+    tensor_ref<Item const> V{};
+    tensor_ref<Item const> M{};
+    lengths_ref memory_seq_lens{};
+    tensor_ref<Item const> AW{};
+    tensor_ref<Item const> initial_attention{};
+    tensor_ref<Item const> initial_alignment{};
 };
 
 /// The inputs of an AttnLSTM that are constant over calls.
 template <class Item>
 struct attn_lstm_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    tensor_ref<Item const> P{};
+    tensor_ref<Item const> QW{};
+    tensor_ref<Item const> MW{};
+    tensor_ref<Item const> V{};
+    tensor_ref<Item const> AW{};
 };
 
 /// The inputs of an AttnLSTM, except X, that vary from call to call.
 template <class Item>
 struct attn_lstm_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
-    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
+    tensor_ref<Item const> M{};
+    lengths_ref memory_seq_lens{};
+    tensor_ref<Item const> initial_attention{};
+    tensor_ref<Item const> initial_alignment{};
 };
 
 /// The outputs of attn_lstm_into; {} omits one.
 template <class Item>
 struct attn_lstm_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
-    detail::named_ref<tensor_ref<Item>, detail::names::alignments> alignments{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_attention> Y_attention{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_alignment> Y_alignment{};
+    tensor_ref<Item> Y{};
+    tensor_ref<Item> Y_h{};
+    tensor_ref<Item> Y_c{};
+    tensor_ref<Item> alignments{};
+    tensor_ref<Item> Y_attention{};
+    tensor_ref<Item> Y_alignment{};
 };
 
 /// The outputs of attn_lstm, in the shapes given there; attn_lstm_into has the other outputs.
@@ -99,7 +99,7 @@ using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, It
 namespace detail {
 
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_attn_lstm(Score const& score, input_ref<Item> const& X,
+attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
 {
     attn_lstm_result<Item> result{};
@@ -117,7 +117,7 @@ attn_lstm_result<Item> run_attn_lstm(Score const& score, input_ref<Item> const& 
 }
 
 template <class Item, class Score, class... Env>
-void run_attn_lstm_outputs(Score const& score, input_ref<Item> const& X,
+void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
     attn_lstm_outputs<Item> const& outputs, Env&&... env)
 {
@@ -159,7 +159,7 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 
 /// Runs an AttnLSTM with unpacked weights.
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, input_ref<Item> const& X,
+attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_inputs<Item> const& inputs, attn_lstm_options const& options, Env&&... env)
 {
     check_memory_given(inputs);

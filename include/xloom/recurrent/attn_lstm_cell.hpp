@@ -47,19 +47,15 @@ class attn_lstm_cell {
 
 public:
     /// Constructs a cell with the weights of direction d. M is read by the constructor only.
-    attn_lstm_cell(attn_lstm_weights<Item> weights,
-        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
-        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
-        std::size_t d = 0)
+    attn_lstm_cell(attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M,
+        lengths_ref const& memory_seq_lens = {}, std::size_t d = 0)
         requires std::default_initializable<Score>
         : attn_lstm_cell(Score{}, std::move(weights), M, memory_seq_lens, d)
     {}
 
     /// Constructs a cell with a score of one's own.
-    attn_lstm_cell(Score score, attn_lstm_weights<Item> weights,
-        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
-        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
-        std::size_t d = 0)
+    attn_lstm_cell(Score score, attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M,
+        lengths_ref const& memory_seq_lens = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
@@ -82,10 +78,10 @@ public:
     }
 
     /// Sets another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
-    void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
-        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
+    void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
     {
-        detail::check_ranks(name, M, memory_seq_lens);
+        detail::check_rank(name, "M", M.rank());
+        detail::check_rank(name, "memory_seq_lens", memory_seq_lens.rank());
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
             detail::shape_if_given(M), memory_seq_lens.is_given(), {}, {});
@@ -115,8 +111,8 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
-                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
+        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
+                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t));
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
@@ -129,9 +125,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
-                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>() &&
-                      detail::is_cell_y_t<Item, Output>()) {
+        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
+                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>,
+                          detail::cell_state<Item, Output>>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
@@ -145,10 +141,9 @@ public:
     void operator()(
         Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
-                      detail::is_cell_attention<Item, Attention>() &&
-                      detail::is_cell_alignment<Item, Alignment>() && detail::is_cell_x_t<Item, Element>() &&
-                      detail::is_cell_y_t<Item, Output>()) {
+        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
+                          detail::cell_state<Item, Attention>, detail::cell_state<Item, Alignment>,
+                          detail::cell_input<Item, Element>, detail::cell_state<Item, Output>>()) {
             using detail::first_item;
             require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
                 sized_x(x_t), sized_y(y_t));

@@ -4,48 +4,29 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/recurrent/gru_weights.hpp>
+#include <xloom/detail/recurrent/single_state_families.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of a GRU under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
-struct gru_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-};
+using gru_inputs = detail::single_state_inputs<Item>;
 
 /// The inputs of a GRU that are constant over calls.
 template <class Item>
-struct gru_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-};
+using gru_constants = detail::single_state_constants<Item>;
 
 /// The inputs of a GRU, except X, that vary from call to call.
 template <class Item>
-struct gru_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-};
+using gru_start = detail::single_state_start<Item>;
 
 /// The outputs of gru_into; {} omits one.
 template <class Item>
-struct gru_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
-};
+using gru_outputs = detail::single_state_outputs<Item>;
 
 /// The outputs of gru, in the shapes given there.
 template <class Item>
-struct gru_result {
-    xt::xtensor<Item, 4> Y;
-    xt::xtensor<Item, 3> Y_h;
-};
+using gru_result = detail::single_state_result<Item>;
 
 /// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {

@@ -6,45 +6,45 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/recurrent/lstm_weights.hpp>
+#include <xloom/detail/recurrent/lstm_family.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of an LSTM under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct lstm_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
+    tensor_ref<Item const> P{};
 };
 
 /// The inputs of an LSTM that are constant over calls.
 template <class Item>
 struct lstm_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    tensor_ref<Item const> P{};
 };
 
 /// The inputs of an LSTM, except X, that vary from call to call.
 template <class Item>
 struct lstm_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
 };
 
 /// The outputs of lstm_into; {} omits one.
 template <class Item>
 struct lstm_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
+    tensor_ref<Item> Y{};
+    tensor_ref<Item> Y_h{};
+    tensor_ref<Item> Y_c{};
 };
 
 /// The outputs of lstm, in the shapes given there.

@@ -114,15 +114,13 @@ private:
 template <class T>
 class packed_matrix {
 public:
-    explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
         : packed_(1, packer(B, bias, detail::full_packing()))
     {}
     /// Packs B in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of its numbers.
-    packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias, weight_storage storage)
+    packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, weight_storage storage)
         requires kernel::has_narrow_storage<T>
         : packed_(pack_stored(B, bias, storage))
     {}
@@ -131,8 +129,7 @@ public:
     /// shares the memory; copies keep the old matrix.
     ///
     /// Errors    as the constructor's; the matrix is then as before.
-    void assign(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
-        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+    void assign(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
     {
         if constexpr (kernel::has_narrow_storage<T>)
             if (storage() != weight_storage::full)
@@ -156,14 +153,15 @@ public:
 
 private:
     using parameters = detail::shared_parameters<detail::matrix_parameters<T>>;
-    using matrix_ref = detail::named_ref<tensor_ref<T const>, detail::names::B>;
-    using bias_ref = detail::named_ref<tensor_ref<T const>, detail::names::bias>;
+    using matrix_ref = tensor_ref<T const>;
+    using bias_ref = tensor_ref<T const>;
 
     static constexpr std::string_view op = "xloom::packed_matrix";
 
     static void check_operands(matrix_ref const& B, bias_ref const& bias)
     {
-        detail::check_ranks(op, B, bias);
+        detail::check_rank(op, "B", B.rank());
+        detail::check_rank(op, "bias", bias.rank());
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, sizeof(T)))
@@ -180,7 +178,7 @@ private:
     {
         check_operands(B, bias);
         if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
-            detail::check_stored(op, packing.storage, B);
+            detail::check_stored(op, packing.storage, "B", B);
         return [&B, &bias, packing, this](std::size_t, kernel::arena<T>& memory) {
             return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
                 B, bias, packing, memory);

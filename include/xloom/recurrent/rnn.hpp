@@ -4,48 +4,29 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/recurrent/rnn_weights.hpp>
+#include <xloom/detail/recurrent/single_state_families.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
-struct rnn_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-};
+using rnn_inputs = detail::single_state_inputs<Item>;
 
 /// The inputs of an RNN that are constant over calls.
 template <class Item>
-struct rnn_constants {
-    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-};
+using rnn_constants = detail::single_state_constants<Item>;
 
 /// The inputs of an RNN, except X, that vary from call to call.
 template <class Item>
-struct rnn_start {
-    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
-};
+using rnn_start = detail::single_state_start<Item>;
 
 /// The outputs of rnn_into; {} omits one.
 template <class Item>
-struct rnn_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
-};
+using rnn_outputs = detail::single_state_outputs<Item>;
 
 /// The outputs of rnn, in the shapes given there.
 template <class Item>
-struct rnn_result {
-    xt::xtensor<Item, 4> Y;
-    xt::xtensor<Item, 3> Y_h;
-};
+using rnn_result = detail::single_state_result<Item>;
 
 /// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {

@@ -20,21 +20,21 @@ struct selective_scan_options {
 /// may have any strides.
 template <class Item>
 struct selective_scan_inputs {
-    detail::named_ref<tensor_ref<Item const>, detail::names::delta> delta{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::A> A{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::C> C{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::D> D{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::z> z{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::delta_bias> delta_bias{};
-    detail::named_ref<tensor_ref<Item const>, detail::names::initial_state> initial_state{};
+    tensor_ref<Item const> delta{};
+    tensor_ref<Item const> A{};
+    tensor_ref<Item const> B{};
+    tensor_ref<Item const> C{};
+    tensor_ref<Item const> D{};
+    tensor_ref<Item const> z{};
+    tensor_ref<Item const> delta_bias{};
+    tensor_ref<Item const> initial_state{};
 };
 
 /// The outputs of selective_scan_into; {} omits one.
 template <class Item>
 struct selective_scan_outputs {
-    detail::named_ref<tensor_ref<Item>, detail::names::y> y{};
-    detail::named_ref<tensor_ref<Item>, detail::names::final_state> final_state{};
+    tensor_ref<Item> y{};
+    tensor_ref<Item> final_state{};
 };
 
 /// The outputs of selective_scan, in the shapes given there: tensors of u's rank.
@@ -46,7 +46,7 @@ struct selective_scan_result {
 namespace detail {
 
 template <class Item>
-void check_selective_outputs(std::string_view op, selective_ref<Item> const& u,
+void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& u,
     selective_scan_inputs<Item> const& in, selective_sizes const& sizes,
     selective_scan_outputs<Item> const& outputs)
 {
@@ -58,7 +58,7 @@ void check_selective_outputs(std::string_view op, selective_ref<Item> const& u,
             output_requirement<Item>{
                 "final_state", sizes.state_letters(), state, outputs.final_state, "initial_state"},
         },
-        blocks_of(u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state));
+        named_selective_inputs(u, in));
 }
 
 /// The container of results for an operand of type X.
@@ -126,7 +126,7 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
     if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        detail::selective_ref<Item> const u_ref = u;
+        tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
         detail::run_selective_scan<Item>(
@@ -163,7 +163,7 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
     using tensor_type = typename detail::selective_tensor<Input>::type;
     selective_scan_result<tensor_type> result{};
     if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        detail::selective_ref<Item> const u_ref = u;
+        tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};

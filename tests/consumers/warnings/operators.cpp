@@ -16,8 +16,7 @@ double scans()
     xt::xarray<double> const rows = {{1, 2}, {3, 4}};
     auto const add = [](double sum, double x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
     auto const [total, running] = xloom::scan(add, 0.0, x);
-    auto const backwards =
-        xloom::scan(add, 0.0, x, {.scan_input_directions = {xloom::scan_direction::reverse}});
+    auto const backwards = xloom::scan(add, 0.0, x, {.scan_input_directions = {xloom::direction::reverse}});
     auto const columns = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum}; };
     auto const over_columns = xloom::scan(columns, xt::xarray<double>(xt::zeros<double>({2})), rows,
         {.scan_input_axes = {1}, .scan_output_axes = {1}});
@@ -26,7 +25,7 @@ double scans()
     auto y = xt::xtensor<double, 1>::from_shape({3});
     auto const smooth = [](double& h, double x_t, double& y_t) { y_t = h += 0.5 * (x_t - h); };
     xloom::scan_into(smooth, level, x, y);
-    xloom::scan_into(smooth, level, x, y, {.scan_output_directions = {xloom::scan_direction::reverse}});
+    xloom::scan_into(smooth, level, x, y, {.scan_output_directions = {xloom::direction::reverse}});
 
     xt::xtensor<double, 2> const batch = {{1, 2, 3}, {4, 5, 6}};
     xt::xtensor<double, 1> const zero = {0, 0};

@@ -19,7 +19,7 @@ constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::p
 constexpr shape gathered(
     shape const& data, shape const& indices, std::int64_t batch_dims = 0, std::size_t item_bytes = 1)
 {
-    return check_gather_nd("xloom::gather_nd", data, indices, {.batch_dims = batch_dims}, item_bytes);
+    return check_gather_nd("xloom::gather_nd", data, indices, {.batch_dims = batch_dims}, item_bytes).values;
 }
 
 constexpr bool tuples_of_every_width()
@@ -224,16 +224,14 @@ TEST_CASE("check_gather_output names what shares memory with output")
             check_gather_output("xloom::gather_nd_into", output, {4, 4}, data, indices), text, overlap_error);
     };
     refuse(block(1060, {2}, {1}), elsewhere,
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps data. "
-        "Give it memory of its own.");
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps data. Copy one of the two.");
     refuse(elsewhere, block(1003, {1}, {1}),
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps "
-        "indices. Give it memory of its "
-        "own.");
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps indices. Copy one of the two.");
     refuse(output, output,
-        "xloom::gather_nd_into: output is written while data and indices are read, but output overlaps data "
-        "and indices. Give it memory "
-        "of its own.");
+        "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
+        "overlaps data and output overlaps indices. Copy one of the two.");
 }
 
 TEST_CASE("check_gather_output refuses an output whose items share memory")

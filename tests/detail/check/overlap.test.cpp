@@ -177,15 +177,18 @@ bool all_places_differ(strided_layout const& layout)
     return places.size() == element_count(layout.dims);
 }
 
-void refuse(std::vector<placed_operand> const& states, std::vector<placed_operand> const& inputs,
-    std::vector<placed_operand> const& outputs, char const* pairs)
+template <std::size_t N>
+using operands = std::array<placed_operand, N>;
+
+template <std::size_t N, std::size_t M, std::size_t K>
+void refuse(operands<N> const& states, operands<M> const& inputs, operands<K> const& outputs,
+    char const* pairs_and_remedy)
 {
     std::string const text =
-        std::string("xloom::scan_into: a state or output must have exclusive memory, or be the tensor of an "
-                    "input, along the same axis in the same direction, but ") +
-        pairs + ". Copy one of the two.";
+        std::string("xloom::scan_into: an operand that is written must have memory of its own, but ") +
+        pairs_and_remedy;
     CHECK_THROWS_WITH_AS(
-        check_overlap("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);
+        check_in_place("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);
 }
 
 constexpr bool operands_apart()
@@ -193,7 +196,7 @@ constexpr bool operands_apart()
     std::array<placed_operand, 2> const states{{{row_major(1000, {4})}, {row_major(1016, {4})}}};
     std::array<placed_operand, 2> const inputs{{{row_major(2000, {3, 4})}, {row_major(2016, {2, 4})}}};
     std::array<placed_operand, 2> const outputs{{{row_major(3000, {3, 4})}, {row_major(3048, {3, 4})}}};
-    check_overlap("xloom::scan_into", states, inputs, outputs);
+    check_in_place("xloom::scan_into", states, inputs, outputs);
     return true;
 }
 
@@ -207,7 +210,7 @@ constexpr bool output_in_an_input_walked_alike()
     std::array<placed_operand, 2> const inputs{
         {walked(row_major(2000, {3, 4}), 1, true), walked(row_major(2000, {3, 4}), 1, true)}};
     std::array<placed_operand, 1> const outputs{{walked(row_major(2000, {3, 4}), 1, true)}};
-    check_overlap("xloom::scan_into", {}, inputs, outputs);
+    check_in_place("xloom::scan_into", operands<0>(), inputs, outputs);
     return true;
 }
 
@@ -288,46 +291,75 @@ TEST_CASE("is_unique never calls two items in one place apart")
     CHECK(apart < layouts * 3 / 4);
 }
 
-TEST_CASE("check_overlap accepts disjoint operands")
+TEST_CASE("check_in_place accepts disjoint operands")
 {
     static_assert(operands_apart());
     CHECK(operands_apart());
 }
 
-TEST_CASE("check_overlap lets an output be an input's own tensor, walked alike")
+TEST_CASE("check_in_place lets an output be an input's own tensor, walked alike")
 {
     static_assert(output_in_an_input_walked_alike());
     CHECK(output_in_an_input_walked_alike());
 }
 
-TEST_CASE("check_overlap refuses an output in an input that is walked or shaped otherwise")
+TEST_CASE("check_in_place refuses an output in an input that is walked or shaped otherwise")
 {
     memory_block const x = row_major(2000, {3, 3});
-    refuse({}, {walked(x, 0, false)}, {walked(x, 1, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, true)}, {walked(x, 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2004, {3, 3}), 0, false)},
-        "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 2}), 0, false)},
-        "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(block(2000, {3, 3}, {1, 3}), 0, false)},
-        "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 3}, 2), 0, false)},
-        "scan_outputs[0] overlaps scan_inputs[0]");
+    auto const refuse_output = [&](placed_operand const& input, placed_operand const& output,
+                                   char const* remedy) {
+        std::string const text =
+            std::string("scan_outputs[0] overlaps scan_inputs[0]. Copy one of the two, or ") + remedy;
+        refuse(operands<0>(), operands<1>{input}, operands<1>{output}, text.c_str());
+    };
+    char const* const traversal = "give both the same axis and direction.";
+    char const* const tensor = "pass one tensor as both.";
+    refuse_output(walked(x, 0, false), walked(x, 1, false), traversal);
+    refuse_output(walked(x, 0, true), walked(x, 0, false), traversal);
+    refuse_output(walked(x, 0, false), walked(row_major(2004, {3, 3}), 0, false), tensor);
+    refuse_output(walked(x, 0, false), walked(row_major(2000, {3, 2}), 0, false), tensor);
+    refuse_output(walked(x, 0, false), walked(block(2000, {3, 3}, {1, 3}), 0, false), tensor);
+    refuse_output(walked(x, 0, false), walked(row_major(2000, {3, 3}, 2), 0, false), tensor);
 }
 
-TEST_CASE("check_overlap names every pair")
+TEST_CASE("check_in_place names every pair")
 {
     placed_operand const h{row_major(1000, {4})};
     placed_operand const far{row_major(5000, {4})};
     placed_operand const x{row_major(1012, {2})};
     placed_operand const y{row_major(1016, {4, 4})};
-    refuse({h, far, h}, {}, {}, "states[0] overlaps states[2]");
-    refuse({h}, {far, x}, {}, "states[0] overlaps scan_inputs[1]");
-    refuse({far, h}, {}, {far}, "states[0] overlaps scan_outputs[0]");
-    refuse({}, {}, {y, y}, "scan_outputs[0] overlaps scan_outputs[1]");
-    refuse({h, far}, {x}, {y, far},
+    operands<0> const none{};
+    refuse(operands<3>{h, far, h}, none, none, "states[0] overlaps states[2]. Copy one of the two.");
+    refuse(
+        operands<1>{h}, operands<2>{far, x}, none, "states[0] overlaps scan_inputs[1]. Copy one of the two.");
+    refuse(operands<2>{far, h}, none, operands<1>{far},
+        "states[0] overlaps scan_outputs[0]. Copy one of the two.");
+    refuse(none, none, operands<2>{y, y}, "scan_outputs[0] overlaps scan_outputs[1]. Copy one of the two.");
+    refuse(operands<2>{h, far}, operands<1>{x}, operands<2>{y, far},
         "states[0] overlaps scan_inputs[0], states[1] overlaps scan_outputs[1] and scan_outputs[0] overlaps "
-        "scan_inputs[0]");
+        "scan_inputs[0]. Copy one of the two, or pass one tensor as both.");
+}
+
+TEST_CASE("check_written refuses an operand whose items share memory")
+{
+    memory_block const y = block(1000, {3, 2}, {1, 1});
+    CHECK_THROWS_WITH_AS(check_written("xloom::op", std::array{operand_memory("y", y)}, {}),
+        "xloom::op: every item of y must have memory of its own, but y has the shape [3, 2] and the strides "
+        "[1, 1]. Write to a container.",
+        overlap_error);
+}
+
+TEST_CASE("check_written ignores omitted operands, and allows one alias only")
+{
+    memory_block const h = row_major(1000, {4}), c = row_major(2000, {4});
+    std::array<operand_memory, 3> const read{{{"initial_h", h}, {"initial_c", c}, {"lengths", nullptr}}};
+    check_written("xloom::op",
+        std::array<operand_memory, 3>{{{"Y_h", h, "initial_h"}, {"Y_c", c, "initial_c"}, {"Y", nullptr}}},
+        read);
+    CHECK_THROWS_WITH_AS(check_written("xloom::op", std::array{operand_memory("Y_h", c, "initial_h")}, read),
+        "xloom::op: an operand that is written must have memory of its own, but Y_h overlaps initial_c. Copy "
+        "one of the two.",
+        overlap_error);
 }
 
 } // namespace check_overlap_test

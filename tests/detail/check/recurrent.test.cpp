@@ -119,12 +119,6 @@ constexpr bool states_that_fit()
     return true;
 }
 
-/// Lengths as an operand has them.
-memory_block block(std::uintptr_t address, shape const& dims, strides const& steps)
-{
-    return {address, 4, {dims, steps}};
-}
-
 } // namespace
 
 TEST_CASE("recurrent checks: what fits together")
@@ -254,36 +248,6 @@ TEST_CASE("recurrent checks: states, every one that does not fit")
         "initial_h is [2, 5, 4] instead of "
         "[N, D, H] = [5, 2, 4] and initial_c is [5, 8] instead of [N, D, H] = [5, 2, 4]. Give it that shape.",
         shape_error);
-}
-
-TEST_CASE("recurrent checks: outputs have memory of their own, but for the state that one continues")
-{
-    using detail::named_block;
-    memory_block const state = block(1000, {2, 3}, {3, 1}), elsewhere = block(2000, {2, 3}, {3, 1}),
-                       input = block(3000, {6}, {1}), within = block(1020, {1}, {1}),
-                       repeated = block(1000, {4, 2}, {1, 1});
-    auto const check = [](std::vector<named_block> const& outputs, std::vector<named_block> const& inputs) {
-        detail::check_apart(op, outputs, inputs);
-    };
-    CHECK_NOTHROW(
-        check({{"Y", &elsewhere}, {"Y_h", &state, "initial_h"}}, {{"X", &input}, {"initial_h", &state}}));
-    CHECK_NOTHROW(check({{"Y", nullptr}, {"Y_h", &state}}, {{"X", &input}, {"initial_h", nullptr}}));
-    CHECK_THROWS_WITH_AS(check({{"Y_h", &state, "initial_h"}}, {{"initial_c", &state}}),
-        "xloom::op: outputs are written while inputs are read, but Y_h overlaps initial_c. Copy one of the "
-        "two.",
-        overlap_error);
-    for (memory_block const& other :
-        {block(1004, {2, 3}, {3, 1}), block(1000, {2, 3}, {1, 2}), block(1000, {6}, {1})})
-        CHECK_THROWS_WITH_AS(check({{"Y_h", &other, "initial_h"}}, {{"initial_h", &state}}),
-            "xloom::op: outputs are written while inputs are read, but Y_h overlaps initial_h. Copy one of "
-            "the two.",
-            overlap_error);
-    CHECK_THROWS_WITH_AS(check({{"Y", &elsewhere}, {"Y_h", &state}, {"Y_c", &within}}, {}),
-        "xloom::op: no two outputs may share memory, but Y_c overlaps Y_h. Separate them.", overlap_error);
-    CHECK_THROWS_WITH_AS(check({{"Y", &repeated}}, {}),
-        "xloom::op: every item of Y must have memory of its own, but Y has the shape [4, 2] and the strides "
-        "[1, 1]. Copy it first.",
-        overlap_error);
 }
 
 TEST_CASE("recurrent checks: what would make a shape right")

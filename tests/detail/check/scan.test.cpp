@@ -12,7 +12,7 @@ namespace check_scan_test {
 
 using namespace xloom;
 using namespace xloom::detail;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -138,19 +138,18 @@ TEST_CASE("check_scan wants an entry for each operand, or none")
 
 TEST_CASE("check_scan names every direction that is none")
 {
-    CHECK_THROWS_WITH_AS(
-        length_of<1>({{{3}}}, 1, {.scan_input_directions = {static_cast<scan_direction>(2)}}),
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 1, {.scan_input_directions = {static_cast<direction>(2)}}),
         "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is 2. "
         "Name one "
-        "of scan_direction's two.",
+        "of the two.",
         option_error);
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3,
-                             {.scan_output_directions = {static_cast<scan_direction>(-1), forward,
-                                  static_cast<scan_direction>(7)}}),
+    CHECK_THROWS_WITH_AS(
+        length_of<1>({{{3}}}, 3,
+            {.scan_output_directions = {static_cast<direction>(-1), forward, static_cast<direction>(7)}}),
         "xloom::scan: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is -1 "
         "and "
         "scan_output_directions[2] is 7. Name "
-        "one of scan_direction's two.",
+        "one of the two.",
         option_error);
 }
 

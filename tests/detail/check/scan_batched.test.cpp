@@ -11,7 +11,7 @@ namespace check_scan_batched_test {
 
 using namespace xloom;
 using namespace xloom::detail;
-using enum scan_direction;
+using enum direction;
 
 namespace {
 
@@ -33,7 +33,8 @@ constexpr bool extents_come_from_the_operands()
            is_extent(extent_of<0, 2>({}, {{{2, 3}, {2, 3, 5}}}), 2, 3) &&
            is_extent(extent_of<1, 0>({{{2}}}, {}, {.length = 5}), 2, 5) &&
            is_extent(extent_of<0, 1>({}, {{{0, 0}}}), 0, 0) &&
-           is_extent(extent_of<1, 1>({{{2}}}, {{{2, 3}}}, {.directions = {reverse}, .length = 3}), 2, 3);
+           is_extent(
+               extent_of<1, 1>({{{2}}}, {{{2, 3}}}, {.scan_input_directions = {reverse}, .length = 3}), 2, 3);
 }
 
 } // namespace
@@ -113,14 +114,16 @@ TEST_CASE("check_scan_batched wants what it cannot find")
 
 TEST_CASE("check_scan_batched wants good directions")
 {
-    CHECK_THROWS_WITH_AS((extent_of<0, 1>({}, {{{2, 3}}}, {.directions = {forward, reverse}})),
-        "xloom::scan_batched: directions must be empty or have one entry for each of the 1 scan "
+    CHECK_THROWS_WITH_AS((extent_of<0, 1>({}, {{{2, 3}}}, {.scan_input_directions = {forward, reverse}})),
+        "xloom::scan_batched: scan_input_directions must be empty or have one entry for each of the 1 scan "
         "inputs, but it has 2. Leave it empty "
         "or give it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS((extent_of<0, 1>({}, {{{2, 3}}}, {.directions = {static_cast<scan_direction>(3)}})),
-        "xloom::scan_batched: a direction must be forward (0) or reverse (1), but directions[0] is 3. "
-        "Name one of scan_direction's "
+    CHECK_THROWS_WITH_AS(
+        (extent_of<0, 1>({}, {{{2, 3}}}, {.scan_input_directions = {static_cast<direction>(3)}})),
+        "xloom::scan_batched: a direction must be forward (0) or reverse (1), but scan_input_directions[0] "
+        "is 3. "
+        "Name one of direction's "
         "two.",
         option_error);
 }

@@ -22,6 +22,12 @@ constexpr void check(
     check_scatter_nd("xloom::scatter_nd", data, indices, updates, options);
 }
 
+/// Returns the shape to which updates are broadcast.
+constexpr shape check_broadcast(shape const& data, shape const& indices, shape const& updates)
+{
+    return check_scatter_nd("f", data, indices, updates, {}, true).values;
+}
+
 /// Every check must return.
 constexpr bool tuples_of_every_width()
 {
@@ -242,14 +248,14 @@ TEST_CASE("check_scatter_overlap names what shares memory with data")
         CHECK_THROWS_WITH_AS(check_scatter_overlap(op, places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "updates. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps updates. Copy one of the two.");
     refuse(block(1003, {1}, {1}), elsewhere,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "indices. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps indices. Copy one of the two.");
     refuse(places, places,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but data overlaps "
-        "indices and updates. Copy one of the two.");
+        "xloom::scatter_nd_into: an operand that is written must have memory of its own, but data "
+        "overlaps indices and data overlaps updates. Copy one of the two.");
 }
 
 TEST_CASE("check_scatter_overlap refuses data whose items share memory")
@@ -257,32 +263,32 @@ TEST_CASE("check_scatter_overlap refuses data whose items share memory")
     auto const refuse = [](memory_block const& data, char const* text) {
         CHECK_THROWS_WITH_AS(check_scatter_overlap(op, data, elsewhere, elsewhere), text, overlap_error);
     };
-    refuse(block(1000, {3, 4}, {0, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
-                                        "own, but data has the shape [3, 4] and the strides [0, 1]. "
-                                        "Copy it first.");
-    refuse(block(1000, {5, 3}, {-1, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
-                                         "own, but data has the shape [5, 3] and the strides [-1, 1]. "
-                                         "Copy it first.");
+    refuse(block(1000, {3, 4}, {0, 1}),
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape "
+        "[3, 4] and the strides [0, 1]. Write to a container.");
+    refuse(block(1000, {5, 3}, {-1, 1}),
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape "
+        "[5, 3] and the strides [-1, 1]. Write to a container.");
 }
 
-static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {}) == shape{5, 6, 3});
-static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {3}) == shape{5, 6, 3});
-static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {5, 1, 1}) == shape{5, 6, 3});
-static_assert(broadcast_shape("", {2, 0}, {5, 1}, {1}) == shape{5, 0});
-static_assert(broadcast_shape("", {2, 3}, {2}, {}) == shape{});
+static_assert(check_broadcast({2, 3}, {5, 6, 1}, {}) == shape{5, 6, 3});
+static_assert(check_broadcast({2, 3}, {5, 6, 1}, {3}) == shape{5, 6, 3});
+static_assert(check_broadcast({2, 3}, {5, 6, 1}, {5, 1, 1}) == shape{5, 6, 3});
+static_assert(check_broadcast({2, 0}, {5, 1}, {1}) == shape{5, 0});
+static_assert(check_broadcast({2, 3}, {2}, {}) == shape{});
 
 TEST_CASE("updates that cannot be broadcast")
 {
-    CHECK_THROWS_WITH_AS(broadcast_shape("f", {2, 3}, {5, 1}, {5}),
+    CHECK_THROWS_WITH_AS(check_broadcast({2, 3}, {5, 1}, {5}),
         "f: updates must broadcast to the shape indices.shape[:-1] ++ data.shape[1:] = [5, 3], but it is [5] "
         "(data [2, 3], indices [5, 1]). From the last axis on, give each the length there or 1.",
         shape_error);
-    CHECK_THROWS_AS(broadcast_shape("f", {2, 3}, {5, 1}, {1, 1, 1}), shape_error);
-    CHECK_THROWS_AS(broadcast_shape("f", {2, 1}, {1, 1}, {2}), shape_error);
-    CHECK_THROWS_AS(broadcast_shape("f", {2, 0}, {5, 1}, {2}), shape_error);
-    CHECK_THROWS_AS(broadcast_shape("f", {2, 3}, {5, 3}, {}), shape_error); // k > r
-    CHECK_THROWS_AS(broadcast_shape("f", {}, {5, 1}, {}), shape_error);
-    CHECK_THROWS_WITH_AS(broadcast_shape("f", {4}, {3}, {}),
+    CHECK_THROWS_AS(check_broadcast({2, 3}, {5, 1}, {1, 1, 1}), shape_error);
+    CHECK_THROWS_AS(check_broadcast({2, 1}, {1, 1}, {2}), shape_error);
+    CHECK_THROWS_AS(check_broadcast({2, 0}, {5, 1}, {2}), shape_error);
+    CHECK_THROWS_AS(check_broadcast({2, 3}, {5, 3}, {}), shape_error); // k > r
+    CHECK_THROWS_AS(check_broadcast({}, {5, 1}, {}), shape_error);
+    CHECK_THROWS_WITH_AS(check_broadcast({4}, {3}, {}),
         "f: indices' last axis must be no longer than data's rank, but indices is [3] and data is [4]. "
         "indices [3] is one tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 "
         "slices.",

@@ -93,8 +93,7 @@ template <class Index>
 bool all_inside(std::vector<Index> const& indices, shape const& lengths)
 {
     std::size_t const count = lengths.empty() ? 3 : indices.size() / lengths.size();
-    return kernel::are_in_range(
-        kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}});
+    return kernel::are_in_range(indices.data(), count, lengths);
 }
 
 } // namespace

@@ -128,7 +128,7 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
     for (std::size_t const per_entry : {1u, 2u, 5u, 64u, 67u}) {
         std::size_t const count = 6 * per_entry;
         std::vector<std::int64_t> const indices = random_tuples(count, {4}, 1);
-        kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, {{4}, {1}}, 2};
+        kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, {{4}, {1}}};
         kernel::offset_reader const read(tuples, bounds::drop, {batch, per_entry});
         offset_list expected = offsets_by_definition(indices, count, {{4}, {1}}, bounds::drop);
         for (std::size_t i = 0; i < count; ++i)
@@ -215,7 +215,7 @@ TEST_CASE("for_each_block gives every tuple once, in order, with its number; dro
                 CHECK(seen == expected);
 
                 seen.clear();
-                kernel::for_each_named(read, from, to, note);
+                kernel::for_each_indexed(read, from, to, note);
                 CHECK(is_right);
                 CHECK(seen == expected);
             }

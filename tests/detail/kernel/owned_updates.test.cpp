@@ -10,22 +10,14 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/owned_updates.hpp>
 
+#include "support/threads_or_backwards.hpp"
+
 namespace kernel_owned_updates_test {
 
 using namespace xloom;
 using namespace xloom::kernel;
 
 namespace {
-
-/// Runs the parts from the last to the first.
-struct backwards {
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        while (count-- > 0)
-            f(count);
-    }
-};
 
 using numbers_of_slices = std::map<std::ptrdiff_t, std::vector<std::size_t>>;
 
@@ -47,7 +39,7 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
 {
     std::mt19937 random(11);
     // More than one round of eight parts, and no multiple of a block.
-    std::vector<std::int32_t> indices(9 * sorted_share::most + 777);
+    std::vector<std::int32_t> indices(9 * sorted_share::max_size + 777);
     for (std::int32_t& index : indices)
         index = static_cast<std::int32_t>(random() % 5000) - 100;
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {3}}};
@@ -59,7 +51,7 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
     offset_reader const read(tuples, bounds::drop);
     for (std::size_t const parts : {1u, 2u, 3u, 8u}) {
         CHECK(owned(serial, parts, read) == expected);
-        CHECK(owned(backwards{}, parts, read) == expected);
+        CHECK(owned(threads_or_backwards{1, true}, parts, read) == expected);
     }
 }
 
@@ -87,7 +79,7 @@ TEST_CASE("slices within a neighbourhood have one owner, and each owner gets abo
             for (std::ptrdiff_t offset = -128; offset < 128; ++offset)
                 CHECK(owner_of(offset) == owner_of(offset < 0 ? -128 : 0));
             std::vector<int> counts(4);
-            for_each_named(read, 0, indices.size(),
+            for_each_indexed(read, 0, indices.size(),
                 [&](std::ptrdiff_t offset, std::size_t) { ++counts[owner_of(offset)]; });
             int const most = *std::max_element(counts.begin(), counts.end());
             bool const is_skewed = distance == 1 && often == 10;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <xloom/control_flow/scan_into.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 
 namespace run_scan_workspace_test {

@@ -79,7 +79,7 @@ public:
     /// Returns the name of the memory that scans share for elements that are not contiguous.
     std::string scan_workspace()
     {
-        return shared_memory("xloom::scan_workspace", "elements", "xloom/control_flow/scan_into.hpp");
+        return shared_memory("xloom::scan_workspace", "elements", "xloom/control_flow/scan.hpp");
     }
     std::vector<std::string> const& memory() const { return memory_; }
     std::vector<std::string> const& arrays() const { return arrays_; }

@@ -89,7 +89,7 @@ void emit_loop(emission& out, node& each)
         if (each.wants(k))
             outputs.add(*body.outputs[1 + k], each.output(k), {}, each.has(0) && continues_always(each));
 
-    out.include("xloom/control_flow/loop_into.hpp");
+    out.include("xloom/control_flow/loop.hpp");
     std::string const options = options_of(out, each);
     states.start(out, each, 2);
     outputs.start(out, "Loop", {}, outputs.needs_trips() ? trips_before(out, each) : "");

@@ -11,8 +11,7 @@ namespace compiler {
 
 namespace {
 
-constexpr std::string_view forward = "xloom::scan_direction::forward",
-                           reverse = "xloom::scan_direction::reverse";
+constexpr std::string_view forward = "xloom::direction::forward", reverse = "xloom::direction::reverse";
 
 /// Axes from the front; empty if all are 0.
 std::vector<std::int64_t> axes_of(node const& each, char const* name, std::vector<std::size_t> const& ranks)
@@ -128,7 +127,7 @@ std::string options_of(scan const& of, used_outputs const& outputs)
     };
     give("scan_input_axes", of.input_axes, 0);
     give("scan_output_axes", outputs.axes, std::size_t{0});
-    give(of.is_batched ? "directions" : "scan_input_directions", of.input_directions, forward);
+    give("scan_input_directions", of.input_directions, forward);
     give("scan_output_directions", outputs.directions, forward);
     return given.empty() ? "" : fmt::format("{{{}}}", fmt::join(given, ", "));
 }
@@ -144,7 +143,7 @@ void emit_scan(emission& out, node& each)
     used_outputs used(each, of);
     scan_outputs& outputs = used.written;
 
-    out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan_into.hpp");
+    out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan.hpp");
     states.start(out, each, of.first_state);
     if (outputs.needs_trips()) {
         if (of.M == 0)

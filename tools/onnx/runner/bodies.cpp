@@ -1,4 +1,8 @@
 #include "bodies.hpp"
+
+#include <algorithm>
+
+#include "moves.hpp"
 #include "text.hpp"
 
 namespace runner {
@@ -21,6 +25,13 @@ xloom::shape least(partial_shape const& known)
     return dims;
 }
 
+std::size_t stacked_axis(std::int64_t axis, std::size_t rank)
+{
+    if (!xloom::is_axis(axis, rank))
+        throw runner_error(fmt::format("scan_output_axes has {} for an output of rank {}", axis, rank));
+    return xloom::wrap_axis(axis, rank);
+}
+
 } // namespace
 
 types expected_from(call const& node, std::size_t first)
@@ -31,14 +42,15 @@ types expected_from(call const& node, std::size_t first)
     return expected;
 }
 
-typed_outputs::typed_outputs(graph const& body, std::size_t first, types const& wholes)
+scan_outputs::scan_outputs(graph const& body, std::size_t first, types const& wholes)
     : elements_(body.output_types().begin() + static_cast<std::ptrdiff_t>(first), body.output_types().end()),
-      wholes_(wholes)
+      wholes_(wholes),
+      made_(elements_.size())
 {
     wholes_.resize(count());
 }
 
-tensor typed_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
+tensor scan_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
 {
     partial_type const &element = elements_[k], &whole = wholes_[k];
     element_type const type =
@@ -48,34 +60,38 @@ tensor typed_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
             fmt::format("it makes no element of scan output {}, and nothing tells its element type", k));
     bool const is_whole_known = !element.shape().has_rank() && whole.shape().has_rank();
     std::size_t const rank = is_whole_known ? whole.shape().rank() : element.shape().rank() + 1;
-    if (!xloom::is_axis(axis, rank))
-        throw runner_error(fmt::format("scan_output_axes has {} for an output of rank {}", axis, rank));
-    std::size_t const stacked = xloom::wrap_axis(axis, rank);
+    std::size_t const stacked = stacked_axis(axis, rank);
     xloom::shape dims =
         is_whole_known ? least(whole.shape()) : xloom::insert_axis(least(element.shape()), stacked, 0);
     dims[stacked] = 0;
     return {type, dims};
 }
 
-tensor typed_outputs::stackable(std::size_t k, tensor const& element)
+void scan_outputs::push(std::size_t k, tensor const& element)
 {
-    types_.resize(count());
     kept_.grow(sizeof(tensor));
-    if (types_[k] == element_type::undefined)
-        types_[k] = element.type();
-    if (types_[k] != element.type())
-        throw runner_error(
-            fmt::format("scan output {} must keep its element type, but it was {} and the body made it {}", k,
-                name_of(types_[k]), name_of(element.type())));
-    return element.type() == element_type::string ? table_.numbers_of(element) : element;
+    if (!made_[k].empty()) {
+        tensor const& first = made_[k][0];
+        if (first.type() != element.type())
+            throw runner_error(fmt::format(
+                "scan output {} must keep its element type, but it was {} and the body made it {}", k,
+                name_of(first.type()), name_of(element.type())));
+        if (first.shape() != element.shape())
+            throw runner_error(
+                fmt::format("scan output {} must keep its shape, but it was {} and the body made it {}", k,
+                    first.shape(), element.shape()));
+    }
+    made_[k].push_back(element);
 }
 
-tensor typed_outputs::typed(std::size_t k, tensor const& stacked, std::int64_t axis) const
+tensor scan_outputs::stacked(std::size_t k, std::int64_t axis, bool is_reverse) const
 {
-    if (types_.empty())
+    if (made_[k].empty())
         return of_no_elements(k, axis);
-    return types_[k] == element_type::string ? table_.strings_of(stacked.as_type(element_type::uint64))
-                                             : stacked.as_type(types_[k]);
+    std::vector<tensor> slices = made_[k];
+    if (is_reverse)
+        std::reverse(slices.begin(), slices.end());
+    return stack(slices, stacked_axis(axis, slices[0].shape().size() + 1));
 }
 
 std::optional<xloom::type_list> known_list(types const& all)

@@ -8,8 +8,8 @@
 #include <xloom/infer/versions.hpp>
 
 #include "graph.hpp"
-#include "strings.hpp"
 #include "type_rules.hpp"
+#include "value.hpp"
 
 namespace runner {
 
@@ -19,26 +19,26 @@ void require_outputs(graph const& body, std::size_t least);
 /// Returns the known types of a node's outputs from index `first` on.
 types expected_from(call const& node, std::size_t first);
 
-/// A converter of stacked rows of bytes to tensors of the elements' types.
-class typed_outputs {
+/// The scan outputs of a body: the tensors of all iterations, stacked when the last one has run.
+class scan_outputs {
 public:
-    /// Converts the body's outputs from index `first` on, which are stacked to values of the types `wholes`,
-    /// as far as these are known.
-    typed_outputs(graph const& body, std::size_t first, types const& wholes = {});
+    /// Takes the body's outputs from index `first` on, which are stacked to values of the types `wholes`, as
+    /// far as these are known.
+    scan_outputs(graph const& body, std::size_t first, types const& wholes = {});
 
     std::size_t count() const { return elements_.size(); }
 
-    /// Returns an iteration's output in the form in which it is stacked.
-    tensor stackable(std::size_t k, tensor const& element);
-    tensor typed(std::size_t k, tensor const& stacked, std::int64_t axis) const;
+    /// Appends an iteration's output k. Throws if its type or its shape is not that of the iterations before.
+    void push(std::size_t k, tensor const& element);
+    /// Returns output k, stacked along an axis, from its end if `is_reverse`.
+    tensor stacked(std::size_t k, std::int64_t axis, bool is_reverse = false) const;
 
 private:
     tensor of_no_elements(std::size_t k, std::int64_t axis) const;
 
     types elements_{}, wholes_{};
-    std::vector<element_type> types_{};
-    reservation kept_{}; ///< of tensors that share their items
-    string_table table_{};
+    std::vector<std::vector<tensor>> made_{}; ///< by output and iteration
+    reservation kept_{};                      ///< of tensors that share their items
 };
 
 /// Returns the types as a list for xloom's inference; std::nullopt if there are too many, or one is unknown.

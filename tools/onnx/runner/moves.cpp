@@ -156,11 +156,11 @@ tensor pad_leading(tensor const& t, std::size_t count)
     return result;
 }
 
-tensor stack_leading(std::vector<tensor> slices)
+tensor stack(std::vector<tensor> slices, std::size_t axis)
 {
     for (tensor& slice : slices)
-        slice = slice.reshaped(xloom::insert_axis(slice.shape(), 0, 1));
-    return concatenated(slices, 0);
+        slice = slice.reshaped(xloom::insert_axis(slice.shape(), axis, 1));
+    return concatenated(slices, static_cast<std::int64_t>(axis));
 }
 
 } // namespace runner

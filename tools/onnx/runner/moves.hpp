@@ -45,8 +45,8 @@ tensor drop_leading(tensor const& t, std::size_t i);
 tensor take_leading(tensor const& t, std::size_t count);
 /// Appends slices of zeros (empty strings), up to `count` slices.
 tensor pad_leading(tensor const& t, std::size_t count);
-/// Stacks slices of one type and shape along a new axis 0. Requires at least one.
-tensor stack_leading(std::vector<tensor> slices);
+/// Stacks slices of one type and shape along a new axis. Requires at least one.
+tensor stack(std::vector<tensor> slices, std::size_t axis = 0);
 
 /// Calls f(std::type_identity<Unit>) for a type of the items' size; enough for code that only copies items.
 template <class F>

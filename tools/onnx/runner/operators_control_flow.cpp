@@ -5,7 +5,7 @@
 #include "text.hpp"
 
 #include <xloom/control_flow/if.hpp>
-#include <xloom/control_flow/loop_list.hpp>
+#include <xloom/control_flow/loop.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/merge.hpp>
@@ -15,7 +15,6 @@ namespace runner {
 namespace {
 
 using values = std::vector<value>;
-using tensors = std::vector<tensor>;
 
 template <class T>
 T item_of(tensor const& t, std::string_view name)
@@ -86,7 +85,7 @@ values loop(call const& node)
     for (std::size_t i = 2; i < node.input_count(); ++i)
         carried.push_back(node.at(i));
     require_outputs(body, 1 + carried.size());
-    typed_outputs outputs(body, 1 + carried.size(), expected_from(node, carried.size()));
+    scan_outputs outputs(body, 1 + carried.size(), expected_from(node, carried.size()));
 
     xloom::loop_options options;
     if (node.has(0))
@@ -97,23 +96,20 @@ values loop(call const& node)
     std::stop_source never;
     options.stop = never.get_token(); // without M and cond the text has it run forever
 
-    auto const iterate = [&](std::int64_t iteration, bool cond, std::span<value const> states) {
+    auto const iterate = [&](std::int64_t iteration, bool cond, values const& states) {
         values arguments{declared_scalar(body, 0, iteration), declared_scalar(body, 1, cond)};
         arguments.insert(arguments.end(), states.begin(), states.end());
         values results = body.run(arguments, &node.around());
         auto const first = results.begin() + 1,
                    end_of_states = first + static_cast<std::ptrdiff_t>(states.size());
-        tensors stacked;
-        for (auto each = end_of_states; each != results.end(); ++each)
-            stacked.push_back(outputs.stackable(stacked.size(), each->as_tensor()));
+        for (std::size_t k = 0; k < outputs.count(); ++k)
+            outputs.push(k, end_of_states[static_cast<std::ptrdiff_t>(k)].as_tensor());
         return xloom::loop_step{
-            item_of<bool>(results[0].as_tensor(), "the body's cond"), values(first, end_of_states), stacked};
+            item_of<bool>(results[0].as_tensor(), "the body's cond"), values(first, end_of_states)};
     };
-    auto result = xloom::loop_list(iterate, carried, outputs.count(), options);
-
-    values all = std::move(result.final_state);
+    values all = xloom::loop(iterate, carried, options).final_state;
     for (std::size_t k = 0; k < outputs.count(); ++k)
-        all.emplace_back(outputs.typed(k, result.scan_outputs[k], 0));
+        all.emplace_back(outputs.stacked(k, 0));
     return all;
 }
 

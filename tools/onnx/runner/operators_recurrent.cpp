@@ -80,21 +80,14 @@ types lstm_types(typing const& node)
     return {Y, Y_h, Y_c};
 }
 
-types gru_types(typing const& node)
+/// Of GRU or RNN, by infer_gru or infer_rnn.
+template <xloom::recurrent Op, auto Infer>
+types single_state_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
-    auto const [Y, Y_h] = xloom::infer_gru({.X = node.at(0)},
-        {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::gru));
-    return {Y, Y_h};
-}
-
-types rnn_types(typing const& node)
-{
-    if (!has_known_element(node))
-        return {};
-    auto const [Y, Y_h] = xloom::infer_rnn({.X = node.at(0)},
-        {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::rnn));
+    auto const [Y, Y_h] = Infer(
+        {.X = node.at(0)}, {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, Op));
     return {Y, Y_h};
 }
 
@@ -179,8 +172,8 @@ struct quantized_lstm : lstm {
     }
 };
 
-/// The weights of operators that carry one state.
-template <class Options, template <class> class Weights>
+/// An operator that carries one state: Function(X, weights, start) runs it.
+template <class Options, template <class> class Weights, template <class> class Start, auto Function>
 struct single_state {
     using options = Options;
     static constexpr std::array<std::size_t, 3> constants{1, 2, 3};
@@ -190,27 +183,19 @@ struct single_state {
     {
         return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
     }
-};
-
-struct gru : single_state<xloom::gru_options, xloom::gru_weights> {
     template <class T>
-    static values run(call const& node, xloom::gru_weights<T> const& weights)
+    static values run(call const& node, Weights<T> const& weights)
     {
-        auto const [Y, Y_h] = xloom::gru(view_of<T>(node.tensor_at(0)), weights,
-            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
+        Start<T> const start{.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)};
+        auto const [Y, Y_h] = Function(view_of<T>(node.tensor_at(0)), weights, start);
         return {tensor_of(Y), tensor_of(Y_h)};
     }
 };
 
-struct rnn : single_state<xloom::rnn_options, xloom::rnn_weights> {
-    template <class T>
-    static values run(call const& node, xloom::rnn_weights<T> const& weights)
-    {
-        auto const [Y, Y_h] = xloom::rnn(view_of<T>(node.tensor_at(0)), weights,
-            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
-        return {tensor_of(Y), tensor_of(Y_h)};
-    }
-};
+using gru = single_state<xloom::gru_options, xloom::gru_weights, xloom::gru_start,
+    [](auto const&... operands) { return xloom::gru(operands...); }>;
+using rnn = single_state<xloom::rnn_options, xloom::rnn_weights, xloom::rnn_start,
+    [](auto const&... operands) { return xloom::rnn(operands...); }>;
 
 struct attn_lstm {
     using options = xloom::attn_lstm_options;
@@ -311,10 +296,10 @@ void add_recurrent_operators(operator_table& table)
                         {3, "rrrooo", "oo", common + " linear_before_reset:flag output_sequence:flag"},
                         {7, "rrrooo", "oo", common + " linear_before_reset:flag"},
                         {14, "rrrooo", "oo", common + " layout:flag linear_before_reset:flag"}},
-        run<gru>, gru_types, prepare<gru>};
+        run<gru>, single_state_types<xloom::recurrent::gru, xloom::infer_gru>, prepare<gru>};
     table["RNN"] = {{{1, "rrrooo", "oo", common + " output_sequence:flag"}, {7, "rrrooo", "oo", common},
                         {14, "rrrooo", "oo", common + " layout:flag"}},
-        run<rnn>, rnn_types, prepare<rnn>};
+        run<rnn>, single_state_types<xloom::recurrent::rnn, xloom::infer_rnn>, prepare<rnn>};
     table["com.microsoft.AttnLSTM"] = {{{1, "rrrooooooooooo", "ooo", common + " input_forget:flag"}},
         run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};
 }

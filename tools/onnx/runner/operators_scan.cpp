@@ -1,11 +1,11 @@
-// Scan: xloom's operator with a graph as its body.
+// Scan with a graph as its body: lists of states, inputs and outputs, whose numbers only the model knows.
 
+#include "axis.hpp"
 #include "bodies.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 
-#include <xloom/control_flow/scan_list.hpp>
 #include <xloom/infer/scan.hpp>
 
 namespace runner {
@@ -14,90 +14,83 @@ namespace {
 
 using values = std::vector<value>;
 using tensors = std::vector<tensor>;
+using integers = std::vector<std::int64_t>;
 
-/// One of Scan's lists of axes. A tensor's last axis, its bytes, is no axis of the model's: those that count
-/// from the back skip it.
-xloom::axes axes_of(call const& node, std::string_view name)
-{
-    xloom::axes axes;
-    for (std::int64_t const axis : node.integers(name))
-        axes.push_back(axis < 0 && axis != std::numeric_limits<std::int64_t>::min() ? axis - 1 : axis);
-    return axes;
-}
-
-xloom::scan_directions directions_of(call const& node, std::string_view name)
-{
-    xloom::scan_directions directions;
-    for (std::int64_t const direction : node.integers(name))
-        directions.push_back(static_cast<xloom::scan_direction>(direction));
-    return directions;
-}
-
-/// The states and scan inputs, and how the inputs are scanned.
+/// The states and scan inputs, and how these and the outputs are traversed: lists with an entry for each, or
+/// empty ones.
 struct scan_operands {
     tensors states, inputs;
-    xloom::scan_options options{};
+    integers input_axes{}, output_axes{}, input_directions{}, output_directions{};
     types expected{}; ///< of the outputs
 };
 
-void require_axes(xloom::axes const& axes, std::size_t k, std::size_t rank, std::string_view name)
+void require_count(integers const& list, std::size_t count, std::string_view name)
 {
-    if (k < axes.size() && axes[k] >= static_cast<std::int64_t>(rank))
-        throw runner_error(fmt::format("{}[{}] is {} for a tensor of rank {}", name, k, axes[k], rank));
+    if (!list.empty() && list.size() != count)
+        throw runner_error(
+            fmt::format("{} must have {} entries or none, but it has {}", name, count, list.size()));
+}
+
+std::int64_t entry(integers const& list, std::size_t k) { return list.empty() ? 0 : list[k]; }
+
+/// Returns the tensor with another axis as its axis 0.
+tensor with_leading(tensor const& t, std::size_t axis)
+{
+    if (axis == 0)
+        return t;
+    std::vector<std::size_t> order{axis};
+    for (std::size_t i = 0; i < t.shape().size(); ++i)
+        if (i != axis)
+            order.push_back(i);
+    return transposed(t, order);
 }
 
 /// Scan of version 9 on: final states, then outputs.
 values scan(graph const& body, scope const& around, scan_operands const& operands)
 {
-    std::size_t const N = operands.states.size();
+    std::size_t const N = operands.states.size(), M = operands.inputs.size();
     require_outputs(body, N);
-    typed_outputs outputs(body, N, operands.expected);
-    string_table table;
-    auto const as_bytes = [&table](tensor const& t) {
-        return t.type() == element_type::string ? table.numbers_of(t) : t;
-    };
+    scan_outputs outputs(body, N, operands.expected);
+    require_count(operands.input_axes, M, "scan_input_axes");
+    require_count(operands.input_directions, M, "scan_input_directions");
+    require_count(operands.output_axes, outputs.count(), "scan_output_axes");
+    require_count(operands.output_directions, outputs.count(), "scan_output_directions");
+    if (M == 0)
+        throw runner_error("it has no scan inputs");
     tensors inputs;
-    for (std::size_t i = 0; i < operands.inputs.size(); ++i) {
-        require_axes(
-            operands.options.scan_input_axes, i, operands.inputs[i].shape().size(), "scan_input_axes");
-        inputs.push_back(as_bytes(operands.inputs[i]));
+    for (std::size_t i = 0; i < M; ++i) {
+        tensor const& input = operands.inputs[i];
+        inputs.push_back(with_leading(input, axis_of(entry(operands.input_axes, i), input.shape().size())));
+        if (leading_dim(inputs[i]) != leading_dim(inputs[0]))
+            throw runner_error(
+                fmt::format("all scan inputs must have the same sequence length, but they have {} and {}",
+                    leading_dim(inputs[0]), leading_dim(inputs[i])));
     }
 
-    using bytes = xloom::element_view<std::byte const>;
-    auto const iterate = [&](std::span<tensor const> states, std::span<bytes const> elements) {
+    std::size_t const T = leading_dim(inputs[0]);
+    tensors states = operands.states;
+    for (std::size_t t = 0; t < T; ++t) {
         values arguments(states.begin(), states.end());
-        for (std::size_t i = 0; i < elements.size(); ++i) {
-            tensor element(
-                inputs[i].type(), xloom::shape(elements[i].shape().begin(), elements[i].shape().end() - 1));
-            std::copy_n(elements[i].data(), elements[i].size(), element.bytes());
+        for (std::size_t i = 0; i < M; ++i)
             arguments.emplace_back(
-                operands.inputs[i].type() == element_type::string ? table.strings_of(element) : element);
-        }
+                drop_leading(inputs[i], entry(operands.input_directions, i) == 0 ? t : T - 1 - t));
         values const results = body.run(arguments, &around);
-        tensors next, stacked;
         for (std::size_t i = 0; i < N; ++i) {
-            next.push_back(results[i].as_tensor());
-            if (next[i].type() != states[i].type())
-                throw runner_error(
-                    fmt::format("state {} must keep its element type, but it was {} and the body made it {}",
-                        i, name_of(states[i].type()), name_of(next[i].type())));
+            tensor const& next = results[i].as_tensor();
+            if (next.type() != states[i].type() || next.shape() != states[i].shape())
+                throw runner_error(fmt::format(
+                    "state {} must keep its element type and shape, but it was {} and the body made it {}", i,
+                    describe(states[i]), describe(next)));
+            states[i] = next;
         }
-        for (std::size_t k = 0; k < outputs.count(); ++k) {
-            tensor const& element = results[N + k].as_tensor();
-            require_axes(
-                operands.options.scan_output_axes, k, element.shape().size() + 1, "scan_output_axes");
-            stacked.push_back(outputs.stackable(k, element));
-        }
-        return xloom::scan_step{next, stacked};
-    };
-    auto const result = xloom::scan_list(iterate, operands.states, inputs, outputs.count(), operands.options);
-
-    values all(result.final_state.begin(), result.final_state.end());
-    for (std::size_t k = 0; k < outputs.count(); ++k) {
-        std::int64_t const axis =
-            operands.options.scan_output_axes.empty() ? 0 : operands.options.scan_output_axes[k];
-        all.emplace_back(outputs.typed(k, result.scan_outputs[k], axis < 0 ? axis + 1 : axis));
+        for (std::size_t k = 0; k < outputs.count(); ++k)
+            outputs.push(k, results[N + k].as_tensor());
     }
+
+    values all(states.begin(), states.end());
+    for (std::size_t k = 0; k < outputs.count(); ++k)
+        all.emplace_back(
+            outputs.stacked(k, entry(operands.output_axes, k), entry(operands.output_directions, k) != 0));
     return all;
 }
 
@@ -126,7 +119,7 @@ values scan_batched(call const& node, std::size_t M)
         if (lengths[b] < 0 || static_cast<std::size_t>(lengths[b]) > T)
             throw runner_error(fmt::format("sequence_lens[{}] is {} for sequences of {}", b, lengths[b], T));
         scan_operands row;
-        row.options.scan_input_directions = directions_of(node, "directions");
+        row.input_directions = node.integers("directions");
         for (std::size_t i = 0; i < operands.size(); ++i) {
             if (leading_dim(operands[i]) != batch)
                 throw runner_error("all inputs must have the same batch size");
@@ -150,7 +143,7 @@ values scan_batched(call const& node, std::size_t M)
         tensors column;
         for (tensors const& row : rows)
             column.push_back(row[k]);
-        all.emplace_back(stack_leading(column));
+        all.emplace_back(stack(column));
     }
     return all;
 }
@@ -166,10 +159,10 @@ values scan(call const& node)
     std::size_t const N = node.input_count() - M;
     for (std::size_t i = 0; i < node.input_count(); ++i)
         (i < N ? operands.states : operands.inputs).push_back(node.tensor_at(i));
-    operands.options.scan_input_axes = axes_of(node, "scan_input_axes");
-    operands.options.scan_output_axes = axes_of(node, "scan_output_axes");
-    operands.options.scan_input_directions = directions_of(node, "scan_input_directions");
-    operands.options.scan_output_directions = directions_of(node, "scan_output_directions");
+    operands.input_axes = node.integers("scan_input_axes");
+    operands.output_axes = node.integers("scan_output_axes");
+    operands.input_directions = node.integers("scan_input_directions");
+    operands.output_directions = node.integers("scan_output_directions");
     operands.expected = expected_from(node, N);
     return scan(node.body("body"), node.around(), operands);
 }

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "support/textbook_lstm.hpp"
+#include "support/textbook_cells.hpp"
 #include "support/textbook_quantized.hpp"
 #include "text_model.hpp"
 

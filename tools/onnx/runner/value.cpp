@@ -52,8 +52,6 @@ tensor::tensor(element_type type, std::size_t item_size, xloom::shape const& dim
 
 tensor::tensor(element_type type, xloom::shape const& dims) : tensor(type, item_bytes(type), dims) {}
 
-tensor tensor::of_bytes(xloom::shape const& dims) { return {element_type::undefined, 1, dims}; }
-
 tensor tensor::reshaped(xloom::shape const& dims) const
 {
     require_possible(dims, 1);
@@ -67,8 +65,6 @@ tensor tensor::reshaped(xloom::shape const& dims) const
 tensor tensor::as_type(element_type type) const
 {
     tensor result = *this;
-    if (type_ == element_type::undefined) // rows of bytes become items
-        result.dims_ = xloom::drop_axis(dims_, dims_.size() - 1);
     result.type_ = type;
     result.item_size_ = item_bytes(type);
     return result;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <xloom/recurrent/storage_types.hpp>
-#include <xloom/tensor.hpp>
+#include <xloom/types.hpp>
 
 #include "budget.hpp"
 #include "sequence.hpp"
@@ -43,9 +43,6 @@ public:
     tensor() : tensor(element_type::undefined, 1, {0}) {}
     /// Makes a tensor of unspecified items or empty strings. Throws if the budget is exceeded.
     tensor(element_type type, xloom::shape const& dims);
-    /// Makes an untyped tensor of bytes, for code that only copies items. The last dimension counts the bytes
-    /// of an item.
-    static tensor of_bytes(xloom::shape const& dims);
 
     template <class T>
     static tensor of(xloom::shape const& dims, std::span<T const> items)
@@ -142,22 +139,3 @@ void reserve_characters(value const& v);
 std::string describe(value const& v);
 
 } // namespace runner
-
-/// Scans walk tensors as rows of bytes: a tensor's last axis is then its items' bytes.
-template <>
-struct xloom::enable_tensor<runner::tensor> {
-    using value_type = std::byte;
-    static constexpr std::size_t rank = dynamic_rank;
-
-    static std::byte* data(runner::tensor& t) { return t.bytes(); }
-    static std::byte const* data(runner::tensor const& t) { return t.bytes(); }
-    static xloom::shape shape(runner::tensor const& t)
-    {
-        return t.type() == element_type::undefined ? t.shape()
-                                                   : insert_axis(t.shape(), t.shape().size(), t.item_size());
-    }
-    static xloom::strides strides(runner::tensor const& t) { return row_major_strides(shape(t)); }
-    static runner::tensor make(xloom::shape const& dims) { return runner::tensor::of_bytes(dims); }
-    template <std::size_t Rank>
-    using rebind = runner::tensor;
-};

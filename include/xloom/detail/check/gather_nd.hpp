@@ -19,14 +19,14 @@ struct gather_nd_options {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Checks the operands of GatherND and returns the shape of its output: indices.shape[:-1] ++ data.shape[b +
-/// k:], with k = indices.shape[-1] and b = batch_dims.
+/// Checks the operands of GatherND, whose output has the shape indices.shape[:-1] ++ data.shape[b + k:],
+/// with k = indices.shape[-1] and b = batch_dims.
 ///
 /// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
 ///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed; each empty tuple gives a whole batch entry.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
-[[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
+[[gnu::noinline]] constexpr indexed_shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
     check_not_scalar(op, "data", data);
@@ -52,7 +52,7 @@ namespace xloom::inline XLOOM_ABI::detail {
     check_rank(op, "the output", front.size() + data.size() - b - k);
     shape const dims = joined(front, data, b + k);
     check_result_size(op, "the output", dims, item_bytes, "Gather fewer slices.");
-    return dims;
+    return {index_form::tuples, b, b + k, dims};
 }
 
 /// Checks the shape and the memory of GatherND's output.
@@ -66,7 +66,8 @@ namespace xloom::inline XLOOM_ABI::detail {
         fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_gather_memory(op, {"output", output}, {"data", data}, {"indices", indices});
+    check_written(op, std::array{operand_memory("output", output)},
+        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

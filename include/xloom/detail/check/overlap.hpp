@@ -1,8 +1,11 @@
 #pragma once
-// Aliasing requirements: no two operands share memory, except an output with the input that is the same
-// tensor on the same axis and in the same direction.
+// The requirement on memory that is written: no other operand shares it, except an input that is the same
+// tensor, where the operator allows it.
 
+#include <algorithm>
+#include <array>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <xloom/detail/core/overlap.hpp>
@@ -28,73 +31,165 @@ constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& 
     return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
-/// Requires that no two items of an operand that is written share memory.
-constexpr void check_unique(
-    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
-{
-    if (!is_unique(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
-            " has the shape ", layout.dims, " and the strides ", layout.strides, ". ", advice);
-}
+/// The name of an operand in error texts and its memory, which must outlive it. An operand that is written
+/// may be the same tensor as one that is read if both have one `may_be`, which is the name if it is omitted.
+class operand_memory {
+public:
+    constexpr operand_memory() = default;
 
-/// Two operands, a[i] and b[j], that share a byte.
-struct shared_memory {
-    std::string_view a;
-    std::size_t i;
-    std::string_view b;
-    std::size_t j;
+    /// Refers to the memory of an operand; null: the operand is omitted. It has no layout if its rank exceeds
+    /// max_rank.
+    constexpr operand_memory(
+        std::string_view name, memory_block const* memory, std::string_view may_be = {}, std::size_t rank = 0)
+        : name_(name),
+          memory_(memory),
+          bytes_(memory == nullptr ? byte_range() : bytes_of(*memory)),
+          may_be_(may_be.empty() ? name : may_be),
+          rank_(rank)
+    {}
+    constexpr operand_memory(std::string_view name, memory_block const& memory, std::string_view may_be = {})
+        : operand_memory(name, &memory, may_be)
+    {}
+    constexpr operand_memory(std::string_view, memory_block&&, std::string_view = {}) = delete;
+
+    /// Refers to operand `number` of several.
+    constexpr operand_memory(
+        std::string_view name, std::size_t number, placed_operand const& placed, std::string_view may_be = {})
+        : operand_memory(name, &placed.memory, may_be)
+    {
+        number_ = number;
+        axis_ = placed.axis;
+        reverse_ = placed.reverse;
+    }
+
+    constexpr bool is_given() const noexcept { return memory_ != nullptr; }
+    constexpr std::string_view name() const noexcept { return name_; }
+    constexpr std::size_t rank() const noexcept { return rank_; }
+    constexpr strided_layout const& layout() const noexcept { return memory_->layout; }
+    constexpr shape const& dims() const noexcept { return memory_->layout.dims; }
+
+    /// True if the two share a byte.
+    constexpr bool overlaps(operand_memory const& other) const
+    {
+        return intersect(bytes_, other.bytes_) && overlap(*memory_, *other.memory_);
+    }
+    /// True if both are the same tensor.
+    constexpr bool is_same_tensor(operand_memory const& other) const
+    {
+        return is_same_memory(*memory_, *other.memory_);
+    }
+    /// True if the two may be the same tensor, traversed alike.
+    constexpr bool may_be(operand_memory const& other) const noexcept { return may_be_ == other.may_be_; }
+    constexpr bool is_allowed_alias(operand_memory const& other) const
+    {
+        return may_be(other) && is_same_tensor(other) && axis_ == other.axis_ && reverse_ == other.reverse_;
+    }
+
+    /// Returns the name, followed by the number if there are several operands of that name.
+    std::string full_name() const
+    {
+        return number_ == only_one ? std::string(name_) : concat(name_, "[", number_, "]");
+    }
+
+private:
+    static constexpr std::size_t only_one = static_cast<std::size_t>(-1);
+
+    std::string_view name_{};
+    memory_block const* memory_ = nullptr;
+    byte_range bytes_{};
+    std::size_t number_ = only_one;
+    std::size_t axis_ = 0;
+    bool reverse_ = false;
+    std::string_view may_be_{};
+    std::size_t rank_ = 0;
 };
 
-/// Calls found(shared_memory) for every pair that shares a byte but must not.
-template <class Found>
-constexpr void find_shared_memory(std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
+/// Returns operands of one name, which are numbered in error texts.
+template <std::size_t N>
+constexpr std::array<operand_memory, N> numbered(
+    std::string_view name, std::array<placed_operand, N> const& placed, std::string_view may_be = {})
 {
-    for (std::size_t i = 0; i < states.size(); ++i) {
-        for (std::size_t j = i + 1; j < states.size(); ++j)
-            if (overlap(states[i].memory, states[j].memory))
-                found(shared_memory{"states", i, "states", j});
-        for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(states[i].memory, inputs[j].memory))
-                found(shared_memory{"states", i, "scan_inputs", j});
-        for (std::size_t j = 0; j < outputs.size(); ++j)
-            if (overlap(states[i].memory, outputs[j].memory))
-                found(shared_memory{"states", i, "scan_outputs", j});
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t j = i + 1; j < outputs.size(); ++j)
-            if (overlap(outputs[i].memory, outputs[j].memory))
-                found(shared_memory{"scan_outputs", i, "scan_outputs", j});
-        for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(outputs[i].memory, inputs[j].memory) && !is_same_traversal(outputs[i], inputs[j]))
-                found(shared_memory{"scan_outputs", i, "scan_inputs", j});
+    std::array<operand_memory, N> all{};
+    for (std::size_t i = 0; i < N; ++i)
+        all[i] = {name, i, placed[i], may_be};
+    return all;
+}
+
+/// Returns the operands of all groups.
+template <class... Groups>
+constexpr auto all_operands(Groups const&... groups)
+{
+    std::array<operand_memory, (decltype(std::span(groups))::extent + ... + 0)> all{};
+    auto end = all.begin();
+    ((end = std::copy(groups.begin(), groups.end(), end)), ...);
+    return all;
+}
+
+/// Calls found(written, other, may_be_one) for every pair that shares a byte but must not; may_be_one: both
+/// may be the same tensor, traversed alike.
+template <class Found>
+constexpr void find_shared_memory(
+    std::span<operand_memory const> written, std::span<operand_memory const> read, Found&& found)
+{
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        for (operand_memory const& other : written.subspan(i + 1))
+            if (written[i].overlaps(other))
+                found(written[i], other, false);
+        for (operand_memory const& other : read)
+            if (written[i].overlaps(other) && !written[i].is_allowed_alias(other))
+                found(written[i], other, written[i].may_be(other));
     }
 }
 
-inline fact_list describe_shared_memory(std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+[[noreturn]] inline void fail_shared_memory(
+    std::string_view op, std::span<operand_memory const> written, std::span<operand_memory const> read)
 {
     fact_list pairs;
-    find_shared_memory(states, inputs, outputs, [&](shared_memory const& pair) {
-        pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]");
+    bool has_alias = false, has_same_tensor = false;
+    find_shared_memory(written, read, [&](operand_memory const& a, operand_memory const& b, bool may_be_one) {
+        pairs.add(a.full_name(), " overlaps ", b.full_name());
+        has_alias |= may_be_one;
+        has_same_tensor |= may_be_one && a.is_same_tensor(b);
     });
-    return pairs;
+    fail<overlap_error>(op, ": an operand that is written must have memory of its own, but ", pairs,
+        ". Copy one of the two",
+        has_same_tensor ? ", or give both the same axis and direction."
+        : has_alias     ? ", or pass one tensor as both."
+                        : ".");
 }
 
-/// Requires that no state or output shares memory with another operand. An output may be the same tensor as
-/// an input, on the same axis and in the same direction.
+/// Requires that no two items of an operand that is written share memory, and that it shares none with
+/// another operand, unless both may be and are the same tensor. Omitted operands share nothing.
 ///
-/// Errors    overlap_error: a state or output shares a byte with another operand.
-[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+/// Errors    overlap_error: every pair is named.
+/// Cost      a few ns for each pair whose byte ranges do not intersect.
+[[gnu::noinline]] constexpr void check_written(
+    std::string_view op, std::span<operand_memory const> written, std::span<operand_memory const> read)
 {
     bool is_shared = false;
-    find_shared_memory(states, inputs, outputs, [&](shared_memory const&) { is_shared = true; });
+    find_shared_memory(
+        written, read, [&](operand_memory const&, operand_memory const&, bool) { is_shared = true; });
     if (is_shared)
-        fail<overlap_error>(op,
-            ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
-            "axis in the same direction, but ",
-            describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+        fail_shared_memory(op, written, read);
+    for (operand_memory const& operand : written)
+        if (operand.is_given() && !is_unique(operand.layout()))
+            fail<overlap_error>(op, ": every item of ", operand.full_name(),
+                " must have memory of its own, but ", operand.full_name(), " has the shape ", operand.dims(),
+                " and the strides ", operand.layout().strides, ". Write to a container.");
+}
+
+/// Requires that the states and outputs of a scan in place have memory of their own; an output may be the
+/// tensor of an input, along the same axis in the same direction. `rows` is read row by row.
+///
+/// Errors    overlap_error
+template <std::size_t N, std::size_t M, std::size_t K>
+constexpr void check_in_place(std::string_view op, std::array<placed_operand, N> const& states,
+    std::array<placed_operand, M> const& inputs, std::array<placed_operand, K> const& outputs,
+    operand_memory const& rows = {})
+{
+    check_written(op,
+        all_operands(numbered("states", states), numbered("scan_outputs", outputs, "scan_inputs")),
+        all_operands(numbered("scan_inputs", inputs), std::array{rows}));
 }
 
 /// The names of a call in error texts: of the operator, of the tensor that is indexed, and of the values that
@@ -112,35 +207,5 @@ struct indexed_names {
 
     constexpr operator std::string_view() const noexcept { return op; }
 };
-
-/// An operand and its memory.
-struct overlap_operand {
-    std::string_view name;
-    memory_block const& memory;
-};
-
-/// Requires that an operand that is written shares no memory with two that are read, and that no two of its
-/// items do. `remedy` says what to do about the former, `advice` about the latter.
-///
-/// Errors    overlap_error.
-[[gnu::noinline]] constexpr void check_written_memory(std::string_view op, overlap_operand const& written,
-    overlap_operand const& a, overlap_operand const& b, std::string_view remedy, std::string_view advice)
-{
-    bool const overlaps_a = overlap(written.memory, a.memory), overlaps_b = overlap(written.memory, b.memory);
-    if (overlaps_a || overlaps_b)
-        fail<overlap_error>(op, ": ", written.name, " is written while ", a.name, " and ", b.name,
-            " are read, but ", written.name, " overlaps ", overlaps_a ? a.name : b.name,
-            overlaps_a && overlaps_b ? " and " : "", overlaps_a && overlaps_b ? b.name : "", ". ", remedy);
-    check_unique(op, written.name, written.memory.layout, advice);
-}
-
-/// Requires that the output of a gather shares no memory with what is read, and that no two of its items do.
-///
-/// Errors    overlap_error.
-constexpr void check_gather_memory(
-    std::string_view op, overlap_operand const& output, overlap_operand const& a, overlap_operand const& b)
-{
-    check_written_memory(op, output, a, b, "Give it memory of its own.", "Write to a container.");
-}
 
 } // namespace xloom::inline XLOOM_ABI::detail

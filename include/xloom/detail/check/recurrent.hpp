@@ -225,46 +225,4 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// The name and memory of an operand; null: it is omitted. An output may be the same tensor as the input that
-/// `may_alias` names.
-struct named_block {
-    std::string_view operand;
-    memory_block const* block;
-    std::string_view may_alias{};
-    byte_range bytes = block == nullptr ? byte_range() : bytes_of(*block);
-};
-
-constexpr bool overlap(named_block const& a, named_block const& b)
-{
-    return intersect(a.bytes, b.bytes) && overlap(*a.block, *b.block);
-}
-
-/// True if the output `a` is the same tensor as the input that it may alias.
-constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
-{
-    return b.operand == a.may_alias && is_same_memory(*a.block, *b.block);
-}
-
-/// Requires that no two items of an output share memory, and that no output shares memory with another
-/// operand.
-inline void check_apart(
-    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
-{
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-        named_block const& output = outputs[k];
-        if (output.block == nullptr)
-            continue;
-        check_unique(op, output.operand, output.block->layout, "Copy it first.");
-        for (named_block const& input : inputs)
-            if (intersect(output.bytes, input.bytes) && !is_allowed_alias(output, input) &&
-                overlap(*output.block, *input.block))
-                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
-                    " overlaps ", input.operand, ". Copy one of the two.");
-        for (std::size_t j = 0; j < k; ++j)
-            if (overlap(output, outputs[j]))
-                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
-                    " overlaps ", outputs[j].operand, ". Separate them.");
-    }
-}
-
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -14,9 +14,9 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
 
-constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+constexpr bool is_reverse(directions const& list, std::size_t i)
 {
-    return !list.empty() && list[i] == scan_direction::reverse;
+    return !list.empty() && list[i] == direction::reverse;
 }
 
 template <class List>
@@ -36,25 +36,22 @@ constexpr void check_count(std::string_view op, std::size_t operands, std::strin
             ". Stack some of them into one tensor.");
 }
 
-constexpr bool is_direction(scan_direction direction)
-{
-    return direction == scan_direction::forward || direction == scan_direction::reverse;
-}
+constexpr bool is_one_way(direction d) { return d == direction::forward || d == direction::reverse; }
 
-inline fact_list describe_directions(std::string_view option, scan_directions const& list)
+inline fact_list describe_directions(std::string_view option, directions const& list)
 {
     fact_list wrong;
     for (std::size_t i = 0; i < list.size(); ++i)
-        if (!is_direction(list[i]))
+        if (!is_one_way(list[i]))
             wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
     return wrong;
 }
 
-constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
+constexpr void check_directions(std::string_view op, std::string_view option, directions const& list)
 {
-    if (!std::all_of(list.begin(), list.end(), is_direction))
+    if (!std::all_of(list.begin(), list.end(), is_one_way))
         fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
-            describe_directions(option, list), ". Name one of scan_direction's two.");
+            describe_directions(option, list), ". Name one of the two.");
 }
 
 inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)

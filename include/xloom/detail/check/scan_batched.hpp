@@ -82,8 +82,8 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
     std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
 {
     check_count(op, inputs.size(), "scan inputs");
-    check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
-    check_directions(op, "directions", options.directions);
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
     check_batch_ranks(op, state_name, states, inputs);
     std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
     if (!batch)
@@ -135,21 +135,6 @@ constexpr void check_batch_outputs(std::string_view op, std::span<shape const> o
             ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
             extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
             ". Give it an element for each iteration of each row.");
-}
-
-/// Requires that operands that are written share no memory with sequence_lens, which is read row by row.
-///
-/// Errors    overlap_error: one of them shares a byte with it.
-template <class Lengths>
-constexpr void check_lengths_overlap(std::string_view op, Lengths const& lengths, std::string_view name,
-    std::span<placed_operand const> written)
-{
-    if (!lengths.is_given())
-        return;
-    for (std::size_t i = 0; i < written.size(); ++i)
-        if (overlap(written[i].memory, lengths.block()))
-            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
-                "] overlaps sequence_lens. Copy one of the two.");
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

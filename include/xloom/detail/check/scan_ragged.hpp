@@ -32,17 +32,4 @@ inline void check_segment_states(
             ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
 }
 
-/// Requires that operands that are written share no memory with row_splits, which are read segment by
-/// segment.
-///
-/// Errors    overlap_error
-inline void check_splits_overlap(std::string_view op, memory_block const& splits, std::string_view name,
-    std::span<placed_operand const> written)
-{
-    for (std::size_t i = 0; i < written.size(); ++i)
-        if (overlap(written[i].memory, splits))
-            fail<overlap_error>(op, ": a state or output must have exclusive memory, but ", name, "[", i,
-                "] overlaps row_splits. Copy one of the two.");
-}
-
 } // namespace xloom::inline XLOOM_ABI::detail

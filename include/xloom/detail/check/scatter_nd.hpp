@@ -1,5 +1,6 @@
 #pragma once
-// Shape requirements of ScatterND.
+// The rules and forms of indices, which all operators on indexed slices have, and the shape requirements of
+// ScatterND.
 
 #include <string_view>
 
@@ -36,18 +37,36 @@ struct scatter_rules {
     bool sorted = false;
 };
 
-/// Returns options, of ScatterND or of ScatterElements, with a reduction.
+/// Returns the options of a scatter, or of a derivative, with a reduction. What an operator has no option for
+/// has the default.
 template <class Options>
 constexpr scatter_rules rules_of(Options const& options, reduction kind = reduction::none)
 {
-    return {.reduction = kind,
-        .bounds = options.bounds,
-        .duplicates = options.duplicates,
-        .include_self = options.include_self,
-        .accumulate_in_float = options.accumulate_in_float,
-        .unique = options.unique,
-        .sorted = options.sorted};
+    scatter_rules rules{
+        .reduction = kind, .bounds = options.bounds, .unique = options.unique, .sorted = options.sorted};
+    if constexpr (requires { options.duplicates; })
+        rules.duplicates = options.duplicates;
+    if constexpr (requires { options.include_self; })
+        rules.include_self = options.include_self;
+    if constexpr (requires { options.accumulate_in_float; })
+        rules.accumulate_in_float = options.accumulate_in_float;
+    return rules;
 }
+
+/// The form of indices.
+enum class index_form : unsigned char {
+    tuples, ///< of ScatterND and GatherND: along the last axis, behind batch axes, which data shares
+    items,  ///< of ScatterElements and GatherElements: one for each item; the other axes keep their positions
+    slices  ///< of NumPy's take and ufunc.at: one for each slice, along one axis
+};
+
+/// The axes of data that are indexed, and the shape of the values: of the updates or the output.
+struct indexed_shape {
+    index_form form;
+    std::size_t first; ///< the indexed axes are first .. last - 1
+    std::size_t last;
+    shape values;
+};
 
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
@@ -103,22 +122,6 @@ constexpr bool can_broadcast(shape const& from, shape const& to)
     return true;
 }
 
-/// Returns the shape to which updates are broadcast.
-///
-/// Errors    shape_error: of shape_of_updates; updates cannot be broadcast to that shape.
-/// Source    NumPy, "Broadcasting".
-[[gnu::noinline]] constexpr shape broadcast_shape(
-    std::string_view op, shape const& data, shape const& indices, shape const& updates)
-{
-    shape const expected = shape_of_updates(op, data, indices);
-    if (!can_broadcast(updates, expected))
-        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape[:-1] ++ data.shape[",
-            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
-            indices, "). From the last axis on, give each the length there or 1.",
-            describe_one_tuple(indices));
-    return expected;
-}
-
 /// Requires that the sizes of data and of updates, as broadcast, do not overflow.
 ///
 /// Errors    shape_error.
@@ -139,21 +142,28 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
             name_of(kind), ". Choose duplicates::last, with which every update counts.");
 }
 
-/// Checks the shapes and options of ScatterND.
+/// Checks the shapes and options of ScatterND. The values have the shape of updates, or the one to which
+/// these are broadcast.
 ///
-/// Errors    shape_error: of shape_of_updates; another shape of updates; a size that overflows.
-///           option_error: options that contradict each other.
-/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
-[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
-    shape const& indices, shape const& updates, scatter_rules const& options)
+/// Errors    shape_error: of shape_of_updates; updates of another shape, or one that cannot be broadcast; a
+///           size that overflows.  option_error: options that contradict each other.
+/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates. NumPy, "Broadcasting".
+[[gnu::noinline]] constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast = false)
 {
     shape const expected = shape_of_updates(op, data, indices);
-    if (updates != expected)
+    if (is_broadcast && !can_broadcast(updates, expected))
+        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape[:-1] ++ data.shape[",
+            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
+            indices, "). From the last axis on, give each the length there or 1.",
+            describe_one_tuple(indices));
+    if (!is_broadcast && updates != expected)
         fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[",
             indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
             indices, "). Give updates that shape.", describe_one_tuple(indices));
-    check_scattered_sizes(op, data, updates);
+    check_scattered_sizes(op, data, expected);
     check_first_of_duplicates(op, options.duplicates, options.reduction);
+    return {index_form::tuples, 0, indices.back(), expected};
 }
 
 /// Requires that neither indices nor updates share memory with data, and that no two items of data do.
@@ -162,8 +172,8 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 constexpr void check_scatter_overlap(indexed_names const& op, memory_block const& data,
     memory_block const& indices, memory_block const& updates)
 {
-    check_written_memory(op, {op.data, data}, {"indices", indices}, {op.updates, updates},
-        "Copy one of the two.", "Copy it first.");
+    check_written(op, std::array{operand_memory(op.data, data)},
+        std::array<operand_memory, 2>{{{"indices", indices}, {op.updates, updates}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -1,5 +1,5 @@
 #pragma once
-// The directions in which a recurrent operator traverses the time axis.
+// The directions in which scans and recurrent operators traverse the time axis.
 
 #include <array>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// ONNX's attribute `direction`. A bidirectional operator has two sets of weights and states: forward, then
-/// reverse.
+/// ONNX's attribute `direction` of recurrent operators, and the directions of Scan's inputs and outputs, which
+/// are forward or reverse. A bidirectional operator has two sets of weights and states: forward, then reverse.
 enum class direction : unsigned char { forward, reverse, bidirectional };
 
 namespace detail {

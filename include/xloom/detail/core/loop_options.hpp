@@ -1,5 +1,5 @@
 #pragma once
-// The options of loop, loop_into and loop_list, and what a loop returns beside its values.
+// The options of loop and loop_into, and what a loop returns beside its values.
 
 #include <cstdint>
 #include <optional>

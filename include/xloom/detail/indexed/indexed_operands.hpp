@@ -1,13 +1,25 @@
 #pragma once
-// The operands of ScatterND and GatherND as contiguous items in row-major order.
+// The operands of gathers and scatters as items with a layout, or contiguous in row-major order.
 
 #include <optional>
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/tensor/operands.hpp>
+#include <xloom/detail/tensor/strided_items.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the axes first .. last - 1 of a layout.
+inline strided_layout axes_of(strided_layout const& layout, std::size_t first, std::size_t last)
+{
+    auto const begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
+    return {shape(layout.dims.begin() + begin, layout.dims.begin() + end),
+        strides(layout.strides.begin() + begin, layout.strides.begin() + end)};
+}
+
+/// Returns the layout of contiguous items in row-major order.
+inline strided_layout row_major_layout(shape const& dims) { return {dims, row_major_strides(dims)}; }
 
 /// Returns memory for `count` items, which are unspecified.
 ///
@@ -36,11 +48,10 @@ void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout cons
 }
 
 /// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
-template <class X>
+template <class T>
 class row_major_items {
-    using item = item_t<X>;
-
 public:
+    template <class X>
     explicit row_major_items(X const& operand)
     {
         if constexpr (tensor<X>) {
@@ -57,12 +68,21 @@ public:
     row_major_items(row_major_items const&) = delete;
     row_major_items& operator=(row_major_items const&) = delete;
 
-    item const* data() const { return data_; }
+    T const* data() const { return data_; }
 
 private:
-    item const* data_;
-    std::optional<xt::xtensor<item, 1>> copy_{};
+    T const* data_;
+    std::optional<xt::xtensor<T, 1>> copy_{};
 };
+
+/// Returns a tensor's items with their layout.
+template <class X>
+auto items_in(X& operand)
+{
+    auto* const items = enable_tensor<bare<X>>::data(operand);
+    return strided_items<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(operand))>>{
+        items, detail::layout_of(operand)};
+}
 
 /// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
 template <class T>
@@ -88,15 +108,6 @@ private:
     T* items_;
     strided_layout layout_;
     std::optional<xt::xtensor<T, 1>> buffer_{};
-};
-
-/// The form of updates that are contiguous in row-major order, as run_scatter_nd reads it from a call.
-struct row_major_updates {
-    /// True if the items of each update are contiguous, or all the same one.
-    static constexpr bool has_contiguous_updates() { return true; }
-
-    /// Returns the strides of the items of one update, whose shape is given.
-    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

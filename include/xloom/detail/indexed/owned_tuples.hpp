@@ -1,5 +1,5 @@
 #pragma once
-// The index tuples of a rank, and the ranks that own what they name.
+// The index tuples of a rank, and the ranks that own their slices.
 
 #include <algorithm>
 #include <compare>
@@ -12,7 +12,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/kernel/offsets.hpp>
+#include <xloom/detail/indexed/slice_index.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -82,8 +82,8 @@ private:
     std::vector<std::size_t> begins_;
 };
 
-/// An index tuple: the slice that it names, counted from the first one of the rank that has it, and its
-/// position among the tuples of the rank that names it.
+/// An index tuple: its slice, counted from the first one of the rank that has it, and its position among the
+/// tuples of the rank that passes it.
 struct owned_tuple {
     std::size_t slice;
     std::size_t number;
@@ -110,7 +110,7 @@ public:
         }
     }
 
-    /// Returns the tuples that name slices of a rank.
+    /// Returns the tuples whose slices a rank has.
     std::span<owned_tuple const> of(std::size_t rank) const
     {
         return std::span(tuples_).subspan(firsts_[rank], firsts_[rank + 1] - firsts_[rank]);
@@ -131,18 +131,18 @@ private:
     /// Distributes the tuples to ranges of 2^shift slices, and sorts each range that is not in order.
     void sort(kernel::offset_reader const& read, std::size_t slices)
     {
-        std::size_t const most = (std::min)(read.count(), tuning::sorting_ranges);
+        std::size_t const max_ranges = (std::min)(read.count(), tuning::sorting_ranges);
         unsigned shift = 0;
-        while ((slices - 1) >> shift > most)
+        while ((slices - 1) >> shift > max_ranges)
             ++shift;
         std::vector<std::size_t> next(((slices - 1) >> shift) + 2);
         auto const range_of = [&](std::ptrdiff_t slice) { return static_cast<std::size_t>(slice) >> shift; };
-        kernel::for_each_named(
+        kernel::for_each_indexed(
             read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t) { ++next[range_of(slice) + 1]; });
         for (std::size_t range = 1; range < next.size(); ++range)
             next[range] += next[range - 1];
         tuples_.resize(next.back());
-        kernel::for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+        kernel::for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
             tuples_[next[range_of(slice)]++] = {static_cast<std::size_t>(slice), number};
         });
         if (shift == 0)
@@ -160,10 +160,10 @@ private:
     aligned_vector<owned_tuple> tuples_{};
 };
 
-/// Slices of this rank, which others have named, as index tuples of its data.
-class named_here {
+/// Slices of this rank, whose numbers others have sent, as index tuples of its data.
+class local_slices {
 public:
-    explicit named_here(shape const& indexed) : dims_(indexed) {}
+    explicit local_slices(shape const& indexed) : dims_(indexed) {}
 
     /// Makes index tuples of slices, which must be in range. Those of one axis are read where they are, so
     /// they must outlive their use; for others allocates if there are more than before.
@@ -183,14 +183,18 @@ public:
                 indices_[i * width + axis] = slice % dims_[axis];
         }
     }
+    /// Returns the number of slices in this rank's data.
+    std::size_t slices() const { return element_count(dims_); }
     void reserve(std::size_t slices) { indices_.reserve(slices * integers()); }
     /// Returns the number of integers that a slice takes.
     std::size_t integers() const { return dims_.size() == 1 ? 0 : dims_.size(); }
 
-    kernel::index_tuples<std::size_t> tuples(strides const& steps) const
+    /// Returns the slices in this rank's data. This object must outlive them.
+    slices_in_memory in(strided_layout const& data) const
     {
-        return {first_, count_, {dims_, strides(steps.begin(), steps.begin() + dims_.size())}, 0,
-            kernel::index_signs::nonnegative};
+        kernel::index_tuples<std::size_t> const tuples{
+            first_, count_, axes_of(data, 0, dims_.size()), kernel::index_signs::nonnegative};
+        return {{tuples, bounds::assume}, axes_of(data, dims_.size(), data.dims.size())};
     }
 
 private:

@@ -6,13 +6,12 @@
 #include <span>
 #include <vector>
 
-#include <xloom/detail/indexed/checked_indices.hpp>
-#include <xloom/detail/indexed/gather_run.hpp>
+#include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// A rank's gather: requests for the slices that its index tuples name, round by round, and replies to the
+/// A rank's gather: requests for the slices of its index tuples, round by round, and replies to the
 /// requests of others.
 template <class T>
 class rank_gather {
@@ -22,26 +21,26 @@ public:
         T const* data, distributed_axis<C> const& part)
         : read_(read),
           slices_(whole, part),
-          width_(whole.width),
           slice_size_(element_count(whole.slice())),
           layout_(layout),
           data_(data),
-          here_(shape(layout.dims.begin(), layout.dims.begin() + width_))
+          here_(shape(layout.dims.begin(), layout.dims.begin() + whole.width))
     {}
 
-    /// Allocates buffers for a round, where no rank has more than `most` index tuples.
-    void allocate(std::size_t most, std::size_t buffer_bytes)
+    /// Allocates buffers for a round, where no rank has more than `max_count` index tuples.
+    void allocate(std::size_t max_count, std::size_t buffer_bytes)
     {
-        most_ = slice_size_ == 0 ? 0 : most;
+        max_count_ = slice_size_ == 0 ? 0 : max_count;
         std::size_t const bytes = (3 + here_.integers()) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
-        at_once_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
-        std::size_t const mine = (std::min)(read_.count(), at_once_), theirs = (std::min)(most_, at_once_);
+        tuples_per_round_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
+        std::size_t const mine = (std::min)(read_.count(), tuples_per_round_),
+                          theirs = (std::min)(max_count_, tuples_per_round_);
         firsts_.resize(slices_.ranks() + 1);
         next_.resize(slices_.ranks());
         requested_.resize(mine);
         positions_.resize(mine);
         received_.resize({mine * slice_size_});
-        named_.resize(theirs);
+        sent_slices_.resize(theirs);
         here_.reserve(theirs);
         replied_.resize({theirs * slice_size_});
     }
@@ -50,8 +49,8 @@ public:
     template <communicator C, class Policy>
     void run(T* output, C const& ranks, rank_attempt& attempt, Policy const& policy)
     {
-        for (std::size_t begin = 0; begin < most_; begin += at_once_) {
-            group((std::min)(begin, read_.count()), (std::min)(begin + at_once_, read_.count()));
+        for (std::size_t begin = 0; begin < max_count_; begin += tuples_per_round_) {
+            group((std::min)(begin, read_.count()), (std::min)(begin + tuples_per_round_, read_.count()));
             for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
                 std::size_t const first = firsts_[destination], count = firsts_[destination + 1] - first;
                 auto const mine = std::span<std::size_t const>(requested_).subspan(first, count);
@@ -61,9 +60,9 @@ public:
                     std::size_t theirs = 0;
                     exchange_values<std::size_t>(
                         ranks, destination, std::span(&count, 1), source, std::span(&theirs, 1));
-                    auto const named = std::span(named_).first(theirs);
-                    exchange_values<std::size_t>(ranks, destination, mine, source, named);
-                    attempt([&] { copy_slices(named, replied_.data(), policy); });
+                    auto const wanted = std::span(sent_slices_).first(theirs);
+                    exchange_values<std::size_t>(ranks, destination, mine, source, wanted);
+                    attempt([&] { copy_slices(wanted, replied_.data(), policy); });
                     exchange_values<T>(ranks, source, std::span(replied_.data(), theirs * slice_size_),
                         destination, std::span(received_.data(), count * slice_size_));
                 }
@@ -94,14 +93,14 @@ private:
         std::fill(firsts_.begin(), firsts_.end(), 0);
         if (slices_.count() == 0)
             return; // no slice exists, so that all tuples are dropped
-        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t) {
+        kernel::for_each_indexed(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t) {
             ++firsts_[slices_.owner(static_cast<std::size_t>(slice)) + 1];
         });
         for (std::size_t rank = 0; rank < next_.size(); ++rank) {
             next_[rank] = firsts_[rank];
             firsts_[rank + 1] += firsts_[rank];
         }
-        kernel::for_each_named(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t position) {
+        kernel::for_each_indexed(read_, begin, end, [&](std::ptrdiff_t slice, std::size_t position) {
             std::size_t const owner = slices_.owner(static_cast<std::size_t>(slice));
             std::size_t const to = next_[owner]++;
             requested_[to] = static_cast<std::size_t>(slice) - slices_.begin(owner);
@@ -116,21 +115,18 @@ private:
         if (slices.empty())
             return;
         here_.assign(slices);
-        auto const tuples = here_.tuples(layout_.strides);
-        strided_layout const slice{shape(layout_.dims.begin() + width_, layout_.dims.end()),
-            strides(layout_.strides.begin() + width_, layout_.strides.end())};
-        detail::run_gather(kernel::offset_reader(tuples, bounds::assume), slice, data_, to, policy);
+        detail::run_gather(here_.in(layout_), data_, to, policy);
     }
 
     kernel::offset_reader read_;
     divided_slices slices_;
-    std::size_t width_, slice_size_;
+    std::size_t slice_size_;
     strided_layout layout_;
     T const* data_;
-    named_here here_;
-    std::size_t most_ = 0;
-    std::size_t at_once_ = 1; ///< the number of tuples of a round
-    std::vector<std::size_t> firsts_{}, next_{}, requested_{}, positions_{}, named_{};
+    local_slices here_;
+    std::size_t max_count_ = 0;
+    std::size_t tuples_per_round_ = 1; ///< the number of tuples of a round
+    std::vector<std::size_t> firsts_{}, next_{}, requested_{}, positions_{}, sent_slices_{};
     xt::xtensor<T, 1> received_{}, replied_{};
 };
 

@@ -10,104 +10,18 @@
 #include <span>
 #include <vector>
 
-#include <xloom/detail/indexed/checked_indices.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Updates that a rank has received, as a call of ScatterND on its part of data.
-template <class T>
-class received_updates : public row_major_updates {
-public:
-    static constexpr bool is_broadcast = false;
-
-    received_updates(shape const& data, std::size_t width, scatter_rules const& options)
-        : data_(data), width_(width), options_(options), here_(shape(data.begin(), data.begin() + width))
-    {
-        options_.bounds = bounds::assume;
-        options_.sorted = true; // so that several threads need no memory to divide them
-    }
-
-    void reserve(std::size_t count) { here_.reserve(count); }
-    /// Returns the number of bytes that an update takes in buffers.
-    std::size_t bytes() const
-    {
-        return (1 + here_.integers()) * sizeof(std::size_t) + slice_size() * sizeof(T);
-    }
-    /// Takes updates of these slices, which are in row-major order. Both must outlive their use.
-    void assign(std::span<std::size_t const> slices, T const* updates)
-    {
-        here_.assign(slices);
-        count_ = slices.size();
-        updates_ = updates;
-    }
-
-    scatter_rules const& options() const { return options_; }
-    std::size_t slices() const { return element_count(shape(data_.begin(), data_.begin() + width_)); }
-    std::size_t slice_size() const { return element_count(shape(data_.begin() + width_, data_.end())); }
-    bool is_empty() const { return count_ == 0 || slice_size() == 0 || slices() == 0; }
-    std::size_t first_slice_axis() const { return width_; }
-    T const* updates() const { return updates_; }
-
-    kernel::index_tuples<std::size_t> tuples(strides const& steps) const { return here_.tuples(steps); }
-    kernel::offset_reader reader(kernel::index_tuples<std::size_t> const& tuples, strides const&) const
-    {
-        return {tuples, bounds::assume};
-    }
-
-private:
-    shape data_;
-    std::size_t width_;
-    scatter_rules options_;
-    named_here here_;
-    std::size_t count_ = 0;
-    T const* updates_ = nullptr;
-};
-
-/// Applies received updates to this rank's part of data, in as many steps as they come.
-template <class Sum, tensor Data, class Reduce>
-class rank_updates {
-    using T = item_t<Data>;
-
-public:
-    rank_updates(received_updates<T> const& call, Data& data, Reduce& reduce) : data_(data), reduce_(reduce)
-    {
-        kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
-        if (!std::is_same_v<T, Sum> || needs_tracking(rule, replaces(reduce)))
-            tracked_.emplace(call, data, rule);
-    }
-
-    template <class Policy>
-    void apply(received_updates<T> const& call, Policy const& policy)
-    {
-        if (call.is_empty())
-            return;
-        if (tracked_)
-            tracked_->apply(call, reduce_, policy);
-        else
-            run_untracked(call, data_, reduce_, policy);
-    }
-    template <class Policy>
-    void finish(Policy const& policy)
-    {
-        if (tracked_)
-            tracked_->finish(policy);
-    }
-
-private:
-    Data& data_;
-    Reduce& reduce_;
-    std::optional<tracked_scatter<Sum, Data>> tracked_{};
-};
-
-/// The updates of one rank that wait for their turn, by slice.
+/// The updates of one rank, by slice, that are buffered until those of lower ranks are applied.
 struct waiting_updates {
-    std::size_t begin = 0;   ///< where they are in the buffer
-    std::size_t room = 0;    ///< for how many
-    std::size_t filled = 0;  ///< how many are there
-    std::size_t to_come = 0; ///< how many are not yet sent
+    std::size_t begin = 0;   ///< their position in the buffer
+    std::size_t room = 0;    ///< the number that the buffer has room for
+    std::size_t filled = 0;  ///< the number received
+    std::size_t to_come = 0; ///< the number not yet sent
 };
 
 /// The exchange of updates. Each owner has room for some updates of each rank, and applies what is there in
@@ -125,12 +39,13 @@ public:
         : tuples_(tuples), updates_(updates), slice_size_(slice_size)
     {}
 
-    /// Allocates buffers for what other ranks send.
-    void allocate(
-        std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, received_updates<T>& call)
+    /// Allocates buffers for what other ranks send, also in `here`, which applies it.
+    void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, local_slices& here)
     {
-        std::size_t const capacity = buffer_bytes / 2 / call.bytes();
-        std::size_t all = 0, senders = 0, most = 0;
+        std::size_t const update_bytes =
+            (1 + here.integers()) * sizeof(std::size_t) + slice_size_ * sizeof(T);
+        std::size_t const capacity = buffer_bytes / 2 / update_bytes;
+        std::size_t all = 0, senders = 0, max_sent = 0;
         for (std::size_t const count : incoming) {
             all += count;
             senders += count != 0 ? 1 : 0;
@@ -143,14 +58,14 @@ public:
             waiting_[rank] = {room_, room, 0, incoming[rank]};
             room_ += room;
             to_send_[rank] = tuples_.of(rank);
-            most = (std::max)(most, to_send_[rank].size());
+            max_sent = (std::max)(max_sent, to_send_[rank].size());
         }
-        std::size_t const sent = (std::min)(most, std::max<std::size_t>(capacity, 1));
+        std::size_t const sent = (std::min)(max_sent, std::max<std::size_t>(capacity, 1));
         slices_.resize(room_);
         values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);
         sent_values_ = std::make_unique_for_overwrite<T[]>(sent * slice_size_);
-        call.reserve(room_);
+        here.reserve(room_);
     }
 
     /// Exchanges all updates. apply(slices, values) is called for those that can be applied.
@@ -257,6 +172,58 @@ private:
     std::vector<std::span<owned_tuple const>> to_send_{};
     std::vector<std::size_t> slices_{}, sent_slices_{};
     std::unique_ptr<T[]> values_{}, sent_values_{};
+};
+
+/// Applies received updates to this rank's part of data, in as many rounds as they come. The constructor
+/// allocates all memory, that of the exchange too.
+template <class Sum, class T, class Reduce>
+class rank_updates {
+public:
+    rank_updates(strided_items<T> const& data, std::size_t width, scatter_rules const& options,
+        std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, update_exchange<T>& exchange,
+        Reduce& reduce)
+        : data_(data),
+          slice_(data.layout.dims.begin() + width, data.layout.dims.end()),
+          options_(options),
+          here_(shape(data.layout.dims.begin(), data.layout.dims.begin() + width)),
+          reduce_(reduce)
+    {
+        options_.bounds = bounds::assume;
+        options_.sorted = true; // so that several threads need no memory to divide them
+        exchange.allocate(incoming, buffer_bytes, here_);
+        kernel::count_rule const rule = count_rule_of(options, replaces(reduce));
+        if (!std::is_same_v<T, Sum> || needs_counts(rule, replaces(reduce)))
+            counted_.emplace(data, here_.slices(), rule);
+    }
+
+    /// Applies updates of these slices, which are in row-major order.
+    template <class Policy>
+    void apply(std::span<std::size_t const> slices, T const* updates, Policy const& policy)
+    {
+        if (slices.empty() || element_count(data_.layout.dims) == 0)
+            return;
+        here_.assign(slices);
+        auto const values = row_major_updates(updates, slice_);
+        if (counted_)
+            counted_->apply(
+                here_.in(row_major_layout(data_.layout.dims)).read, values, options_, reduce_, policy);
+        else
+            detail::run_uncounted(here_.in(data_.layout), values, options_, data_.first, reduce_, policy);
+    }
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        if (counted_)
+            counted_->finish(policy);
+    }
+
+private:
+    strided_items<T> data_;
+    shape slice_;
+    scatter_rules options_;
+    local_slices here_;
+    Reduce& reduce_;
+    std::optional<counted_scatter<Sum, T>> counted_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -81,13 +81,14 @@ constexpr reduction kind_of([[maybe_unused]] Reduce const& reduce)
         return reduction::none;
 }
 
-/// Returns the rules with the reduction that the argument names at run time.
-template <class Reduce>
-scatter_rules rules_with([[maybe_unused]] Reduce const& reduce, scatter_rules rules)
+/// Returns the options of a scatter with the reduction, if it is chosen at run time.
+template <class Reduce, class Options>
+constexpr scatter_rules rules_with([[maybe_unused]] Reduce const& reduce, Options const& options)
 {
     if constexpr (is_runtime<Reduce>)
-        rules.reduction = reduce;
-    return rules;
+        return rules_of(options, reduce);
+    else
+        return rules_of(options);
 }
 
 /// Requires that the options are valid for the element type and for a callable reduction.

@@ -9,7 +9,7 @@
 #include <xloom/detail/core/differentiable.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
-#include <xloom/detail/indexed/updates_operand.hpp>
+#include <xloom/detail/tensor/broadcast.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -75,6 +75,11 @@ struct output_of_items {
         return is_valid;
     }
 };
+
+/// True if updates are a number that is broadcast, and data has items of another type T.
+template <class Updates, class T>
+inline constexpr bool is_converted = is_broadcast<Updates> && builtin_number<unmarked_t<Updates>> &&
+                                     number<T> && !std::is_same_v<unmarked_t<Updates>, T>;
 
 /// Requires updates with items of data's type, or a number that is broadcast.
 template <class Data, class Updates>

@@ -1,14 +1,17 @@
 #pragma once
-// The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
+// The execution of a scatter: which loop, how many threads, and whether the updates of slices are counted.
+
+#include <optional>
+#include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
-#include <xloom/detail/indexed/scatter_call.hpp>
+#include <xloom/detail/indexed/slice_index.hpp>
+#include <xloom/detail/indexed/updates.hpp>
 #include <xloom/detail/kernel/owned_updates.hpp>
 #include <xloom/detail/kernel/scatter_nd.hpp>
-#include <xloom/detail/kernel/tracked_slices.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -124,14 +127,15 @@ void apply_pieces(kernel::offset_reader const& read, T* data, Values const& valu
     });
 }
 
-/// Returns the tracking of slices that the options require.
-inline kernel::tracking tracking_of(scatter_rules const& options, bool replaces)
+/// Returns the rule by which the options count updates.
+inline kernel::count_rule count_rule_of(scatter_rules const& options, bool replaces)
 {
     return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
         options.reduction == reduction::mean};
 }
 
-constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
+/// True if the updates of each slice must be counted, from one to the next.
+constexpr bool needs_counts(kernel::count_rule const& rule, bool replaces)
 {
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
@@ -150,31 +154,25 @@ void with_sum_type(scatter_rules const& options, Reduce& reduce, F const& f)
     f(std::type_identity<T>(), reduce);
 }
 
-/// Tracked slices of data, to which updates are applied once or several times. They must be contiguous: data
-/// of another layout is copied, and copied back by finish().
-template <class Sum, tensor Data>
-class tracked_scatter {
-    using T = item_t<Data>;
-
+/// Slices of data with a count of their updates, which are applied once or several times. They must be
+/// contiguous: data of another layout is copied, and copied back by finish().
+template <class Sum, class T>
+class counted_scatter {
 public:
-    template <class Call>
-    tracked_scatter(Call const& call, Data& data, kernel::tracking const& rule)
+    counted_scatter(strided_items<T> const& data, std::size_t slices, kernel::count_rule const& rule)
         : data_(data),
-          layout_(detail::layout_of(data)),
           copy_(copy_unless_row_major()),
-          items_(copy_ ? copy_->data() : enable_tensor<Data>::data(data)),
-          slice_size_(call.slice_size()),
-          slices_(items_, call.slices(), slice_size_, rule)
+          items_(copy_ ? copy_->data() : data.first),
+          slice_size_(slices == 0 ? 0 : element_count(data.layout.dims) / slices),
+          slices_(items_, slices, slice_size_, rule)
     {}
 
-    /// Applies the updates of a call on data of this shape.
-    template <class Call, class Reduce, class Policy>
-    void apply(Call const& call, Reduce& reduce, Policy const& policy)
+    /// Applies updates to the slices at the offsets of `read` in contiguous data.
+    template <class Values, class Reduce, class Policy>
+    void apply(kernel::offset_reader const& read, update_values<Values> const& updates,
+        scatter_rules const& options, Reduce& reduce, Policy const& policy)
     {
-        strides const steps = row_major_strides(layout_.dims);
-        auto const tuples = call.tuples(steps);
-        kernel::offset_reader const read = call.reader(tuples, steps);
-        update_runner(read, call.options(), slice_size_, policy)(items_, call.updates(), slices_, reduce);
+        update_runner(read, options, slice_size_, policy)(items_, updates.values, slices_, reduce);
     }
 
     template <class Policy>
@@ -186,86 +184,66 @@ public:
                 begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
         });
         if (copy_)
-            unpack_items(*copy_, enable_tensor<Data>::data(data_), layout_);
+            unpack_items(*copy_, data_.first, data_.layout);
     }
 
 private:
     std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
     {
         std::optional<xt::xtensor<T, 1>> copy;
-        if (!is_row_major(layout_))
-            copy.emplace(pack_items<T>(enable_tensor<Data>::data(data_), layout_));
+        if (!is_row_major(data_.layout))
+            copy.emplace(pack_items<T>(data_.first, data_.layout));
         return copy;
     }
 
-    Data& data_;
-    strided_layout layout_;
+    strided_items<T> data_;
     std::optional<xt::xtensor<T, 1>> copy_;
     T* items_;
     std::size_t slice_size_;
-    kernel::tracked_slices<T, Sum> slices_;
+    kernel::slice_counts<T, Sum> slices_;
 };
 
-/// Applies updates to tracked slices.
-template <class Sum, class Call, tensor Data, class Reduce, class Policy>
-void run_tracked(
-    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+/// Applies updates, which need not be counted, to slices in memory from `data` on. Returns false if an index
+/// is out of range.
+template <class T, class Values, class Reduce, class Policy>
+bool run_uncounted(slices_in_memory const& slices, update_values<Values> const& updates,
+    scatter_rules const& options, T* data, Reduce& reduce, Policy const& policy)
 {
-    tracked_scatter<Sum, Data> tracked(call, data, rule);
-    tracked.apply(call, reduce, policy);
-    tracked.finish(policy);
-}
-
-/// Applies updates to data of any layout. Calls begin() once all memory is allocated, before anything is
-/// written. Returns false if an index is out of range.
-template <class Call, tensor Data, class Reduce, class Policy, class Begin>
-bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy, Begin const& begin)
-{
-    auto* const items = enable_tensor<Data>::data(data);
-    strided_layout const layout = detail::layout_of(data);
-    auto const tuples = call.tuples(layout.strides);
-    kernel::offset_reader const read = call.reader(tuples, layout.strides);
-    std::size_t const size = call.slice_size(), axis = call.first_slice_axis();
-    strided_layout const slice{shape(layout.dims.begin() + axis, layout.dims.end()),
-        strides(layout.strides.begin() + axis, layout.strides.end())};
-
-    bool const is_contiguous = is_row_major(slice) && call.has_contiguous_updates();
-    std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_contiguous && can_cut_slices(size, pieces)) {
-        begin();
-        apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+    std::size_t const size = slices.slice_size();
+    bool const are_contiguous = is_row_major(slices.slice) && updates.are_contiguous;
+    std::size_t const pieces = parts_for(policy, slices.read.count() * size);
+    if (are_contiguous && can_cut_slices(size, pieces)) {
+        detail::apply_pieces(slices.read, data, updates.values, size, reduce, policy, pieces);
         return true;
     }
-
-    update_runner run(read, call.options(), size, policy);
-    begin();
-    if (is_contiguous)
-        return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
-    return run(items, call.updates(),
-        kernel::strided_slices{{slice.dims, call.update_strides(slice.dims), slice.strides}, size}, reduce);
-}
-template <class Call, tensor Data, class Reduce, class Policy>
-bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
-{
-    return detail::run_untracked(call, data, reduce, policy, [] {});
+    update_runner run(slices.read, options, size, policy);
+    if (are_contiguous)
+        return run(data, updates.values, kernel::contiguous_slices{size, size}, reduce);
+    return run(data, updates.values,
+        kernel::strided_slices{{slices.slice.dims, updates.of_items, slices.slice.strides}, size}, reduce);
 }
 
-/// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
-/// operand shares.
-template <class Call, tensor Data, class Reduce, class Policy>
-void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+/// Applies updates to the slices of `data` at an index. Requires the shape that the index was checked with,
+/// and memory that no other operand shares.
+///
+/// Errors    index_error, with index_check::by_block.
+template <class Index, class Values, class T, class Reduce, class Policy>
+void run_scatter(slice_index<Index> const& index, update_values<Values> const& updates,
+    scatter_rules const& options, strided_items<T> const& data, Reduce& reduce, Policy const& policy)
 {
-    using T = item_t<Data>;
-    if (call.is_empty())
-        return;
-    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
-    with_sum_type<T>(call.options(), reduce, [&]<class Sum>(std::type_identity<Sum>, auto& combine) {
-        if constexpr (!std::is_same_v<Sum, T>)
-            run_tracked<Sum>(call, data, rule, combine, policy);
-        else if (needs_tracking(rule, replaces(reduce)))
-            run_tracked<T>(call, data, rule, combine, policy);
-        else
-            run_untracked(call, data, combine, policy);
+    if (index.is_empty())
+        return index.require_checked();
+    kernel::count_rule const rule = count_rule_of(options, replaces(reduce));
+    with_sum_type<T>(options, reduce, [&]<class Sum>(std::type_identity<Sum>, auto& combine) {
+        if (!std::is_same_v<Sum, T> || needs_counts(rule, replaces(reduce))) {
+            counted_scatter<Sum, T> counted(data, index.slices(), rule);
+            slices_in_memory const slices = index.in(row_major_layout(data.layout.dims));
+            counted.apply(slices.read, updates, options, combine, policy);
+            counted.finish(policy);
+        } else if constexpr (std::is_same_v<Sum, T>) {
+            if (!detail::run_uncounted(index.in(data.layout), updates, options, data.first, combine, policy))
+                index.require_checked();
+        }
     });
 }
 

@@ -73,8 +73,8 @@ struct effective_updates {
     }
 };
 
-/// The updates that a reader of slice positions names, with their numbers if it reads backward.
-struct named_updates {
+/// The updates that a reader of slice positions reads, with their numbers if it reads backward.
+struct indexed_updates {
     offset_reader const& read;
     std::size_t from;
     std::size_t to;
@@ -85,7 +85,7 @@ struct named_updates {
     void for_each(F const& f) const
     {
         std::size_t const last = read.count() - 1;
-        for_each_named(read, from, to, [&](std::ptrdiff_t slice, std::size_t number) {
+        for_each_indexed(read, from, to, [&](std::ptrdiff_t slice, std::size_t number) {
             f(slice, is_backward ? last - number : number);
         });
     }
@@ -94,7 +94,7 @@ struct named_updates {
 /// Inserts the slices of updates `from` .. `to` - 1 that are not dropped. Allocates nothing.
 inline void insert_slices(offset_reader const& read, std::size_t from, std::size_t to, slice_set& set)
 {
-    for_each_named(read, from, to,
+    for_each_indexed(read, from, to,
         [&](std::ptrdiff_t slice, std::size_t) { set.insert(static_cast<std::size_t>(slice)); });
 }
 
@@ -113,9 +113,9 @@ void copy_except(
         return;
     }
     for (std::size_t begin = from; begin < to;) {
-        constexpr std::size_t step = slice_set::slices_per_word;
-        std::size_t const first = begin % step, count = (std::min)(step - first, to - begin);
-        slice_set::word const bits = set.at(begin / step) >> first;
+        constexpr std::size_t bits_of_word = slice_set::slices_per_word;
+        std::size_t const first = begin % bits_of_word, count = (std::min)(bits_of_word - first, to - begin);
+        slice_set::word const bits = set.at(begin / bits_of_word) >> first;
         for (std::size_t i = 0; i < count; ++i)
             output[begin + i] = (bits >> i & 1) != 0 ? T{} : ct[begin + i];
         begin += count;

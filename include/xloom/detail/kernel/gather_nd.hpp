@@ -78,8 +78,9 @@ bool gather_items(index_tuples<Index> const& indices, position_offsets const& po
     std::size_t const block = rule == bounds::check ? tuning::offsets_per_block : to - from;
     for (std::size_t first = from; first < to; first += block) {
         std::size_t const size = (std::min)(block, to - first);
-        index_signs const signs =
-            rule == bounds::check ? kernel::signs_of(indices, first, size) : indices.signs;
+        index_signs const signs = rule == bounds::check
+                                      ? kernel::signs_of(indices.first + first, size, indices.axes.dims)
+                                      : indices.signs;
         if (signs == index_signs::out_of_range)
             return false;
         Index const* at = indices.first + first;

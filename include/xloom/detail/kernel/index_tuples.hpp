@@ -22,8 +22,7 @@ template <std::integral Index>
 struct index_tuples {
     Index const* first = nullptr;
     std::size_t count = 0;
-    strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
-    std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
+    strided_layout axes{}; ///< the length and the stride of each axis; offsets have the unit of strides
     index_signs signs = index_signs::any;
 
     std::size_t width() const { return axes.dims.size(); }
@@ -74,16 +73,16 @@ index_signs signs_of(Index const* indices, std::size_t count, std::size_t width,
 
 } // namespace detail
 
-/// Returns what is known of the indices of `count` tuples, beginning at position `from`. Cost: one pass over
-/// the indices for each axis.
+/// Returns what is known of the indices of `count` contiguous tuples into axes of these lengths. Cost: one
+/// pass over the indices for each axis.
 template <std::integral Index>
-index_signs signs_of(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+index_signs signs_of(Index const* tuples, std::size_t count, shape const& lengths)
 {
-    std::size_t const width = tuples.width();
+    std::size_t const width = lengths.size();
     index_signs found = index_signs::nonnegative;
     for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
-        Index const* const indices = tuples.first + from * width + axis;
-        std::size_t const length = tuples.axes.dims[axis];
+        Index const* const indices = tuples + axis;
+        std::size_t const length = lengths[axis];
         index_signs const signs = width == 1   ? detail::signs_of<1>(indices, count, width, length)
                                   : width == 2 ? detail::signs_of<2>(indices, count, width, length)
                                                : detail::signs_of<0>(indices, count, width, length);
@@ -94,18 +93,11 @@ index_signs signs_of(index_tuples<Index> const& tuples, std::size_t from, std::s
     return found;
 }
 
-/// True if every index of `count` tuples, beginning at position `from`, is within its axis.
+/// True if every index of `count` contiguous tuples is within its axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
+bool are_in_range(Index const* tuples, std::size_t count, shape const& lengths)
 {
-    return kernel::signs_of(tuples, from, count) != index_signs::out_of_range;
-}
-
-/// True if every index of all tuples is within its axis.
-template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples)
-{
-    return kernel::are_in_range(tuples, 0, tuples.count);
+    return kernel::signs_of(tuples, count, lengths) != index_signs::out_of_range;
 }
 
 /// The offset of a dropped tuple.
@@ -119,7 +111,7 @@ public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
     {
         std::copy_n(axes.dims.begin(), width(), lengths_.begin());
-        std::copy_n(axes.strides.begin(), width(), steps_.begin());
+        std::copy_n(axes.strides.begin(), width(), strides_.begin());
     }
 
     std::size_t width() const { return Width == 0 ? width_ : Width; }
@@ -131,7 +123,7 @@ public:
         bool is_inside = true;
         for (std::size_t axis = 0; axis < width(); ++axis) {
             std::size_t const length = lengths_[axis];
-            offset += from_front(tuple[axis], length) * steps_[axis];
+            offset += from_front(tuple[axis], length) * strides_[axis];
             if constexpr (Bounds == bounds::drop)
                 is_inside = is_inside & is_index(tuple[axis], length);
         }
@@ -151,22 +143,22 @@ private:
     }
 
     std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
-    std::array<std::ptrdiff_t, Width == 0 ? max_rank : Width> steps_{};
+    std::array<std::ptrdiff_t, Width == 0 ? max_rank : Width> strides_{};
     std::size_t width_;
 };
 
-/// Calls f with the tuple_offset for these tuples. Widths 1 and 2, the most frequent, are compile-time
-/// constants.
-template <bounds Bounds = bounds::assume, std::integral Index, class F>
-void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
+/// Calls f with the tuple_offset for tuples of indices into `axes`. Widths 1 and 2, the most frequent, are
+/// compile-time constants.
+template <bounds Bounds, class F>
+void with_tuple_offset(strided_layout const& axes, F const& f)
 {
-    switch (tuples.width()) {
+    switch (axes.dims.size()) {
     case 1:
-        return f(tuple_offset<1, Bounds>(tuples.axes));
+        return f(tuple_offset<1, Bounds>(axes));
     case 2:
-        return f(tuple_offset<2, Bounds>(tuples.axes));
+        return f(tuple_offset<2, Bounds>(axes));
     default:
-        return f(tuple_offset<0, Bounds>(tuples.axes));
+        return f(tuple_offset<0, Bounds>(axes));
     }
 }
 

@@ -41,21 +41,21 @@ public:
     /// True if all positions of a row of for_each_row have one offset.
     bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
 
-    /// Calls f(base, step, size) for each row of `count` consecutive positions, the first of which is
-    /// `first`: the offsets of its positions are base, base + step, and so on.
+    /// Calls f(base, stride, size) for each row of `count` consecutive positions, the first of which is
+    /// `first`: the offsets of its positions are base, base + stride, and so on.
     template <class F>
     void for_each_row(std::size_t first, std::size_t count, F&& f) const
     {
         if (dims_.empty())
             return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
         std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const step = strides_[last];
+        std::ptrdiff_t const stride = strides_[last];
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
         while (true) {
             std::size_t const size = (std::min)(length - column, count);
-            f(base + static_cast<std::ptrdiff_t>(column) * step, step, size);
+            f(base + static_cast<std::ptrdiff_t>(column) * stride, stride, size);
             count -= size;
             if (count == 0)
                 return;
@@ -72,8 +72,8 @@ public:
             return;
         if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
             return add_to_short_rows(offsets, first, count);
-        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t size) {
-            add_to_row(offsets, base, step, size);
+        for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t stride, std::size_t size) {
+            add_to_row(offsets, base, stride, size);
             offsets += size;
         });
     }
@@ -149,9 +149,9 @@ private:
     }
 
     static void add_to_row(
-        std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count)
+        std::ptrdiff_t* offsets, std::ptrdiff_t base, std::ptrdiff_t stride, std::size_t count)
     {
-        for (std::size_t i = 0; i < count; ++i, base += step)
+        for (std::size_t i = 0; i < count; ++i, base += stride)
             offsets[i] = offsets[i] == dropped_offset ? dropped_offset : offsets[i] + base;
     }
 
@@ -170,43 +170,45 @@ void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t c
         offsets[i] = offset_of(tuple);
 }
 
-template <bounds Bounds, std::integral Index>
-bool read_offsets(
-    index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+/// Writes the offsets of `count` contiguous tuples. Returns false and writes nothing if the rule is
+/// bounds::check and one of their indices is out of range.
+template <std::integral Index>
+bool read_offsets(void const* tuples, std::size_t from, std::size_t count, strided_layout const& axes,
+    bounds rule, std::ptrdiff_t* offsets)
 {
-    with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
-        read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
-    });
+    auto const* const first = static_cast<Index const*>(tuples) + from * axes.dims.size();
+    auto const read = [&](auto const& offset_of) { read_offsets(offset_of, first, count, offsets); };
+    switch (rule) {
+    case bounds::drop:
+        with_tuple_offset<bounds::drop>(axes, read);
+        return true;
+    case bounds::clip:
+        with_tuple_offset<bounds::clip>(axes, read);
+        return true;
+    case bounds::check:
+        if (!kernel::are_in_range(first, count, axes.dims))
+            return false;
+        break;
+    case bounds::assume:
+        break;
+    }
+    with_tuple_offset<bounds::assume>(axes, read);
     return true;
 }
 
 } // namespace detail
 
-/// A reader of the offsets of index tuples.
+/// A reader of the offsets of index tuples, which must outlive it.
 class offset_reader {
 public:
-    /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
+    /// Requires, with bounds::assume, that every index is within its axis.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, position_offsets const& positions = {})
         : positions_(positions),
-          tuples_(&tuples),
+          axes_(tuples.axes),
+          tuples_(tuples.first),
           count_(tuples.count),
-          read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
-              auto const& all = *static_cast<index_tuples<Index> const*>(t);
-              switch (r) {
-              case bounds::drop:
-                  return detail::read_offsets<bounds::drop>(all, from, count, offsets);
-              case bounds::clip:
-                  return detail::read_offsets<bounds::clip>(all, from, count, offsets);
-              case bounds::check:
-                  if (!kernel::are_in_range(all, from, count))
-                      return false;
-                  break;
-              case bounds::assume:
-                  break;
-              }
-              return detail::read_offsets<bounds::assume>(all, from, count, offsets);
-          }),
+          read_(detail::read_offsets<Index>),
           rule_(rule)
     {}
 
@@ -226,7 +228,7 @@ public:
     bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
-        if (!read_(tuples_, rule_, first, count, offsets))
+        if (!read_(tuples_, first, count, axes_, rule_, offsets))
             return false;
         positions_.add_to(offsets, first, count);
         if (is_backward_)
@@ -236,9 +238,10 @@ public:
 
 private:
     position_offsets positions_;
+    strided_layout axes_;
     void const* tuples_;
     std::size_t count_;
-    bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bool (*read_)(void const*, std::size_t, std::size_t, strided_layout const&, bounds, std::ptrdiff_t*);
     bounds rule_;
     bool is_backward_ = false;
 };
@@ -291,7 +294,7 @@ private:
 
 /// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
 template <class F>
-void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
+void for_each_indexed(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
@@ -342,13 +345,13 @@ namespace detail {
 /// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
 inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
-    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
+    std::vector<std::size_t> indexed(slices); // the position of its tuple, counted from 1; 0: none
     for (std::size_t i = 0; i < read.count(); ++i) {
         std::ptrdiff_t offset;
         read(i, 1, &offset);
         if (offset == dropped_offset)
             continue;
-        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
+        std::size_t& earlier = indexed[static_cast<std::size_t>(offset)];
         if (earlier != 0)
             return tuple_pair{earlier - 1, i};
         earlier = i + 1;
@@ -359,15 +362,15 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
 /// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
 inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
 {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
-    named.reserve(read.count());
-    for_each_named(read, 0, read.count(),
-        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
-    std::sort(named.begin(), named.end());
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> indexed; // offset and position
+    indexed.reserve(read.count());
+    for_each_indexed(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { indexed.emplace_back(offset, number); });
+    std::sort(indexed.begin(), indexed.end());
     std::optional<tuple_pair> first;
-    for (std::size_t i = 1; i < named.size(); ++i)
-        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
-            first = tuple_pair{named[i - 1].second, named[i].second};
+    for (std::size_t i = 1; i < indexed.size(); ++i)
+        if (indexed[i - 1].first == indexed[i].first && (!first || indexed[i].second < first->later))
+            first = tuple_pair{indexed[i - 1].second, indexed[i].second};
     return first;
 }
 

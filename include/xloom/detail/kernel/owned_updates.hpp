@@ -76,18 +76,18 @@ private:
     /// Assigns consecutive groups to each owner until the owners so far have their parts of the sum.
     void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
     {
-        std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
+        std::size_t owner = 0, taken = 0, of_owner = 0, largest = 0;
         for (std::size_t group = 0; group < groups; ++group) {
             owner_of_[group] = owner;
             taken += sizes[group];
             of_owner += sizes[group];
-            most = (std::max)(most, of_owner);
+            largest = (std::max)(largest, of_owner);
             if (owner + 1 < owners_ && taken * owners_ >= sum * (owner + 1)) {
                 ++owner;
                 of_owner = 0;
             }
         }
-        load_ = static_cast<double>(most) / static_cast<double>(sum);
+        load_ = static_cast<double>(largest) / static_cast<double>(sum);
     }
 
     std::size_t owners_;
@@ -100,7 +100,7 @@ private:
 class sorted_share {
 public:
     /// The maximum number of updates in a share, which then fits in a core's L2 cache.
-    static constexpr std::size_t most = tuning::updates_per_share;
+    static constexpr std::size_t max_size = tuning::updates_per_share;
 
     sorted_share(std::size_t size, std::size_t owners)
         : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
@@ -110,13 +110,13 @@ public:
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
-        for_each_named(
+        for_each_indexed(
             read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
         // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
-        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
+        for_each_indexed(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
             updates_[ends_[owner_of(offset)]++] = {offset, number};
         });
     }
@@ -139,7 +139,7 @@ private:
 class owned_rounds {
 public:
     owned_rounds(offset_reader const& read, slice_owners const& owner_of)
-        : size_((std::min)(sorted_share::most, read.count() / owner_of.count() + 1))
+        : size_((std::min)(sorted_share::max_size, read.count() / owner_of.count() + 1))
     {
         shares_.reserve(owner_of.count());
         for (std::size_t share = 0; share < owner_of.count(); ++share)

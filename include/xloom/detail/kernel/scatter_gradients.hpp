@@ -156,13 +156,13 @@ void take_tied(T const* old, T const* results, T const* parts, std::size_t from,
     }
 }
 
-/// Writes, for items `from` .. `to` - 1, zero where `named` is not 0, otherwise ct. `output` may be `ct`.
-template <class T, class Named>
-void take_unnamed(Named const* named, T const* ct, std::size_t from, std::size_t to, T* output)
+/// Writes, for items `from` .. `to` - 1, zero where `indexed` is not 0, otherwise ct. `output` may be `ct`.
+template <class T, class Indexed>
+void take_unindexed(Indexed const* indexed, T const* ct, std::size_t from, std::size_t to, T* output)
 {
     for (std::size_t i = from; i < to; ++i) {
         T const value = ct[i];
-        output[i] = named[i] != 0 ? T{} : value;
+        output[i] = indexed[i] != 0 ? T{} : value;
     }
 }
 

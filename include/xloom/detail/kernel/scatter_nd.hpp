@@ -1,8 +1,11 @@
 #pragma once
-// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
+// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order, and counts
+// of the updates of each slice where its first one is special.
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <xloom/detail/kernel/broadcast_updates.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
@@ -12,17 +15,17 @@
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
-/// of `step` elements, or are broadcast.
+/// of `stride` elements, or are broadcast.
 struct contiguous_slices {
     std::size_t size;
-    std::size_t step;
+    std::size_t stride;
 
     /// Applies all updates. `updates.for_each(f)` calls f(offset of the slice in data, position of the
     /// update).
     template <class Updates, class T, class Reduce>
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        switch (size == step ? size : 0) {
+        switch (size == stride ? size : 0) {
         case 1:
             return apply<1>(updates, data, values, reduce);
         case 2:
@@ -32,7 +35,7 @@ struct contiguous_slices {
         case 4:
             return apply<4>(updates, data, values, reduce);
         default:
-            updates.for_each([&, count = size, distance = step](std::ptrdiff_t offset, std::size_t number) {
+            updates.for_each([&, count = size, distance = stride](std::ptrdiff_t offset, std::size_t number) {
                 T* __restrict const slice = data + offset;
                 T const* __restrict const update = values + number * distance;
                 for (std::size_t i = 0; i < count; ++i)
@@ -114,14 +117,98 @@ private:
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
+/// The rule by which updates of a slice are combined, if it depends on their count.
+struct count_rule {
+    bool only_first = false;  ///< later updates are ignored
+    bool include_self = true; ///< the existing value counts as an update
+    bool is_mean = false;     ///< the sum is divided by the number of values combined
+};
+
+/// The update counts of contiguous slices of `size` items in `data`, and accumulators of type `Sum`, the
+/// computation type. Used as `slices` of kernel::scatter_nd, after which finish() writes the results. Threads
+/// may update distinct slices concurrently. Cost: a count for each slice and, if Sum is not T, a Sum for each
+/// item of data.
+template <class T, class Sum>
+class slice_counts {
+public:
+    slice_counts(T* data, std::size_t slices, std::size_t size, count_rule const& rule)
+        : data_(data), size_(size), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * size : 0)
+    {}
+
+    /// Applies all updates; `values` is a T const* or broadcast_updates<T>.
+    template <class Updates, class Values, class Reduce>
+    void operator()(Updates const& updates, T* data, Values const& values, Reduce& reduce) const
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            apply(static_cast<std::size_t>(offset), data + offset, kernel::items_of(values, number, size_),
+                reduce);
+        });
+    }
+
+    std::size_t slices() const { return counts_.size(); }
+
+    /// Writes the results of slices `from` .. `to` - 1. `divide(sum, count)` returns the mean, for types that
+    /// have one.
+    template <class Divide>
+    void finish(std::size_t from, std::size_t to, Divide const& divide) const
+    {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            if (counts_[slice] == 0)
+                continue;
+            std::size_t const count = counts_[slice] + (rule_.include_self ? 1 : 0);
+            for (std::size_t i = slice * size_; i < (slice + 1) * size_; ++i) {
+                if constexpr (std::is_invocable_v<Divide const&, Sum const&, std::size_t>)
+                    if (rule_.is_mean)
+                        sum_of(i) = divide(sum_of(i), count);
+                if constexpr (keeps_sums)
+                    data_[i] = static_cast<T>(sum_of(i));
+            }
+        }
+    }
+
+private:
+    static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    template <class Update, class Reduce>
+    void apply(std::size_t at, T* old, Update const& update, Reduce& reduce) const
+    {
+        std::size_t const earlier = counts_[at / size_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < size_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
+
+    Sum& sum_of(std::size_t i) const
+    {
+        if constexpr (keeps_sums)
+            return sums_[i];
+        else
+            return data_[i];
+    }
+
+    T* data_;
+    std::size_t size_;
+    count_rule rule_;
+    std::vector<std::size_t> mutable counts_;
+    std::vector<Sum> mutable sums_;
+};
+
+/// Applies updates `from` .. `to` - 1, of `size` elements each, to the slices of `data` at the offsets of
 /// `read`. `values` is a T const* or broadcast_updates<T>. Returns false if an index is out of range, before
 /// its block of updates is applied. Allocates nothing.
 template <class T, class Values, class Slices, class Reduce>
 bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, Values const& values,
-    std::size_t step, Slices const& slices, Reduce& reduce)
+    std::size_t size, Slices const& slices, Reduce& reduce)
 {
-    return kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
+    return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }

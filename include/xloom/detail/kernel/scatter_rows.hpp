@@ -22,7 +22,7 @@ public:
           numbers_(ends_.get() + slices)
     {
         std::fill_n(ends_.get(), slices, std::size_t{0});
-        for_each_named(read, 0, read.count(),
+        for_each_indexed(read, 0, read.count(),
             [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
         for (std::size_t slice = 0; slice < slices; ++slice) {
             std::size_t const count = ends_[slice];
@@ -30,7 +30,7 @@ public:
             count_ += count;
         }
         // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
-        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+        for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
             numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
         });
     }

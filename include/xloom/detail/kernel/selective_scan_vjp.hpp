@@ -101,7 +101,8 @@ public:
                 step_back(t, t - begin, sums);
             end = begin;
         }
-        channels_.store_states(record_.carried(), of_.ct_initial_state);
+        for (std::size_t s = 0; s < states; ++s)
+            add(load_batch(record_.carried(s)), of_.ct_initial_state.transposed(), s);
         for (std::size_t s = 0; s < states; ++s)
             store_batch(sums.ct_A + s * sums.channels + column, load_batch(record_.ct_A(s)));
         store_batch(sums.ct_D + column, d_D_);
@@ -146,10 +147,11 @@ private:
         return sum;
     }
 
-    void store(V const& values, item_rows<Item> const& rows, std::size_t t) const
+    /// Adds to row t of the channels, unless it is omitted.
+    void add(V const& values, item_rows<Item> const& rows, std::size_t t) const
     {
         if (rows.first != nullptr)
-            channels_.store(values, rows, t);
+            channels_.store(channels_.load({rows.first, rows.row, rows.column}, t) + values, rows, t);
     }
 
     /// Goes back from the states after step t, the i-th of its segment, to those before it.
@@ -161,7 +163,7 @@ private:
         if (in.z.first != nullptr) {
             V const z = channels_.load(in.z, t);
             auto const [share, slope] = differentiate(sigmoid{}, z);
-            store(ct_y * load_batch(record_.y(i)) * multiply_add(z, slope, share), of_.ct_z, t);
+            add(ct_y * load_batch(record_.y(i)) * multiply_add(z, slope, share), of_.ct_z, t);
             ct_y = ct_y * (z * share);
         }
         d_D_ = multiply_add(ct_y, of.u, d_D_);
@@ -183,8 +185,8 @@ private:
         if (in.delta_softplus)
             ct_delta = ct_delta * differentiate(softplus{}, of.raw_size).slope;
         d_delta_bias_ = d_delta_bias_ + ct_delta;
-        store(ct_delta, of_.ct_delta, t);
-        store(multiply_add(d_taken, of.size, channels_.D() * ct_y), of_.ct_u, t);
+        add(ct_delta, of_.ct_delta, t);
+        add(multiply_add(d_taken, of.size, channels_.D() * ct_y), of_.ct_u, t);
     }
 
     channels_type const& channels_;

@@ -175,14 +175,15 @@ recurrence_call<item_t<A>> checked_recurrence(
 {
     using T = item_t<A>;
     detail::check_named_ranks(op, {"a", "b", "h0", "h"}, std::tie(a, b, h0, h));
-    scan_operand const initial{"h0", detail::memory_of(h0)};
-    std::array<scan_operand, 3> const operands{
-        {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
-    shape const& dims = operands[0].dims();
-    std::size_t const axis = check_scanned_axis(op, operands, time_axis);
-    check_initial_state(op, initial, dims, axis);
-    check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
-    check_no_overlap(op, operands[2], initial);
+    std::array const memory{
+        detail::memory_of(a), detail::memory_of(b), detail::memory_of(h0), detail::memory_of(h)};
+    std::array<operand_memory, 3> const read{
+        {{"a", memory[0], "h"}, {"b", memory[1], "h"}, {"h0", memory[2]}}};
+    operand_memory const result("h", memory[3]);
+    shape const& dims = read[0].dims();
+    std::size_t const axis = check_scanned_axis(op, std::array{read[0], read[1], result}, time_axis);
+    check_initial_state(op, read[2], dims, axis);
+    check_written(op, std::array{result}, read);
     strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
     first.layout = layout_in_time(first.layout, dims, axis);
     return {{detail::strided_operand_of<T const>(a), detail::strided_operand_of<T const>(b), first,

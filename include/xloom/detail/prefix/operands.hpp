@@ -130,8 +130,11 @@ void with_scan_operator(std::string_view name, Op& op, identity_use use, F const
     }
 }
 
+inline constexpr std::string_view in_place = "the same tensor";
+
 /// The operands and results of a call, which are as many. Their names in error texts are given; if they are
-/// tuples, such as xs, followed by [0] and so on.
+/// tuples, such as xs, followed by [0] and so on. With `in_place` a result may be the tensor
+/// of an operand.
 template <bool IsTuple, class Xs, class Ys>
 class scanned_operands;
 
@@ -144,7 +147,7 @@ public:
     std::tuple<item_t<Ys>*...> y;
 
     scanned_operands(std::string_view x_name, std::tuple<Xs...> const& xs, std::string_view y_name,
-        std::tuple<Ys&...> const& ys)
+        std::tuple<Ys&...> const& ys, std::string_view may_be = {})
         : x(std::apply(
               [](auto const&... each) {
                   return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
@@ -156,35 +159,37 @@ public:
               },
               ys))
     {
-        refer(0, x_name, xs);
-        refer(sizeof...(Xs), y_name, ys);
+        refer(0, x_name, xs, may_be);
+        refer(sizeof...(Xs), y_name, ys, may_be);
     }
     scanned_operands(scanned_operands const&) = delete;
 
-    std::span<scan_operand const> operands() const { return operands_; }
-    std::span<scan_operand const> inputs() const { return operands().first(sizeof...(Xs)); }
-    std::span<scan_operand const> results() const { return operands().last(sizeof...(Ys)); }
+    std::span<operand_memory const, count> operands() const { return operands_; }
+    auto inputs() const { return operands().template first<sizeof...(Xs)>(); }
+    auto results() const { return operands().template last<sizeof...(Ys)>(); }
 
     std::array<strided_layout, count> layouts() const
     {
         std::array<strided_layout, count> layouts;
         for (std::size_t k = 0; k < count; ++k)
-            layouts[k] = operands_[k].memory.layout;
+            layouts[k] = operands_[k].layout();
         return layouts;
     }
 
 private:
     template <class Operands>
-    void refer(std::size_t begin, std::string_view name, Operands const& operands)
+    void refer(std::size_t begin, std::string_view name, Operands const& operands, std::string_view may_be)
     {
         detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
             names_[begin + i] = IsTuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
-            operands_[begin + i] = {names_[begin + i], detail::memory_of(operand)};
+            memory_[begin + i] = detail::memory_of(operand);
+            operands_[begin + i] = {names_[begin + i], memory_[begin + i], may_be};
         });
     }
 
     std::array<std::string, count> names_;
-    std::array<scan_operand, count> operands_;
+    std::array<memory_block, count> memory_;
+    std::array<operand_memory, count> operands_;
 };
 
 /// Returns a new tensor of the shape of another one, which an error text calls `name`.

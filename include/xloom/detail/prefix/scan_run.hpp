@@ -27,10 +27,11 @@ void run_parallel_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys
 {
     detail::check_ranks(name, "xs", xs);
     detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call(IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(
+        IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys, in_place);
     std::size_t const axis = check_scanned_axis(name, call.operands(), along.axis);
     auto const run = divide(call);
-    check_scan_memory(name, call.inputs(), call.results());
+    check_written(name, call.results(), call.inputs());
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), axis, along.reverse);
     std::size_t const count = all.length() * all.count();

@@ -217,7 +217,9 @@ void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits 
     std::size_t const rows = check_segmented_rows(name, call.inputs());
     row_split_list const splits(name, row_splits, rows);
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
-    check_segment_memory(name, call.inputs(), detail::memory_of(row_splits), call.results());
+    memory_block const splits_memory = detail::memory_of(row_splits);
+    check_written(name, call.results(),
+        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
     detail::check_scan_operator<V>(name, op);
     identity_use const use{splits.has_empty() ? "an empty segment has the identity of its operator" : ""};
     auto layouts = call.layouts();

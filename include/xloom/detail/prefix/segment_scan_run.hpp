@@ -69,7 +69,8 @@ struct scanned_segments {
           reverse(is_reverse),
           policy(runs_on)
     {
-        check_splits_memory(name, detail::memory_of(row_splits), call.results());
+        memory_block const memory = detail::memory_of(row_splits);
+        check_written(name, call.results(), std::array{operand_memory("row_splits", memory)});
     }
 
     template <class Scan, class Sequences>

@@ -103,11 +103,12 @@ void run_segment_softmax(
     auto const ys = std::tie(y);
     detail::check_ranks(name, "x", xs);
     detail::check_ranks(name, "y", ys);
-    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys, in_place);
     std::size_t const rows = check_segmented_rows(name, call.operands());
     row_split_list const splits(name, row_splits, rows);
-    check_scan_memory(name, call.inputs(), call.results());
-    check_splits_memory(name, detail::memory_of(row_splits), call.results());
+    memory_block const splits_memory = detail::memory_of(row_splits);
+    check_written(name, call.results(),
+        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
     sequences<2> const all(call.layouts(), 0, false);
     std::size_t const parts = detail::parts_for(policy, rows * all.count());
     auto const& time = all.time();
@@ -131,15 +132,15 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
 {
     using T = item_t<Y>;
     detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
-    std::array<scan_operand, 3> const operands{
-        {{"y", detail::memory_of(y)}, {"ct_y", detail::memory_of(ct_y)}, {"ct_x", detail::memory_of(ct_x)}}};
-    std::span<scan_operand const> const all_operands = operands;
-    std::size_t const rows = check_segmented_rows(name, all_operands);
+    std::array const memory{detail::memory_of(y), detail::memory_of(ct_y), detail::memory_of(ct_x),
+        detail::memory_of(row_splits)};
+    operand_memory const result("ct_x", memory[2]);
+    std::array<operand_memory, 3> const read{
+        {{"y", memory[0], "ct_x"}, {"ct_y", memory[1], "ct_x"}, {"row_splits", memory[3]}}};
+    std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
-    check_scan_memory(name, all_operands.first(2), all_operands.last(1));
-    check_splits_memory(name, detail::memory_of(row_splits), all_operands.last(1));
-    sequences<3> const all(
-        {operands[0].memory.layout, operands[1].memory.layout, operands[2].memory.layout}, 0, false);
+    check_written(name, std::array{result}, read);
+    sequences<3> const all({memory[0].layout, memory[1].layout, memory[2].layout}, 0, false);
     auto const& time = all.time();
     T const* const y_items = enable_tensor<bare<Y>>::data(y);
     T const* const ct_y_items = enable_tensor<bare<Ct>>::data(ct_y);

@@ -52,7 +52,6 @@ public:
         ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
         if (o.ct_MW.is_given())
             scratch_ = memory.take(parts, scratch_size());
-        zeros_ = memory.take(key_step());
     }
 
     /// Prepares the memory of row n, and sets the cotangents that it adds to to zeros; those of the memory
@@ -87,18 +86,13 @@ public:
         return row;
     }
 
-    /// Stores the cotangents of a row's initial alignment, which is an output of a row of length 0, and is
+    /// Adds to the cotangents of a row's initial alignment, which is an output of a row of length 0, and is
     /// else not read.
     void finish(std::size_t n, bool has_steps) const
     {
-        if (!o_.ct_initial_alignment.is_given())
-            return;
-        std::size_t length = 0;
-        if (!has_steps && o_.ct_Y_alignment.is_given()) {
-            length = residuals_.memory_length(n);
-            kernel::copy_row<Item, Item>(o_.ct_Y_alignment(d_, n), length, o_.ct_initial_alignment(d_, n));
-        }
-        o_.ct_initial_alignment.zero_fill(d_, n, length, o_.S);
+        if (o_.ct_initial_alignment.is_given() && !has_steps && o_.ct_Y_alignment.is_given())
+            add_row<Item, Item>(
+                o_.ct_Y_alignment(d_, n), residuals_.memory_length(n), o_.ct_initial_alignment(d_, n));
     }
 
     /// Computes the cotangents of MW, of M and of V from those of all rows.
@@ -107,7 +101,6 @@ public:
     {
         if (!p_.attends)
             return;
-        std::fill_n(zeros_, key_step(), T(0)); // the workspace may hold numbers of another call
         policy.for_each(parts_, [&](std::size_t part) {
             if (o_.ct_MW.is_given())
                 finish_MW(part);
@@ -146,7 +139,7 @@ private:
             o_.M.step(2)};
     }
 
-    /// Adds the cotangents of row n's keys to those of its memory, and stores these after the last direction.
+    /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last direction.
     void finish_memory(std::size_t n) const
     {
         std::size_t const length = residuals_.memory_length(n);
@@ -155,16 +148,11 @@ private:
             {memory.first, memory.stride}, memory);
         if (d_ + 1 != o_.D)
             return;
-        for (std::size_t m = 0; m < o_.S; ++m) {
-            kernel::strided_row<Item> const to{o_.ct_M.data() +
-                                                   static_cast<std::ptrdiff_t>(n) * o_.ct_M.step(0) +
-                                                   static_cast<std::ptrdiff_t>(m) * o_.ct_M.step(1),
-                o_.ct_M.step(2)};
-            if (m < length)
-                kernel::copy_row<T, Item>({memory.from(m).first}, o_.E, to);
-            else
-                zero_fill(to, 0, o_.E);
-        }
+        for (std::size_t m = 0; m < length; ++m)
+            add_row<T, Item>({memory.from(m).first}, o_.E,
+                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.step(0) +
+                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.step(1),
+                    o_.ct_M.step(2)});
     }
 
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
@@ -179,8 +167,8 @@ private:
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             left += residuals_.memory_length(n);
-        bool is_first = true;
-        for (std::size_t n = 0, m = 0; left != 0; is_first = false) {
+        ct_MW_.start(begin, end);
+        for (std::size_t n = 0, m = 0; left != 0;) {
             std::size_t const rows = (std::min)(left, tuning::rows_per_gradient);
             left -= rows;
             for (std::size_t k = 0; k < rows; ++k, ++m) {
@@ -195,13 +183,11 @@ private:
             kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
                     kernel::row_span<T> const sums = ct_MW_.sums().from(begin + first);
-                    kernel::multiply<T>(count, packed, kernel::panels<T>{keys, rows, o_.A},
-                        is_first ? kernel::row_span<T const>{zeros_, 0}
-                                 : kernel::row_span<T const>{sums.first, sums.stride},
-                        sums);
+                    kernel::multiply<T>(
+                        count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
                 });
         }
-        ct_MW_.finish(begin, end, is_first);
+        ct_MW_.finish(begin, end);
     }
 
     void finish_V() const
@@ -211,7 +197,7 @@ private:
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
-        kernel::copy_row<T, Item>({sum}, o_.A,
+        add_row<T, Item>({sum}, o_.A,
             {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.step(0), o_.ct_V.step(1)});
     }
 
@@ -219,8 +205,7 @@ private:
     parameters const& p_;
     residuals_type const& residuals_;
     std::size_t parts_, d_;
-    T *values_ = nullptr, *ct_V_ = nullptr, *ct_memory_ = nullptr, *ct_keys_ = nullptr, *scratch_ = nullptr,
-      *zeros_ = nullptr;
+    T *values_ = nullptr, *ct_V_ = nullptr, *ct_memory_ = nullptr, *ct_keys_ = nullptr, *scratch_ = nullptr;
     weight_gradient<Item> ct_MW_{};
 };
 
@@ -271,7 +256,7 @@ public:
         base::finish(cell, r, n, has_steps);
         if (!p_.attends)
             return;
-        store_state(cell.ct_attention(r), p_.C, o_.ct_initial_attention, d_, n);
+        add_state(cell.ct_attention(r), p_.C, o_.ct_initial_attention, d_, n);
         attention_.finish(n, has_steps);
     }
     template <class Policy>

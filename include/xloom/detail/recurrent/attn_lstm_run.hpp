@@ -148,13 +148,22 @@ struct attn_lstm_sizes {
 
 namespace detail {
 
+/// Returns the operands of a call that are read, with their names.
+template <class Item, class Start>
+auto named_attn_lstm_inputs(tensor_ref<Item const> const& X, Start const& start)
+{
+    return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
+        named("initial_h", start.initial_h), named("initial_c", start.initial_c), named("M", start.M),
+        named("memory_seq_lens", start.memory_seq_lens), named("initial_attention", start.initial_attention),
+        named("initial_alignment", start.initial_alignment)};
+}
+
 /// Checks the inputs of a call, and returns its sizes.
 template <class Item, class Weights, class Start>
 attn_lstm_sizes check_attn_lstm_call(
-    std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
+    std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start)
 {
-    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-        start.initial_attention, start.initial_alignment);
+    check_ranks(op, named_attn_lstm_inputs(X, start));
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
@@ -169,7 +178,7 @@ attn_lstm_sizes check_attn_lstm_call(
 
 template <class Item, class Weights, class Start, class Outputs>
 void check_attn_lstm_outputs(std::string_view op, Weights const& weights, attn_lstm_sizes const& sizes,
-    input_ref<Item> const& X, Start const& start, Outputs const& outputs)
+    tensor_ref<Item const> const& X, Start const& start, Outputs const& outputs)
 {
     auto const& [T, N, S] = sizes;
     std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
@@ -189,15 +198,14 @@ void check_attn_lstm_outputs(std::string_view op, Weights const& weights, attn_l
             output_requirement<Item>{
                 "Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
         },
-        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-            start.initial_attention, start.initial_alignment));
+        named_attn_lstm_inputs(X, start));
 }
 
 /// Calls use(runner, states) with the runner and the states of a call.
 template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy, Use const& use)
+void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights,
+    attn_lstm_sizes const& sizes, Start const& start, Outputs const& outputs, Score const& score,
+    attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, &start.sequence_lens};
@@ -213,7 +221,7 @@ void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, att
 }
 
 template <class Item, class Weights, class Start, class Outputs, class Score, class Policy>
-void run_attn_lstm_into(input_ref<Item> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
+void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
     Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
     Policy const& policy)
 {

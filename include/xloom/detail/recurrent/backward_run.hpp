@@ -40,6 +40,14 @@ struct state_cotangents {
     state_rows<Item> ct_initial_h, ct_initial_c;
 };
 
+/// Adds a row to the cotangent of a state, unless it is omitted.
+template <class Item, class T>
+void add_state(T const* from, std::size_t count, state_rows<Item> const& to, std::size_t d, std::size_t n)
+{
+    if (to.is_given())
+        add_row<T, Item>({from}, count, to(d, n));
+}
+
 /// The states of the rows of one direction. Cell is their kernel, such as lstm_backward_rows.
 template <class Item, class Cell>
 class backward_states {
@@ -67,12 +75,12 @@ public:
         if constexpr (requires { cell.ct_c(r); })
             load_state(o_.ct_Y_c, d_, n, p_.H, cell.ct_c(r));
     }
-    /// Stores the cotangents of its initial states.
+    /// Adds to the cotangents of its initial states.
     void finish(Cell const& cell, std::size_t r, std::size_t n, bool) const
     {
-        store_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
+        add_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
         if constexpr (requires { cell.ct_c(r); })
-            store_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
+            add_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
     }
     /// Completes the direction.
     template <class Policy>
@@ -98,17 +106,18 @@ struct backward_runner {
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
-                          useful = o.batch.T * o.batch.N * detail::parameters_of(weights, 0).products() /
+                          useful = o.batch.T * o.batch.N *
+                                   detail::backward_parameters_of(weights, 0).products() /
                                    tuning::products_per_thread,
                           parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
         kernel::arena<T> size;
         backward_runner const counting(
-            o, states, detail::parameters_of(weights, 0), residuals, parts, 0, size);
+            o, states, detail::backward_parameters_of(weights, 0), residuals, parts, 0, size);
         grow(workspace.numbers_, size.used());
         for (std::size_t d = 0; d < o.widths.D; ++d) {
             kernel::arena<T> memory(workspace.numbers_.data());
             backward_runner const runner(
-                o, states, detail::parameters_of(weights, d), residuals, parts, d, memory);
+                o, states, detail::backward_parameters_of(weights, d), residuals, parts, d, memory);
             runner.run_steps(residuals, policy);
         }
     }
@@ -132,7 +141,6 @@ private:
     /// A block of steps [begin, end), whose first row has the index `base` among those of all steps.
     struct block {
         std::size_t begin, end, base, rows;
-        bool is_first; ///< the first block that is run, which is that of the last steps
     };
 
     /// The step and the sorted row of a row of a block; the rows are visited in ascending order.
@@ -172,8 +180,9 @@ private:
           bias_sums_(memory.take(Cell::sums_size(p))),
           P_sums_(memory.take(Cell::sums_size(p))),
           zeros_(memory.take(longest_row())),
-          kept_(
-              o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N, o.widths.I) : nullptr)
+          kept_(keeps_ct_X && o.widths.D == 2 && o.ct_X.is_given()
+                    ? memory.take(o.batch.T * o.batch.N, o.widths.I)
+                    : nullptr)
     {
         for (std::size_t i = 0; i < Cell::gradients; ++i)
             gradients_[i] = weight_gradient<Item>(o.weights[i], d, memory);
@@ -211,8 +220,8 @@ private:
         std::fill_n(P_sums_, Cell::sums_size(p_), T(0));
         std::fill_n(zeros_, longest_row(), T(0));
         policy.for_each(groups_, [&](std::size_t group) { start(group); });
-        block at{longest_, longest_, 0, 0, true};
-        for (; at.begin > 0; at.is_first = false) {
+        policy.for_each(parts_, [&](std::size_t part) { start_weights(part); });
+        for (block at{longest_, longest_, 0, 0}; at.begin > 0;) {
             at.end = at.begin--;
             while (at.begin > 0 && begins_[at.end] - begins_[at.begin - 1] <= most_)
                 --at.begin;
@@ -222,7 +231,7 @@ private:
             policy.for_each(parts_, [&](std::size_t part) { run_products(part, residuals, at); });
         }
         policy.for_each(groups_, [&](std::size_t group) { finish(group); });
-        policy.for_each(parts_, [&](std::size_t part) { finish_weights(part, at.is_first); });
+        policy.for_each(parts_, [&](std::size_t part) { finish_weights(part); });
         states_.finish_all(policy);
     }
 
@@ -324,13 +333,14 @@ private:
             kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
             for (std::size_t r = 0; r < rows; ++r) {
                 where.move_to(at.base + k + r);
-                store_ct_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
+                add_to_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
             }
         }
     }
 
-    /// Stores a row; that of the first of two directions is kept until that of the second is added.
-    void store_ct_X(T* row, std::size_t t, std::size_t n) const
+    /// Adds a row to the cotangent of X; that of the first of two directions is kept for the second if a sum
+    /// would be rounded between them.
+    void add_to_X(T* row, std::size_t t, std::size_t n) const
     {
         std::size_t const I = o_.widths.I;
         T* const kept = kept_ == nullptr ? nullptr : kept_ + (t * o_.batch.N + n) * I;
@@ -340,7 +350,7 @@ private:
         }
         for (std::size_t i = 0; kept != nullptr && i < I; ++i)
             row[i] = kept[i] + row[i];
-        kernel::copy_row<T, Item>({row}, I, o_.ct_X(t, 0, n));
+        add_row<T, Item>({row}, I, o_.ct_X(t, 0, n));
     }
 
     /// Adds the products of columns [begin, end) of the left factors, a part of `column`, to their gradients.
@@ -356,9 +366,7 @@ private:
                         kernel::row_span<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
                         kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
-                            at.is_first ? kernel::row_span<T const>{zeros_, 0}
-                                        : kernel::row_span<T const>{sums.first, sums.stride},
-                            sums);
+                            {sums.first, sums.stride}, sums);
                     }
             });
     }
@@ -383,40 +391,44 @@ private:
             });
     }
 
-    /// Stores the cotangents of the initial states, and zeros for the steps beyond a row's length.
+    /// Adds to the cotangents of the initial states.
     void finish(std::size_t group) const
     {
         part_memory const memory = memory_of(group);
         for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
             states_.finish(memory.cell, r, rows_[sorted], lengths_[sorted] != 0);
-            if (d_ == 0)
-                o_.ct_X.zero_fill(lengths_[sorted], o_.batch.T, 0, rows_[sorted], 0, o_.widths.I);
         });
     }
 
-    void finish_weights(std::size_t part, bool is_zero) const
+    void start_weights(std::size_t part) const
+    {
+        for (weight_gradient<Item> const& gradient : gradients_)
+            gradient.start(begin_of_part(part, parts_, gradient.rows()),
+                begin_of_part(part + 1, parts_, gradient.rows()));
+    }
+    void finish_weights(std::size_t part) const
     {
         for (weight_gradient<Item> const& gradient : gradients_)
             gradient.finish(begin_of_part(part, parts_, gradient.rows()),
-                begin_of_part(part + 1, parts_, gradient.rows()), is_zero);
+                begin_of_part(part + 1, parts_, gradient.rows()));
         if (part != 0)
             return;
         std::size_t const H = o_.widths.H;
-        auto const store = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
+        auto const add = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
             Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.step(0) +
                               static_cast<std::ptrdiff_t>(first) * to.step(1);
-            kernel::copy_row<T, Item>({from}, H, {row, to.step(1)});
+            add_row<T, Item>({from}, H, {row, to.step(1)});
         };
         if (o_.ct_B.is_given())
             for (kernel::gradient_column const& column : columns_)
                 for (auto const& [gradient, first_row, factor] : column.products) {
                     if (gradient == kernel::gradient_of_W && factor == kernel::factor_x)
-                        store(bias_sums_ + column.first, o_.ct_B, first_row);
+                        add(bias_sums_ + column.first, o_.ct_B, first_row);
                     if (gradient == kernel::gradient_of_R)
-                        store(bias_sums_ + column.first, o_.ct_B, Cell::gates * H + first_row);
+                        add(bias_sums_ + column.first, o_.ct_B, Cell::gates * H + first_row);
                 }
         for (std::size_t gate = 0; gate < 3 && o_.ct_P.is_given(); ++gate)
-            store(P_sums_ + gate * p_.gate_stride, o_.ct_P, gate * H);
+            add(P_sums_ + gate * p_.gate_stride, o_.ct_P, gate * H);
     }
 
     /// The right factors of the rows of a block, in panels.
@@ -425,6 +437,8 @@ private:
         std::size_t width = 0;
         bool is_needed = false;
     };
+
+    static constexpr bool keeps_ct_X = !std::is_same_v<T, Item>;
 
     operands const& o_;
     parameters const& p_;
@@ -436,7 +450,7 @@ private:
     States states_;
     kernel::row_span<T> left_; ///< the left factors of the rows of a block
     T *bias_sums_, *P_sums_, *zeros_;
-    T* kept_; ///< the cotangent of X in the first of two directions
+    T* kept_; ///< the cotangent of X in the first of two directions, of storage floats
     std::array<weight_gradient<Item>, Cell::gradients> gradients_{};
     std::array<right_factor, Cell::factors> factors_{};
     std::size_t part_size_ = 0;

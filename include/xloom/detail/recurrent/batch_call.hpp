@@ -29,7 +29,7 @@ recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> 
 }
 
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X,
+void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X,
     lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {

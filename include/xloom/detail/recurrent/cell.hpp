@@ -43,7 +43,7 @@ public:
         requires(!Family::has_c)
     void operator()(Hidden&& h, Element const& x_t)
     {
-        if constexpr (is_cell_h<Item, Hidden>() && is_cell_x_t<Item, Element>()) {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>>()) {
             check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t)});
             step(detail::first_item(h), nullptr, detail::first_item(x_t), nullptr);
         }
@@ -54,8 +54,8 @@ public:
         requires(!Family::has_c)
     void operator()(Hidden&& h, Element const& x_t, Output&& y_t)
     {
-        if constexpr (is_cell_h<Item, Hidden>() && is_cell_x_t<Item, Element>() &&
-                      is_cell_y_t<Item, Output>()) {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
+                          cell_state<Item, Output>>()) {
             check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t), sized_state("y_t", y_t)});
             step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
         }
@@ -66,7 +66,8 @@ public:
         requires(Family::has_c)
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
-        if constexpr (is_cell_h<Item, Hidden>() && is_cell_c<Item, Cell>() && is_cell_x_t<Item, Element>()) {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>,
+                          cell_input<Item, Element>>()) {
             check_step(Family::cell_name, {sized_state("h", h), sized_state("c", c), sized_x(x_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
         }
@@ -77,8 +78,8 @@ public:
         requires(Family::has_c)
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
-        if constexpr (is_cell_h<Item, Hidden>() && is_cell_c<Item, Cell>() && is_cell_x_t<Item, Element>() &&
-                      is_cell_y_t<Item, Output>()) {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
+                          cell_state<Item, Output>>()) {
             check_step(Family::cell_name,
                 {sized_state("h", h), sized_state("c", c), sized_x(x_t), sized_state("y_t", y_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),

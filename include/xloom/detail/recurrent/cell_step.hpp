@@ -8,6 +8,7 @@
 
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 #include <xloom/detail/tensor/borrowed.hpp>
 
@@ -40,26 +41,28 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
     } -> std::convertible_to<Item*>;
 };
 
-// The message of a static_assert is a literal, so only the preprocessor can put a name into it.
-#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
-    template <class Item, class Range>                                                                       \
-    consteval bool is_cell_##operand()                                                                       \
-    {                                                                                                        \
-        static_assert(requirement<Range, Item>,                                                              \
-            "xloom: the " kind " " #operand                                                                  \
-            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);  \
-        return requirement<Range, Item>;                                                                     \
+/// Requires that a cell can read an operand.
+template <class Item, class Range>
+struct cell_input {
+    static consteval bool holds()
+    {
+        static_assert(items_of<Range, Item>, "xloom: the input of a cell must be a tensor, std::vector or "
+                                             "std::span of the weights' element type, in memory");
+        return items_of<Range, Item>;
     }
+};
 
-/// True if the operand has the required type; otherwise a compile error names it.
-XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
-XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
-XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
-XLOOM_CELL_OPERAND(alignment, "state", mutable_items_of, "in memory that can be written")
-XLOOM_CELL_OPERAND(x_t, "input", items_of, "in memory")
-XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be written")
-
-#undef XLOOM_CELL_OPERAND
+/// Requires that a cell can write an operand.
+template <class Item, class Range>
+struct cell_state {
+    static consteval bool holds()
+    {
+        static_assert(mutable_items_of<Range, Item>,
+            "xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' "
+            "element type, in memory that can be written");
+        return mutable_items_of<Range, Item>;
+    }
+};
 
 /// Requires a direction of the weights.
 template <class Sizes>

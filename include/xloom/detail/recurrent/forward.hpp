@@ -2,6 +2,7 @@
 // The forward engine of the recurrent operators. A Family is the operator, such as gru_family.
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -54,14 +55,25 @@ struct recurrent_states {
     }
 };
 
+/// Returns the operands of a call that are read, with their names.
+template <class Family, class Item>
+auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
+{
+    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
+                         h = named("initial_h", start.initial_h);
+    if constexpr (Family::has_c)
+        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
+    else
+        return std::array{x, lengths, h};
+}
+
 /// Checks the inputs of a call, and returns the sizes of its batch.
 template <class Family, class Item>
-batch_sizes check_call(std::string_view op, input_ref<Item> const& X,
-    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start)
+batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
+    std::span<operand_memory const> inputs)
 {
-    check_ranks(op, X, start.sequence_lens, start.initial_h);
-    if constexpr (Family::has_c)
-        check_ranks(op, start.initial_c);
+    check_ranks(op, inputs);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     named_shape const h{"initial_h", shape_if_given(start.initial_h)};
     if constexpr (Family::has_c)
@@ -76,7 +88,7 @@ batch_sizes check_call(std::string_view op, input_ref<Item> const& X,
 /// Checks the outputs of a call.
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
-    batch_sizes const& batch, input_ref<Item> const& X, typename Family::template start<Item> const& start,
+    batch_sizes const& batch, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;
@@ -89,14 +101,13 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
             std::array{Y, Y_h, requirement{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"}},
-            blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
+            inputs);
     else
-        check_outputs<Item>(
-            op, describe_sizes, std::array{Y, Y_h}, blocks_of(X, start.sequence_lens, start.initial_h));
+        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
 template <class Family, class Item, class Policy>
-void run_call(input_ref<Item> const& X, recurrent_weights<Family, Item> const& weights,
+void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, typename Family::template start<Item> const& start,
     typename Family::template outputs<Item> const& outputs, recurrent_workspace<Item>* workspace,
     Policy const& policy)
@@ -108,13 +119,14 @@ void run_call(input_ref<Item> const& X, recurrent_weights<Family, Item> const& w
 
 /// Runs an operator, and returns its outputs.
 template <class Family, class Item, class... Env>
-typename Family::template result<Item> run_recurrent_call(std::string_view op, input_ref<Item> const& X,
-    recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
-    Env&&... env)
+typename Family::template result<Item> run_recurrent_call(std::string_view op,
+    tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
+    typename Family::template start<Item> const& start, Env&&... env)
 {
     typename Family::template result<Item> result{};
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
+        batch_sizes const batch =
+            check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
         result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
         result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
         typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
@@ -130,13 +142,14 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op, i
 
 /// Runs an operator into the caller's outputs.
 template <class Family, class Item, class... Env>
-void run_recurrent_into(std::string_view op, input_ref<Item> const& X,
+void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     typename Family::template outputs<Item> const& outputs, Env&&... env)
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
-        check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
+        auto const inputs = named_inputs<Family, Item>(X, start);
+        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
         run_call<Family, Item>(X, weights, batch, start, outputs,
             detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
     }

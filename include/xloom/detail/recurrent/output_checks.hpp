@@ -2,6 +2,7 @@
 // The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -10,11 +11,18 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the memory block of each input.
-template <class... Refs, class... Names>
-std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
+/// Returns the memory of an operand, a tensor_ref or lengths_ref.
+template <class Ref>
+operand_memory named(std::string_view name, Ref const& operand)
 {
-    return {named_block{inputs.name, block_if_given(inputs)}...};
+    return {name, block_if_given(operand), {}, operand.rank()};
+}
+
+/// Requires that every operand has a rank of at most max_rank.
+constexpr void check_ranks(std::string_view op, std::span<operand_memory const> operands)
+{
+    for (operand_memory const& each : operands)
+        check_rank(op, each.name(), each.rank());
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -29,10 +37,9 @@ struct output_requirement {
 
 /// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
 /// allows. `describe` returns the sizes that an error cites.
-template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+template <class Item, class Describe, std::size_t Outputs>
 void check_outputs(std::string_view op, Describe const& describe,
-    std::array<output_requirement<Item>, Outputs> const& outputs,
-    std::array<named_block, Inputs> const& inputs)
+    std::array<output_requirement<Item>, Outputs> const& outputs, std::span<operand_memory const> inputs)
 {
     bool are_right = true;
     for (output_requirement<Item> const& output : outputs) {
@@ -46,8 +53,8 @@ void check_outputs(std::string_view op, Describe const& describe,
                     std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
                         shape_if_given(output.ref)}...},
                     describe);
-            check_apart(op,
-                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
+            check_written(op,
+                std::array{operand_memory(output.operand, block_if_given(output.ref), output.may_alias)...},
                 inputs);
         },
         outputs);

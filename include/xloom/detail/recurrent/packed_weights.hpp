@@ -1,51 +1,122 @@
 #pragma once
 // The weights of the recurrent operators, packed once for all calls that use them.
 
+#include <array>
+#include <type_traits>
+
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/output_checks.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Passed to the constructor of a recurrent operator's weights, packs them for the backward pass, too.
+struct for_training_t {
+    explicit for_training_t() = default;
+};
+inline constexpr for_training_t for_training{};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The results of the checks of constants and options. Initialised in braces, which fix the order of the
-/// checks.
+/// The results of the checks of constants and options.
 struct checked_weights {
     recurrent_widths sizes;
     activation_list functions;
 };
+
+/// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H] and
+/// P [D, 3H] if the family has it, C columns of W being those of an attention. Returns the sizes and the
+/// activations.
+template <class Family, class Constants, class Options>
+checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
+    std::size_t C = 0, activation_dialect dialect = activation_dialect::onnx)
+{
+    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> const none;
+    auto const& P = [&]() -> auto const& {
+        if constexpr (requires { in.P; })
+            return in.P;
+        else
+            return none;
+    }();
+    constexpr std::size_t gates = Family::template backward_rows<double>::gates;
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P)});
+    check_options(op, options);
+    check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
+    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    auto const& [W_letters, R_letters, B_letters] = Family::letters;
+    check_shapes(op,
+        std::array{
+            shape_requirement{
+                "W", C == 0 ? W_letters : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
+            shape_requirement{"R", R_letters, {D, gates * H, H}, in.R.shape()},
+            shape_requirement{"B", B_letters, {D, 2 * gates * H}, shape_if_given(in.B)},
+            shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(P)},
+        },
+        [&] {
+            return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
+        });
+    return {sizes, check_activations(op, options, Family::default_activations, dialect)};
+}
+
+/// Packs weights in the type that computes, in the orders of the forward and of the backward pass.
+struct training_packing {};
+
+/// The parameters of one direction; those of the backward pass are not set but of weights for training.
+template <class Forward, class Backward>
+struct parameters_of_passes {
+    using number = typename Forward::number;
+
+    Forward forward;
+    Backward backward;
+};
+
+template <class Family, class Item>
+using parameters_of_family = parameters_of_passes<typename Family::template parameters<compute_t<Item>>,
+    typename Family::template backward_parameters<compute_t<Item>>>;
 
 /// The function that packs the weights of one direction.
 template <class Family, class Item, class Packing = full_packing>
 struct pack_functions {
     using item = Item;
     using T = compute_t<Item>;
-    using parameters = typename Family::template parameters<T>;
+    using parameters = parameters_of_family<Family, Item>;
     using constants_type = typename Family::template constants<Item>;
     using options_type = typename Family::options;
 
     parameters (*pack)(constants_type const&, typename Family::checked const&, options_type const&,
         std::size_t d, Packing, kernel::arena<T>&);
 
-    static constexpr pack_functions compiled() noexcept
+    static constexpr pack_functions compiled() noexcept { return {&pack_direction}; }
+
+private:
+    static parameters pack_direction(constants_type const& constants, typename Family::checked const& checked,
+        options_type const& options, std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        return {[](constants_type const& constants, typename Family::checked const& checked,
-                    options_type const& options, std::size_t d, Packing packing, kernel::arena<T>& memory) {
-            return Family::template pack<T>(constants, checked, options, d, packing, memory);
-        }};
+        if constexpr (std::is_same_v<Packing, training_packing>)
+            return {Family::template pack<T>(constants, checked, options, d, full_packing(), memory),
+                Family::template pack_backward<T>(constants, checked, options, d, memory)};
+        else
+            return {Family::template pack<T>(constants, checked, options, d, packing, memory), {}};
     }
 };
 
 /// The weights and attributes of a recurrent operator, checked and packed once for many calls. Copies share
 /// the memory, moves copy; const members are thread-safe.
 ///
-/// Family is the operator: its name for these weights, the types constants<Item> and options of the caller's
-/// structs, parameters<T> of its kernel, check_constants(op, constants, options), which returns `checked`,
-/// and pack(constants, checked, options, d, packing, memory), which returns the parameters of direction d.
+/// Family is the operator: its names, the types constants<Item> and options of the caller's structs,
+/// parameters<T> and backward_parameters<T> of its kernels, check_constants(op, constants, options), which
+/// returns `checked`, and pack(constants, checked, options, d, packing, memory) and pack_backward, which return
+/// the parameters of direction d.
 ///
 /// Errors    shape_error, option_error: as the operator.
-/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors; of weights
+///           for training twice that.
 template <class Family, class Item>
 class recurrent_weights {
     using T = compute_t<Item>;
@@ -62,18 +133,23 @@ public:
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
-        requires(kernel::has_narrow_storage<T> && Family::has_narrow_storage)
+        requires kernel::has_narrow_storage<T>
         : recurrent_weights(check_constants(constants, options, storage), constants, options, storage)
     {}
+    /// Packs the weights for the backward pass, too, in the order of its products.
+    recurrent_weights(constants_type const& constants, options_type const& options, for_training_t)
+        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
+              weight_storage::full, true)
+    {}
 
-    /// Packs other constants, in the same storage. Allocates nothing if their sizes are the old ones and no
-    /// copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old ones
+    /// and no copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
         checked_type const checked = check_constants(constants, options, storage_);
-        parameters_.assign(checked.sizes.D, packer(checked, constants, options, storage_));
+        parameters_.assign(checked.sizes.D, packer(checked, constants, options));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
         checked_ = checked;
@@ -90,12 +166,14 @@ public:
     }
     vector_level level() const noexcept { return level_; }
     weight_storage storage() const noexcept { return storage_; }
+    /// True if the weights are packed for the backward pass, too.
+    bool is_for_training() const noexcept { return is_for_training_; }
     /// Returns the number of bytes of the packed weights, which all copies share.
     std::size_t bytes() const noexcept { return parameters_.bytes(); }
 
 private:
     template <class F, class U>
-    friend typename F::template parameters<compute_t<U>> const& parameters_of(
+    friend parameters_of_family<F, U> const& parameters_of_passes_of(
         recurrent_weights<F, U> const& weights, std::size_t d) noexcept;
 
     template <class F, class U>
@@ -103,12 +181,13 @@ private:
         typename F::template constants<U> const& constants, typename F::options const& options);
 
     recurrent_weights(checked_type const& checked, constants_type const& constants,
-        options_type const& options, weight_storage storage)
+        options_type const& options, weight_storage storage, bool is_for_training = false)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
           storage_(storage),
+          is_for_training_(is_for_training),
           checked_(checked),
-          parameters_(checked.sizes.D, packer(checked, constants, options, storage))
+          parameters_(checked.sizes.D, packer(checked, constants, options))
     {}
 
     static checked_type check_constants(
@@ -126,31 +205,28 @@ private:
     }
 
     /// Returns what packs one direction.
-    auto packer(checked_type const& checked, constants_type const& constants, options_type const& options,
-        weight_storage storage) const
+    auto packer(
+        checked_type const& checked, constants_type const& constants, options_type const& options) const
     {
-        return [&, storage, this](std::size_t d, kernel::arena<T>& memory) {
-            if constexpr (kernel::has_narrow_storage<T> && Family::has_narrow_storage)
-                if (storage != weight_storage::full)
-                    return pack(checked, constants, options, d, narrow_packing{storage}, memory);
-            static_cast<void>(storage);
-            return pack(checked, constants, options, d, full_packing(), memory);
+        return [&, this](std::size_t d, kernel::arena<T>& memory) {
+            auto const pack = [&](auto packing) {
+                return level_.template functions<pack_functions<Family, Item, decltype(packing)>>().pack(
+                    constants, checked, options, d, packing, memory);
+            };
+            if constexpr (kernel::has_narrow_storage<T>)
+                if (storage_ != weight_storage::full)
+                    return pack(narrow_packing{storage_});
+            return is_for_training_ ? pack(training_packing()) : pack(full_packing());
         };
-    }
-    template <class Packing>
-    auto pack(checked_type const& checked, constants_type const& constants, options_type const& options,
-        std::size_t d, Packing packing, kernel::arena<T>& memory) const
-    {
-        return level_.template functions<pack_functions<Family, Item, Packing>>().pack(
-            constants, checked, options, d, packing, memory);
     }
 
     [[no_unique_address]] vector_level level_{};
     xloom::direction direction_;
     std::int64_t layout_;
     weight_storage storage_;
+    bool is_for_training_;
     checked_type checked_;
-    shared_parameters<typename Family::template parameters<T>> parameters_;
+    shared_parameters<parameters_of_family<Family, Item>> parameters_;
 };
 
 /// Returns the weights of a call of the operator `op`, which errors name.
@@ -163,12 +239,25 @@ recurrent_weights<Family, Item> weights_for(std::string_view op,
         weights::check_constants(op, constants, options), constants, options, weight_storage::full);
 }
 
-/// Returns the kernel's parameters of direction d.
 template <class Family, class Item>
-typename Family::template parameters<compute_t<Item>> const& parameters_of(
+parameters_of_family<Family, Item> const& parameters_of_passes_of(
     recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
+}
+
+/// Returns the kernel's parameters of direction d.
+template <class Family, class Item>
+auto const& parameters_of(recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
+{
+    return parameters_of_passes_of(weights, d).forward;
+}
+
+/// Returns the parameters of direction d for the backward pass. Requires weights for training.
+template <class Family, class Item>
+auto const& backward_parameters_of(recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
+{
+    return parameters_of_passes_of(weights, d).backward;
 }
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..],

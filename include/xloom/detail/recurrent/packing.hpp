@@ -107,9 +107,9 @@ inline void check_is_storage(std::string_view op, weight_storage storage)
 }
 
 /// Requires that a type can store a matrix.
-template <class Item, class Name>
-void check_stored(
-    std::string_view op, weight_storage storage, named_ref<tensor_ref<Item const>, Name> const& matrix)
+template <class Item>
+void check_stored(std::string_view op, weight_storage storage, std::string_view operand,
+    tensor_ref<Item const> const& matrix)
 {
     if (storage == weight_storage::full || !matrix.is_given())
         return;
@@ -119,7 +119,7 @@ void check_stored(
                 storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
                 : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
                                                       : "finite weights",
-                ", but one of ", matrix.name, " is ", std::to_string(weight), ". Use weight_storage::full",
+                ", but one of ", operand, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
     });
 }
@@ -129,12 +129,12 @@ template <class Constants>
 void check_storage(std::string_view op, weight_storage storage, Constants const& in)
 {
     check_is_storage(op, storage);
-    check_stored(op, storage, in.W);
-    check_stored(op, storage, in.R);
+    check_stored(op, storage, "W", in.W);
+    check_stored(op, storage, "R", in.R);
     if constexpr (requires { in.QW; }) {
-        check_stored(op, storage, in.QW);
-        check_stored(op, storage, in.MW);
-        check_stored(op, storage, in.AW);
+        check_stored(op, storage, "QW", in.QW);
+        check_stored(op, storage, "MW", in.MW);
+        check_stored(op, storage, "AW", in.AW);
     }
 }
 

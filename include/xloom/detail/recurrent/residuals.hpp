@@ -152,6 +152,16 @@ private:
     movable_flag is_filled_{};
 };
 
+/// Requires weights that are packed for the backward pass, too.
+template <class Weights>
+void check_trainable(std::string_view op, Weights const& weights)
+{
+    if (!weights.is_for_training())
+        fail<option_error>(op,
+            ": weights must be packed for the backward pass, but they are packed for the forward pass only. "
+            "Construct them with xloom::for_training.");
+}
+
 /// Requires weights for a forward pass that keeps residuals: a backward pass has none of a narrow type.
 template <class Weights>
 void check_recorded_weights(std::string_view op, Weights const& weights)
@@ -167,7 +177,7 @@ void check_recorded_weights(std::string_view op, Weights const& weights)
 /// as far as a sample of its items tells, with this X.
 template <class Item, class Residuals, class Weights>
 void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
-    batch_sizes const& batch, input_ref<Item> const& X)
+    batch_sizes const& batch, tensor_ref<Item const> const& X)
 {
     if (!residuals.is_filled())
         fail<shape_error>(op,

@@ -91,10 +91,6 @@ inline selective_sizes check_selective_scan(
     return sizes;
 }
 
-/// The operand u of a selective scan.
-template <class Item>
-using selective_ref = named_ref<tensor_ref<Item const>, names::u>;
-
 /// Returns the rows of sequence n of an operand; omitted if the operand is.
 template <class Item>
 kernel::item_rows<Item> rows_of_sequence(
@@ -122,12 +118,21 @@ kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
                            : kernel::item_rows<Item>{};
 }
 
+/// Returns the operands of a call that are read, with their names.
+template <class Item>
+auto named_selective_inputs(tensor_ref<Item const> const& u, selective_scan_inputs<Item> const& in)
+{
+    return std::array{named("u", u), named("delta", in.delta), named("A", in.A), named("B", in.B),
+        named("C", in.C), named("D", in.D), named("z", in.z), named("delta_bias", in.delta_bias),
+        named("initial_state", in.initial_state)};
+}
+
 /// Checks the inputs and returns the sizes.
 template <class Item>
 selective_sizes check_selective_inputs(
-    std::string_view op, selective_ref<Item> const& u, selective_scan_inputs<Item> const& in)
+    std::string_view op, tensor_ref<Item const> const& u, selective_scan_inputs<Item> const& in)
 {
-    check_ranks(op, u, in.delta, in.A, in.B, in.C, in.D, in.z, in.delta_bias, in.initial_state);
+    check_ranks(op, named_selective_inputs(u, in));
     return check_selective_scan(op,
         {u.shape(), shape_if_given(in.delta), shape_if_given(in.A), shape_if_given(in.B),
             shape_if_given(in.C), shape_if_given(in.D), shape_if_given(in.z), shape_if_given(in.delta_bias),
@@ -138,7 +143,7 @@ selective_sizes check_selective_inputs(
 /// A selective scan whose operands are checked.
 template <class Item>
 struct selective_call {
-    selective_ref<Item> const& u;
+    tensor_ref<Item const> const& u;
     selective_scan_inputs<Item> const& in;
     selective_sizes sizes;
     bool delta_softplus;

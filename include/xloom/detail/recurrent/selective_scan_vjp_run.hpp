@@ -99,51 +99,40 @@ private:
         std::transform(from, from + count, to, to, [](T const& x, T const& sum) { return sum + x; });
     }
 
-    /// Writes a matrix, unless its gradient is omitted; zeros if there are no sums.
-    static void write(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
+    /// Adds a matrix to a gradient, unless it is omitted.
+    static void add(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
         std::size_t columns)
     {
         if (to.first != nullptr)
             for (std::size_t i = 0; i < rows; ++i)
                 for (std::size_t j = 0; j < columns; ++j)
-                    *to.at(i, j) = static_cast<Item>(from == nullptr ? T(0) : from[i * row + j]);
+                    *to.at(i, j) = static_cast<Item>(static_cast<T>(*to.at(i, j)) + from[i * row + j]);
     }
 
-    /// Writes ct_B and ct_C: of each sequence the sums over its groups in order.
+    /// Adds to ct_B and ct_C: of each sequence the sums over its groups in order.
     void add_groups() const
     {
         std::size_t const steps = sizes_.T, S = sizes_.S;
-        for (std::size_t n = 0; n < sizes_.N; ++n) {
+        for (std::size_t n = 0; n < sizes_.N && groups_ != 0; ++n) {
             auto const ct_B = rows_of_sequence<Item>(gradients_.B, sizes_, n);
             auto const ct_C = rows_of_sequence<Item>(gradients_.C, sizes_, n);
-            if (groups_ == 0) {
-                write(nullptr, 0, ct_B, steps, S);
-                write(nullptr, 0, ct_C, steps, S);
-                continue;
-            }
             kernel::selective_sums<T> const total = sums_of(n, 0);
             for (std::size_t group = 1; group < groups_; ++group) {
                 add(sums_of(n, group).ct_B, total.ct_B, steps * S);
                 add(sums_of(n, group).ct_C, total.ct_C, steps * S);
             }
-            write(total.ct_B, S, ct_B, steps, S);
-            write(total.ct_C, S, ct_C, steps, S);
+            add(total.ct_B, S, ct_B, steps, S);
+            add(total.ct_C, S, ct_C, steps, S);
         }
     }
 
-    /// Writes ct_A, ct_D and ct_delta_bias: of each group the sums over the sequences in order.
+    /// Adds to ct_A, ct_D and ct_delta_bias: of each group the sums over the sequences in order.
     void add_sequences() const
     {
         auto const ct_A = matrix_rows<Item>(gradients_.A).transposed();
         auto const ct_D = vector_row<Item>(gradients_.D),
                    ct_delta_bias = vector_row<Item>(gradients_.delta_bias);
-        if (sizes_.N == 0) {
-            write(nullptr, 0, ct_A, sizes_.S, sizes_.K);
-            write(nullptr, 0, ct_D, 1, sizes_.K);
-            write(nullptr, 0, ct_delta_bias, 1, sizes_.K);
-            return;
-        }
-        for (std::size_t group = 0; group < groups_; ++group) {
+        for (std::size_t group = 0; group < groups_ && sizes_.N != 0; ++group) {
             std::size_t const first = group * group_width, count = (std::min)(group_width, sizes_.K - first);
             kernel::selective_sums<T> const total = sums_of(0, group);
             for (std::size_t n = 1; n < sizes_.N; ++n) {
@@ -152,9 +141,9 @@ private:
                 add(own.ct_D, total.ct_D, count);
                 add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            write(total.ct_A, total.channels, ct_A.from(first), sizes_.S, count);
-            write(total.ct_D, 0, ct_D.from(first), 1, count);
-            write(total.ct_delta_bias, 0, ct_delta_bias.from(first), 1, count);
+            add(total.ct_A, total.channels, ct_A.from(first), sizes_.S, count);
+            add(total.ct_D, 0, ct_D.from(first), 1, count);
+            add(total.ct_delta_bias, 0, ct_delta_bias.from(first), 1, count);
         }
     }
 

@@ -11,15 +11,9 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The kernels of a family's derivative, of which its header specialises this: the types attributes<T>,
-/// recorded_rows<T> and backward_rows<T>, and the shapes of the gradients of W, R and B in errors.
-template <class Family>
-struct derivative_of;
-
 /// The residuals of a Family's forward pass.
 template <class Family, class Item>
-using residuals_for =
-    residuals_of<Item, typename derivative_of<Family>::template attributes<compute_t<Item>>>;
+using residuals_for = residuals_of<Item, typename Family::template attributes_type<compute_t<Item>>>;
 
 /// The states of rows whose steps keep residuals.
 template <class Family, class Item>
@@ -32,7 +26,7 @@ struct recorded_states : recurrent_states<Family, Item> {
     template <class Part>
     auto make_rows(Part const& part, kernel::arena<T>& memory) const
     {
-        using rows = typename derivative_of<Family>::template recorded_rows<T>;
+        using rows = typename Family::template recorded_rows<T>;
         return rows(detail::parameters_of(this->weights, part.d), part.count,
             residuals.steps_to_write(part.d, part.group, groups), memory);
     }
@@ -52,15 +46,16 @@ struct recorded_states : recurrent_states<Family, Item> {
 
 /// Runs the forward pass, and keeps residuals.
 template <class Family, class Item, class... Env>
-void run_forward_into(std::string_view op, input_ref<Item> const& X,
+void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     typename Family::template outputs<Item> const& outputs, residuals_for<Family, Item>& residuals,
     Env&&... env)
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         check_recorded_weights(op, weights);
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start);
-        check_call_outputs<Family, Item>(op, weights, batch, X, start, outputs);
+        auto const inputs = named_inputs<Family, Item>(X, start);
+        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
         std::int64_t const layout = weights.layout();
         batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
             {outputs.Y, layout}, &start.sequence_lens};
@@ -75,17 +70,23 @@ void run_forward_into(std::string_view op, input_ref<Item> const& X,
 
 /// Checks the operands of a backward pass.
 template <class Family, class Item, class Weights, class Cotangents, class Gradients>
-void check_vjp(std::string_view op, input_ref<Item> const& X, Weights const& weights,
+void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights,
     residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients)
 {
     using requirement = output_requirement<Item>;
-    check_ranks(op, X, cotangents.Y, cotangents.Y_h);
-    if constexpr (Family::has_c)
-        check_ranks(op, cotangents.Y_c);
+    auto const inputs = [&] {
+        operand_memory const x = named("X", X), Y = named("ct_Y", cotangents.Y),
+                             Y_h = named("ct_Y_h", cotangents.Y_h);
+        if constexpr (Family::has_c)
+            return std::array{x, Y, Y_h, named("ct_Y_c", cotangents.Y_c)};
+        else
+            return std::array{x, Y, Y_h};
+    }();
+    check_ranks(op, inputs);
     std::int64_t const layout = weights.layout();
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H,
-                      rows = derivative_of<Family>::template backward_rows<compute_t<Item>>::gates * H;
+                      rows = Family::template backward_rows<compute_t<Item>>::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
     check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
@@ -93,11 +94,11 @@ void check_vjp(std::string_view op, input_ref<Item> const& X, Weights const& wei
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     shape_requirement const ct_Y{"ct_Y", output_letters(layout), output, shape_if_given(cotangents.Y)},
         ct_Y_h{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)};
-    auto const& [W_letters, R_letters, B_letters] = derivative_of<Family>::letters;
+    auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
         ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"};
+        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
@@ -105,23 +106,23 @@ void check_vjp(std::string_view op, input_ref<Item> const& X, Weights const& wei
             describe_sizes);
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c, "ct_Y_c"}},
-            blocks_of(X, cotangents.Y, cotangents.Y_h, cotangents.Y_c));
+                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c}},
+            inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
-        check_outputs<Item>(op, describe_sizes, std::array{ct_X, ct_W, ct_R, ct_B, ct_initial_h},
-            blocks_of(X, cotangents.Y, cotangents.Y_h));
+        check_outputs<Item>(op, describe_sizes, std::array{ct_X, ct_W, ct_R, ct_B, ct_initial_h}, inputs);
     }
 }
 
 /// Checks and runs a backward pass.
 template <class Family, class Item, class Weights, class Cotangents, class Gradients, class... Env>
-void run_vjp_into(std::string_view op, input_ref<Item> const& X, Weights const& weights,
+void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights,
     residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients,
     Env&&... env)
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        using rows = typename derivative_of<Family>::template backward_rows<compute_t<Item>>;
+        using rows = typename Family::template backward_rows<compute_t<Item>>;
+        check_trainable(op, weights);
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
         auto const& [D, I, H] = weights.sizes();

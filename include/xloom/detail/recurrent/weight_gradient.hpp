@@ -1,6 +1,8 @@
 #pragma once
-// An output that is the gradient of weights: a sum of products, accumulated from block to block.
+// Gradients, which are added to: rows of them, and that of weights, a sum of products that is accumulated from
+// block to block.
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -8,6 +10,19 @@
 #include <xloom/detail/recurrent/batch_run.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Adds `count` items to those of a gradient, in the type that computes.
+template <class From, class Item>
+void add_row(
+    kernel::strided_row<From const> const& from, std::size_t count, kernel::strided_row<Item> const& to)
+{
+    using T = compute_t<Item>;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto const at = static_cast<std::ptrdiff_t>(i);
+        Item& sum = to.first[at * to.stride];
+        sum = static_cast<Item>(static_cast<T>(sum) + static_cast<T>(from.first[at * from.stride]));
+    }
+}
 
 /// Columns [first_column, first_column + columns) of an output [D, rows, ..], the gradient of weights.
 template <class Item>
@@ -17,7 +32,7 @@ struct weight_columns {
 };
 
 /// The gradient of weights in one direction. It is accumulated in place if the columns are whole batches of
-/// the type that computes, else in the workspace.
+/// the type that computes, else in the workspace, from what it holds before the call.
 template <class Item>
 class weight_gradient {
     using T = compute_t<Item>;
@@ -51,22 +66,33 @@ public:
     std::size_t rows() const { return rows_; }
     kernel::row_span<T> sums() const { return sums_; }
 
-    /// Writes rows [begin, end) of the gradient, zeros if nothing was added.
-    void finish(std::size_t begin, std::size_t end, bool is_zero) const
+    /// Reads rows [begin, end) of the gradient, unless it is accumulated in place.
+    void start(std::size_t begin, std::size_t end) const
     {
-        if (!is_given_ || (is_in_place_ && !is_zero))
+        if (!is_given_ || is_in_place_)
             return;
         for (std::size_t row = begin; row < end; ++row) {
-            kernel::strided_row<Item> const to{
-                first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
-            if (is_zero)
-                zero_fill(to, 0, columns_);
-            else
-                kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to);
+            T* const sums = sums_.first + row * sums_.stride;
+            std::fill_n(sums, sums_.stride, T(0));
+            kernel::copy_row<Item, T>(from(row), columns_, {sums});
         }
+    }
+    /// Writes rows [begin, end) of the gradient, unless it is accumulated in place.
+    void finish(std::size_t begin, std::size_t end) const
+    {
+        if (!is_given_ || is_in_place_)
+            return;
+        for (std::size_t row = begin; row < end; ++row)
+            kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to(row));
     }
 
 private:
+    kernel::strided_row<Item> to(std::size_t row) const
+    {
+        return {first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
+    }
+    kernel::strided_row<Item const> from(std::size_t row) const { return {to(row).first, item_step_}; }
+
     std::size_t rows_ = 0, columns_ = 0;
     Item* first_ = nullptr;
     std::ptrdiff_t row_step_ = 0, item_step_ = 0;

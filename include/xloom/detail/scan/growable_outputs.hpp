@@ -1,12 +1,54 @@
 #pragma once
 // Stacked outputs of a loop whose number of iterations is unknown until its end.
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
-#include <xloom/detail/scan/output_capacity.hpp>
+#include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/scan/stacked_outputs.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The capacity of outputs that grow, for at most `limit` iterations.
+///
+/// The full capacity is allocated at once if the iterations are guaranteed, or if it is at most 1 MiB of
+/// uninitialised memory: a loop that reaches such a limit copies nothing. Otherwise the capacity starts small
+/// and doubles, with at most 3 times the final size allocated at any time, because a limit is often far above
+/// the actual number of iterations.
+class output_capacity {
+public:
+    output_capacity(std::int64_t limit, std::int64_t certain)
+        : limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
+              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
+          is_certain_(certain == limit)
+    {}
+
+    std::size_t size() const { return size_; }
+
+    /// Chooses the first capacity. `bytes` is the size of one element of each output together, `is_unwritten`
+    /// whether their memory is not initialised.
+    void start(std::size_t bytes, bool is_unwritten)
+    {
+        bool const is_cheap = is_unwritten && limit_ <= tuning::reserved_output_bytes / (bytes + 1);
+        size_ = is_certain_ || is_cheap ? limit_ : std::min<std::size_t>(limit_, tuning::reserved_iterations);
+    }
+
+    void grow() { size_ = size_ <= limit_ / 2 ? 2 * size_ : limit_; }
+
+private:
+    std::size_t limit_;
+    bool is_certain_;
+    std::size_t size_ = 0;
+};
+
+/// True if memory for stacked values of type Y is not initialised; xtensor initialises no items of trivial
+/// types.
+template <class Y>
+inline constexpr bool is_stacked_in_unwritten_memory =
+    std::is_trivially_default_constructible_v<item_t<Y>> && expression<stacked_t<Y, dynamic_length>>;
 
 /// Scan outputs stacked along axis 0, whose output_capacity grows.
 template <class Outputs>

@@ -80,14 +80,12 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     detail::check_ranks(op, "params", params);
     detail::check_ranks(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
-    auto const written = std::tuple(detail::places_of(ct_init), detail::places_of(ct_params));
-    auto const read =
-        std::tuple(detail::places_of(params), detail::places_of(ct_states), detail::places_of(ct_outputs));
-    check_exclusive(op,
-        std::array{
-            named_places{"ct_init", std::get<0>(written)}, named_places{"ct_params", std::get<1>(written)}},
-        std::array{named_places{"params", std::get<0>(read)}, named_places{"ct_states", std::get<1>(read)},
-            named_places{"ct_outputs", std::get<2>(read)}});
+    check_written(op,
+        all_operands(numbered("ct_init", detail::places_of(ct_init)),
+            numbered("ct_params", detail::places_of(ct_params))),
+        all_operands(numbered("params", detail::places_of(params)),
+            numbered("ct_states", detail::places_of(ct_states)),
+            numbered("ct_outputs", detail::places_of(ct_outputs))));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All

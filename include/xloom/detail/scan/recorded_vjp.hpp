@@ -13,8 +13,8 @@
 
 #include <xloom/detail/core/differentiable.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -7,9 +7,8 @@
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/scan/body_call.hpp>
-#include <xloom/detail/scan/loop_body.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
+#include <xloom/detail/scan/iteration.hpp>
+#include <xloom/detail/scan/step.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -57,16 +56,27 @@ struct updated {
     }
 };
 
+/// Requires no contiguous memory that is not a tensor.
+template <class Leaves>
+struct of_xtensor {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
+        static_assert(is_valid,
+            "a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
+            "xt::adapt, or specialise xloom::enable_tensor for its type");
+        return is_valid;
+    }
+};
+
 /// Requires that scan inputs, a tuple of references, are tensors with the axes that come before those of an
 /// element: 1 of time, or 2 of batch and time.
 template <class Inputs, std::size_t Axes = 1>
 struct scanned_inputs {
     static consteval bool holds()
     {
-        if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-            static_assert(never<scanned_inputs>, "a scan input or output must be a tensor of xtensor; wrap a "
-                                                 "std::vector or an Eigen matrix by xt::adapt, or specialise "
-                                                 "xloom::enable_tensor for its type");
+        if constexpr (!of_xtensor<Inputs>::holds())
+            return false;
         else if constexpr (Axes == 1 && !every_leaf<is_scan_input, Inputs>)
             static_assert(never<scanned_inputs>,
                 "a scan input is a tensor with at least one axis; capture other values in the body");
@@ -96,10 +106,8 @@ struct written_by_body {
     static consteval bool holds()
     {
         using outputs = leaves_t<Outputs>;
-        if constexpr (!every_leaf<is_no_foreign_memory, outputs>)
-            static_assert(never<written_by_body>, "a scan input or output must be a tensor of xtensor; wrap "
-                                                  "a std::vector or an Eigen matrix by xt::adapt, or "
-                                                  "specialise xloom::enable_tensor for its type");
+        if constexpr (!of_xtensor<outputs>::holds())
+            return false;
         else if constexpr (Axes == 1 && !every_leaf<is_scan_output, outputs>)
             static_assert(
                 never<written_by_body>, "a scan output is a tensor in memory with at least one axis");
@@ -147,6 +155,19 @@ struct stridable {
     }
 };
 
+/// Requires references where a callable, given by its call, writes.
+template <class... Calls>
+struct writes_by_reference {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = !(Calls::has_copies || ...);
+        static_assert(is_valid,
+            "a callable takes by value what it is to write, so that it is lost; take it by reference, as in "
+            "double& h or auto& y_t");
+        return is_valid;
+    }
+};
+
 /// Requires a body, given by its call, that updates states and writes outputs, of scan_into and its kin.
 template <class Call>
 struct scan_body_in_place {
@@ -156,13 +177,11 @@ struct scan_body_in_place {
             static_assert(never<Call>, "the body must be callable as body(state&..., element const&..., "
                                        "output&...); states come first behind the body, std::tuple() where "
                                        "there are none");
-        else if constexpr (Call::has_copies)
-            static_assert(never<Call>, "the body takes a state or an output by value, so that what it writes "
-                                       "is lost; take it by reference, as in double& h or auto& y_t");
-        else if constexpr (!std::is_void_v<typename Call::result>)
-            static_assert(never<Call>, "the body writes through its references and must return void");
-        else
-            return true;
+        else if constexpr (writes_by_reference<Call>::holds()) {
+            static_assert(std::is_void_v<typename Call::result>,
+                "the body writes through its references and must return void");
+            return std::is_void_v<typename Call::result>;
+        }
         return false;
     }
 };
@@ -174,13 +193,11 @@ struct loop_body_in_place {
     {
         if constexpr (!Call::is_valid)
             static_assert(never<Call>, "the body must be callable as body(iteration, state&..., output&...)");
-        else if constexpr (Call::has_copies)
-            static_assert(never<Call>, "the body takes a state or an output by value, so that what it writes "
-                                       "is lost; take it by reference, as in double& h or auto& y_t");
-        else if constexpr (!std::is_same_v<typename Call::result, bool>)
-            static_assert(never<Call>, "the body must return bool: whether to go on");
-        else
-            return true;
+        else if constexpr (writes_by_reference<Call>::holds()) {
+            static_assert(
+                std::is_same_v<typename Call::result, bool>, "the body must return bool: whether to go on");
+            return std::is_same_v<typename Call::result, bool>;
+        }
         return false;
     }
 };

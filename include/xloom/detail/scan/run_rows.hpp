@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/scan/rows.hpp>
-#include <xloom/detail/scan/run_iteration.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

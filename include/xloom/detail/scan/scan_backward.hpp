@@ -8,9 +8,9 @@
 
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/scan.hpp>
-#include <xloom/detail/scan/cotangent_values.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/residuals.hpp>
-#include <xloom/detail/scan/scan_body.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -130,16 +130,14 @@ void check_scan_backward(
     check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
-    auto const read = std::tuple(detail::places_of(inputs), detail::places_of(params),
-        detail::places_of(ct_states), detail::places_of(ct_outputs));
-    auto const written =
-        std::tuple(detail::places_of(ct_init), detail::places_of(ct_inputs), detail::places_of(ct_params));
-    check_exclusive(op,
-        std::array{named_places{"ct_init", std::get<0>(written)},
-            named_places{"ct_scan_inputs", std::get<1>(written)},
-            named_places{"ct_params", std::get<2>(written)}},
-        std::array{named_places{"scan_inputs", std::get<0>(read)}, named_places{"params", std::get<1>(read)},
-            named_places{"ct_states", std::get<2>(read)}, named_places{"ct_outputs", std::get<3>(read)}});
+    check_written(op,
+        all_operands(numbered("ct_init", detail::places_of(ct_init)),
+            numbered("ct_scan_inputs", detail::places_of(ct_inputs)),
+            numbered("ct_params", detail::places_of(ct_params))),
+        all_operands(numbered("scan_inputs", detail::places_of(inputs)),
+            numbered("params", detail::places_of(params)),
+            numbered("ct_states", detail::places_of(ct_states)),
+            numbered("ct_outputs", detail::places_of(ct_outputs))));
 }
 
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.

@@ -6,10 +6,8 @@
 #include <type_traits>
 
 #include <xloom/detail/core/checkpoint.hpp>
-#include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/scan/body_call.hpp>
-#include <xloom/detail/scan/cotangent_groups.hpp>
-#include <xloom/detail/tensor/requirements.hpp>
+#include <xloom/detail/scan/cotangents.hpp>
+#include <xloom/detail/scan/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -120,19 +118,6 @@ struct has_residuals {
     }
 };
 
-/// Requires references where a callable writes.
-template <class... Calls>
-struct writes_by_reference {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = !(Calls::has_copies || ...);
-        static_assert(is_valid,
-            "a callable takes by value what it is to write, so that it is lost; take it by reference, as in "
-            "double& h or auto& ct_x");
-        return is_valid;
-    }
-};
-
 /// Requires a pure body of a scan: its call with parameters.
 template <class Call>
 struct is_scan_body {
@@ -182,19 +167,6 @@ struct is_loop_body_into {
     }
 };
 
-/// Requires branches that take the operands.
-template <class... Calls>
-struct are_branches {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (Calls::is_valid && ...);
-        static_assert(is_valid,
-            "the branches must be callable as branch(operand const&...); the arguments stand in the order "
-            "cond, then_branch, then_vjp, else_branch, else_vjp, operands");
-        return is_valid;
-    }
-};
-
 /// Requires the VJP of a scan's body.
 template <class Call>
 struct is_scan_vjp {
@@ -220,25 +192,6 @@ struct is_loop_vjp {
         return Call::is_valid;
     }
 };
-
-/// Requires the VJPs of branches.
-template <class... Calls>
-struct are_branch_vjps {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (Calls::is_valid && ...);
-        static_assert(is_valid,
-            "the VJPs must be callable as branch_vjp(operand const&..., result cotangent const&..., operand "
-            "cotangent&...)");
-        return is_valid;
-    }
-};
-
-/// False if an environment begins with options.
-template <class Options, class... Env>
-inline constexpr bool is_beside_options = true;
-template <class Options, class First, class... Rest>
-inline constexpr bool is_beside_options<Options, First, Rest...> = beside_options<First, Options>;
 
 /// Requires at most a checkpoint behind the options.
 template <class... Env>
@@ -309,17 +262,6 @@ struct have_time {
         static_assert(is_valid,
             "scan inputs, their gradients and the cotangents of scan outputs are tensors with at least one "
             "axis");
-        return is_valid;
-    }
-};
-
-/// Requires tensors with a leading axis for the outputs of a loop.
-template <class Outputs>
-struct are_loop_outputs {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = every_leaf<is_scan_output, Outputs>;
-        static_assert(is_valid, "a scan output is a tensor in memory with a leading axis to write along");
         return is_valid;
     }
 };

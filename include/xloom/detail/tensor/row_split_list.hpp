@@ -86,7 +86,7 @@ template <class At>
 }
 
 /// Requires that an operand of a segmented operator has as many rows as the others.
-inline std::size_t check_segmented_rows(std::string_view op, std::span<scan_operand const> operands)
+inline std::size_t check_segmented_rows(std::string_view op, std::span<operand_memory const> operands)
 {
     check_scanned_axis(op, operands, 0);
     return operands.front().dims()[0];
@@ -96,37 +96,14 @@ inline std::size_t check_segmented_rows(std::string_view op, std::span<scan_oper
 ///
 /// Errors    shape_error
 inline void check_segment_results(
-    std::string_view op, shape const& values, std::size_t segments, std::span<scan_operand const> results)
+    std::string_view op, shape const& values, std::size_t segments, std::span<operand_memory const> results)
 {
     shape expected = values;
     expected[0] = segments;
-    for (scan_operand const& result : results)
+    for (operand_memory const& result : results)
         if (result.dims() != expected)
-            fail<shape_error>(op, ": there is one result for each segment, so ", result.name,
+            fail<shape_error>(op, ": there is one result for each segment, so ", result.name(),
                 " must have the shape ", expected, ", but it is ", result.dims(), ". Resize it.");
-}
-
-/// Requires that no result overlaps row_splits, which are read while results are written.
-///
-/// Errors    overlap_error
-inline void check_splits_memory(
-    std::string_view op, memory_block const& splits, std::span<scan_operand const> results)
-{
-    for (scan_operand const& result : results)
-        check_no_overlap(op, result, {"row_splits", splits});
-}
-
-/// Requires that every result of a reduction of segments has memory of its own.
-///
-/// Errors    overlap_error
-inline void check_segment_memory(std::string_view op, std::span<scan_operand const> inputs,
-    memory_block const& splits, std::span<scan_operand const> results)
-{
-    check_scan_memory(op, {}, results);
-    check_splits_memory(op, splits, results);
-    for (scan_operand const& result : results)
-        for (scan_operand const& input : inputs)
-            check_no_overlap(op, result, input);
 }
 
 /// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.

@@ -10,8 +10,8 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/tensor/borrowed.hpp>
-#include <xloom/detail/tensor/operand_names.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -45,6 +45,32 @@ auto* data_as(X& operand)
     else
         return enable_tensor<bare<X>>::data(operand);
 }
+
+/// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
+enum class ref_error { none, lazy, kind, item, integer, temporary, constant };
+
+/// Requires that a reference to an operand has no error.
+template <ref_error Error>
+struct referable {
+    static consteval bool holds()
+    {
+        static_assert(Error != ref_error::lazy,
+            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
+            "into a variable first");
+        static_assert(Error != ref_error::kind, "xloom: an operand must be a tensor in memory: a container, "
+                                                "adaptor or view of xtensor, or a type "
+                                                "with xloom::enable_tensor");
+        static_assert(Error != ref_error::item,
+            "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
+            "variable first, by xt::cast<float> for example");
+        static_assert(Error != ref_error::integer, "xloom: lengths must hold integers, of any integer type");
+        static_assert(Error != ref_error::temporary, "xloom: an operand must be a variable or a view of one, "
+                                                     "but a temporary was passed, which is gone "
+                                                     "when it is used");
+        static_assert(Error != ref_error::constant, "xloom: an operand that is written must not be const");
+        return Error == ref_error::none;
+    }
+};
 
 /// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
 template <class X, class T>
@@ -87,14 +113,9 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
-    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
-    {}
-
-    /// Refers to an operand. Name holds the texts of its compile-time errors.
-    template <class Name, class X>
-    tensor_ref(Name, X&& operand) : is_given_(true)
+    tensor_ref(X&& operand) : is_given_(true)
     {
-        if constexpr (Name::template fits<detail::find_ref_error<X, T>()>()) {
+        if constexpr (detail::satisfied<detail::referable<detail::find_ref_error<X, T>()>>()) {
             data_ = detail::data_as<T>(operand);
             rank_ = detail::rank_of(operand);
             detail::refer(block_, data_, operand);
@@ -123,14 +144,9 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
-    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
-    {}
-
-    /// Refers to an operand. Name holds the texts of its compile-time errors.
-    template <class Name, class X>
-    lengths_ref(Name, X&& operand)
+    lengths_ref(X&& operand)
     {
-        if constexpr (Name::template fits<detail::find_lengths_error<X>()>()) {
+        if constexpr (detail::satisfied<detail::referable<detail::find_lengths_error<X>()>>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             rank_ = detail::rank_of(operand);
             detail::refer(block_, static_cast<detail::item_t<X> const*>(data_), operand);
@@ -170,37 +186,11 @@ private:
 
 namespace detail {
 
-/// A tensor_ref or lengths_ref to an operand of a known name.
-template <class Ref, class Name>
-class named_ref : public Ref {
-public:
-    static constexpr std::string_view name = Name::text;
-
-    named_ref() = default;
-    named_ref(Ref const& ref) : Ref(ref) {}
-
-    template <class X>
-        requires(!std::is_base_of_v<Ref, bare<X>>)
-    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand))
-    {}
-};
-
-/// The operand X of a recurrent operator.
-template <class Item>
-using input_ref = named_ref<tensor_ref<Item const>, names::X>;
-
 /// Returns the memory of an operand; null if it is omitted.
 template <class Ref>
 memory_block const* block_if_given(Ref const& operand)
 {
     return operand.is_given() ? &operand.block() : nullptr;
-}
-
-/// Requires that every operand has a rank of at most max_rank.
-template <class... Refs, class... Names>
-void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
-{
-    (check_rank(op, operands.name, operands.rank()), ...);
 }
 
 /// Returns the shape of an operand; false if it is omitted.

@@ -1,0 +1,175 @@
+#pragma once
+// The family of AttnLSTM: its names and kernels, and how its weights are checked and packed.
+
+#include <algorithm>
+
+#include <xloom/detail/check/attn_lstm.hpp>
+#include <xloom/detail/kernel/attn_lstm_backward.hpp>
+#include <xloom/detail/recurrent/lstm_family.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct attn_lstm_constants;
+template <class Item>
+struct attn_lstm_start;
+template <class Item>
+struct attn_lstm_outputs;
+template <class Item>
+struct attn_lstm_result;
+struct attn_lstm_options;
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The results of the checks of an AttnLSTM's constants and options.
+struct checked_attention : checked_weights {
+    attention_widths attention;
+};
+
+template <class Constants>
+attention_widths check_attention_constants(std::string_view op, Constants const& in)
+{
+    check_ranks(op, std::array{named("R", in.R), named("QW", in.QW), named("MW", in.MW), named("V", in.V),
+                        named("AW", in.AW)});
+    return check_attention(op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW),
+        shape_if_given(in.V), shape_if_given(in.AW));
+}
+
+/// Packs V for the score.
+template <class T, class Item>
+kernel::score_weights<T> pack_score_weights(
+    tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+{
+    std::size_t const padded = kernel::whole_batches<T>(A);
+    T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
+    T sum(0), size(0);
+    if (!memory.only_counts()) {
+        load_row(V, d, 0, A, plain);
+        for (std::size_t a = 0; a < A; ++a) {
+            minus_twice[a] = T(-2) * plain[a];
+            sum += plain[a];
+            size += plain[a] < T(0) ? -plain[a] : plain[a];
+        }
+    }
+    return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
+}
+
+/// The parts of an AttnLSTM that are its own, for the engine of the recurrent operators.
+struct attn_lstm_family {
+    static constexpr std::string_view weights_name = "xloom::attn_lstm_weights";
+    static constexpr std::string_view cell_name = "xloom::attn_lstm_cell";
+    static constexpr bool has_c = true;
+
+    template <class Item>
+    using constants = attn_lstm_constants<Item>;
+    template <class Item>
+    using start = attn_lstm_start<Item>;
+    template <class Item>
+    using outputs = attn_lstm_outputs<Item>;
+    template <class Item>
+    using result = attn_lstm_result<Item>;
+    using options = attn_lstm_options;
+    using checked = checked_attention;
+    template <class T>
+    using parameters = kernel::attn_lstm_parameters<T>;
+    template <class T>
+    using backward_parameters = kernel::attn_lstm_backward_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
+    {
+        attention_widths const attention = check_attention_constants(op, in);
+        return {
+            check_cell<lstm_family>(op, in, options, attention.C, activation_dialect::microsoft), attention};
+    }
+
+    /// Packs direction d.
+    template <class T, class Constants, class Options, class Packing>
+    static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
+        std::size_t d, Packing packing, kernel::arena<T>& memory)
+    {
+        recurrent_widths const& sizes = checked.sizes;
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        kernel::attn_lstm_parameters<T> p{};
+        p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const H = sizes.H, step = p.lstm.gate_stride;
+        auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
+                   MW = take_panels(packing, E, A, memory);
+        if (!memory.only_counts()) {
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_columns(across(in.W, d, gate * H, sizes.I), H, W, gate * step);
+            pack_columns(along(in.QW, d, 0), A, QW);
+            pack_columns(along(in.MW, d, 0), A, MW);
+        }
+        if (has_layer) {
+            auto const AW_h = take_panels(packing, H, C, memory),
+                       AW_context = take_panels(packing, E, C, memory);
+            if (!memory.only_counts()) {
+                pack_columns(along(in.AW, d, 0), C, AW_h);
+                pack_columns(along(in.AW, d, H), C, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = pack_score_weights<T>(in.V, d, A, memory);
+        p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
+        return p;
+    }
+
+    /// Packs direction d for the products with transposes.
+    template <class T, class Constants, class Options>
+    static backward_parameters<T> pack_backward(Constants const& in, checked_attention const& checked,
+        Options const& options, std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const I = p.I, H = p.H, step = p.gate_stride;
+        auto const W = take_panels(full_packing(), 4 * step, C, memory),
+                   QW = take_panels(full_packing(), A, H, memory),
+                   MW = take_panels(full_packing(), A, E, memory);
+        T* const V = memory.take(kernel::whole_batches<T>(A));
+        if (!memory.only_counts()) {
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * step);
+            pack_panels(across(in.QW, d, 0, 0), A, H, QW);
+            pack_panels(across(in.MW, d, 0, 0), A, E, MW);
+            load_row(in.V, d, 0, A, V);
+        }
+        if (has_layer) {
+            auto const AW_h = take_panels(full_packing(), C, H, memory),
+                       AW_context = take_panels(full_packing(), C, E, memory);
+            if (!memory.only_counts()) {
+                pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
+                pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = V;
+        return p;
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
