@@ -83,11 +83,11 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
-    auto const places = detail::places_of(outputs);
-    check_in_place(op, detail::places_of(states), std::array<placed_operand, 0>(), places);
+    auto const traversals = detail::traversals_of(outputs);
+    check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
-        outputs, places, kernel::all_iterations(0), write_back_for<Body, States...>);
+        outputs, traversals, kernel::all_iterations(0), write_back_for<Body, States...>);
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         local_states held(states);
@@ -119,7 +119,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
 /// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
 /// change.
 template <class To, class From>
-void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
+void check_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
     if (!detail::has_room_for(to, from))
         fail<body_error>(op,
@@ -144,7 +144,7 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
                 detail::const_leaves(carried));
             detail::check_ranks(op, "states", detail::leaves(step.state));
             detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-                detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+                detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
             });
             outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
             detail::for_each_leaf(detail::leaves(step.state),

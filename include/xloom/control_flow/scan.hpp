@@ -28,18 +28,18 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
-    auto input_places = detail::places_of(inputs);
-    auto output_places = detail::places_of(outputs);
-    detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
-    detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
-    check_in_place(op, detail::places_of(states), input_places, output_places);
+    auto input_traversals = detail::traversals_of(inputs);
+    auto output_traversals = detail::traversals_of(outputs);
+    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
+    detail::set_time_axes(output_traversals, options.scan_output_axes, options.scan_output_directions);
+    check_in_place(op, detail::traversals_of(states), input_traversals, output_traversals);
 
     auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
-        inputs, input_places, kernel::all_iterations(length), write_back::each_element, workspace);
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(
-        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
+        inputs, input_traversals, kernel::all_iterations(length), write_back::each_element, workspace);
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(outputs, output_traversals,
+        kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
     std::array<bool, sizeof...(Outputs)> const is_in_place =
-        detail::join_in_place(input_places, x, output_places, y);
+        detail::join_in_place(input_traversals, x, output_traversals, y);
     shape_guards const guards(states);
     std::tuple<local_state<States>...> held(states);
     auto const current =
@@ -94,9 +94,10 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
         check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
             "scan_output_axes", options.scan_output_axes);
     }
-    auto places = detail::places_of(inputs);
-    detail::place_in_time(places, options.scan_input_axes, options.scan_input_directions);
-    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
+    auto traversals = detail::traversals_of(inputs);
+    detail::set_time_axes(traversals, options.scan_input_axes, options.scan_input_directions);
+    auto elements =
+        cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
     stack outputs;
     step_memory_pool recycled;
     detail::iterate<Step>(

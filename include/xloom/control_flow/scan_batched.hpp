@@ -23,9 +23,9 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     detail::check_ranks(op, "scan_inputs", inputs);
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
-    auto places = detail::places_of(inputs);
-    detail::place_in_time(places, axes(places.size(), 1), options.scan_input_directions);
-    return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, places, policy);
+    auto traversals = detail::traversals_of(inputs);
+    detail::set_time_axes(traversals, axes(traversals.size(), 1), options.scan_input_directions);
+    return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, traversals, policy);
 }
 
 template <class Body, class... States, class Inputs, class Lens, class... Outputs, class Policy>
@@ -41,12 +41,14 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
         check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
     check_batch_outputs(op, detail::shapes_of(outputs), extent);
     batch_rows const rows(op, sequence_lens, extent);
-    row_scan_places places{detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
-    detail::place_in_time(places.inputs, axes(places.inputs.size(), 1), options.scan_input_directions);
-    detail::place_in_time(places.outputs, axes(places.outputs.size(), 1), {});
-    check_in_place(
-        op, places.states, places.inputs, places.outputs, {"sequence_lens", block_if_given(rows.given())});
-    detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
+    row_scan_traversals traversals{
+        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
+    detail::set_time_axes(
+        traversals.inputs, axes(traversals.inputs.size(), 1), options.scan_input_directions);
+    detail::set_time_axes(traversals.outputs, axes(traversals.outputs.size(), 1), {});
+    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
+        {"sequence_lens", block_if_given(rows.given())});
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 
 } // namespace detail

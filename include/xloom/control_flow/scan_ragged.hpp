@@ -86,10 +86,11 @@ public:
     using input_arguments = typename set::input_arguments;
     using output_arguments = typename set::output_arguments;
 
-    template <class Places>
-    ragged_cursors(ragged_rows const& rows, std::tuple<Xs...> const& operands, Places const& places,
+    template <class Traversals>
+    ragged_cursors(ragged_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
         std::size_t first, std::size_t last, write_back when = write_back::each_element)
-        : cursors_(set::start(operands, places, {rows.begin(first), rows.begin(last), rows.elements()}, when))
+        : cursors_(
+              set::start(operands, traversals, {rows.begin(first), rows.begin(last), rows.elements()}, when))
     {}
 
     /// Makes the element of iteration t of segment s the next one. Requires that it follows the element
@@ -121,7 +122,7 @@ auto run_scan_ragged(
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
     check_segment_states(op, "init", detail::shapes_of(states), rows.size());
     return detail::run_rows<Step>(
-        op, rows, body, std::move(state), inputs, detail::places_of(inputs), policy);
+        op, rows, body, std::move(state), inputs, detail::traversals_of(inputs), policy);
 }
 
 template <class Body, class... States, class Inputs, class Splits, class... Outputs, class Policy>
@@ -134,11 +135,11 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     detail::check_ranks(op, "scan_outputs", outputs);
     ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
     check_segment_states(op, "states", detail::shapes_of(states), rows.size());
-    row_scan_places const places{
-        detail::places_of(states), detail::places_of(inputs), detail::places_of(outputs)};
+    row_scan_traversals const traversals{
+        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
     memory_block const splits = detail::memory_of(row_splits);
-    check_in_place(op, places.states, places.inputs, places.outputs, {"row_splits", splits});
-    detail::run_rows_into(op, rows, body, states, inputs, outputs, places, policy);
+    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs, {"row_splits", splits});
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 
 } // namespace detail

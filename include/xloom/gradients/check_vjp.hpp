@@ -195,9 +195,9 @@ private:
     std::vector<double> weights_{};
 };
 
-/// The values of packs as const references.
-template <class... Packs>
-using const_operands_t = joined_t<const_leaves_t<owned_t<Packs>>...>;
+/// The values of arguments as const references.
+template <class... Operands>
+using const_operands_t = joined_t<const_leaves_t<owned_t<Operands>>...>;
 
 /// The call of a VJP for a body with these results.
 template <class BodyVjp, class State, class Elements, class Params, class Outputs>
@@ -235,10 +235,10 @@ template <class State, class Elements, class Params, class CallBody, class BodyV
 vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
     CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
 {
-    auto const own = [](auto const& pack) {
+    auto const own = [](auto const& operands) {
         return std::apply(
             [](auto const&... value) { return std::tuple<owned_t<decltype(value)>...>(value...); },
-            detail::leaves(pack));
+            detail::leaves(operands));
     };
     auto const first = own(states);
     auto const x = own(elements);

@@ -25,9 +25,7 @@ namespace detail {
 
 /// The call of a branch with operands.
 template <class Branch, class Operands>
-struct branch_call : call_of<Branch, const_leaves_t<Operands>> {
-    using arguments = const_leaves_t<Operands>;
-};
+struct branch_call : call_of<Branch, const_leaves_t<Operands>> {};
 
 /// The call of a branch's VJP: branch_vjp(operand const&..., result cotangent const&..., operand
 /// cotangent&...).
@@ -91,7 +89,7 @@ class if_pullback {
 
 public:
     if_pullback(bool cond, Then then_branch, ThenVjp then_vjp, Else else_branch, ElseVjp else_vjp,
-        held_pack_t<Operands> operands)
+        held_operands_t<Operands> operands)
         : cond_(cond),
           then_branch_(std::move(then_branch)),
           then_vjp_(std::move(then_vjp)),
@@ -119,7 +117,7 @@ public:
     {
         check_pullback(op, has_run_);
         auto const operands = detail::const_leaves(detail::leaves(operands_));
-        owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
+        owned_t<Operands> ct_operands = detail::zero_cotangents<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
         decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
         decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
@@ -144,7 +142,7 @@ private:
     ThenVjp then_vjp_;
     Else else_branch_;
     ElseVjp else_vjp_;
-    held_pack_t<Operands> operands_;
+    held_operands_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
     movable_flag has_run_{};
 };

@@ -68,7 +68,7 @@ class loop_pullback {
     static constexpr std::string_view op = "xloom::loop_vjp";
 
 public:
-    loop_pullback(Body body, BodyVjp body_vjp, held_pack_t<Params> params, checkpoint const& checkpoints)
+    loop_pullback(Body body, BodyVjp body_vjp, held_operands_t<Params> params, checkpoint const& checkpoints)
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
           params_(std::move(params)),
@@ -104,7 +104,7 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
-            operand_cotangents by{state(ct_states), detail::zeros_like_pack<Params>(params)};
+            operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
             detail::check_loop_cotangents(op, record, detail::leaves(by.init), ct_ys);
@@ -112,7 +112,7 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::require_room(op, i, std::get<i>(carried), value, t);
+                    detail::check_room(op, i, std::get<i>(carried), value, t);
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
@@ -127,17 +127,15 @@ public:
 private:
     Body body_;
     BodyVjp body_vjp_;
-    held_pack_t<Params> params_;
+    held_operands_t<Params> params_;
     loop_residuals<state> residuals_;
 };
 
 /// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param
 /// const&...).
 template <class Body, class State, class Params>
-struct loop_param_call {
-    using arguments = joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>;
-    using call = call_of<Body, arguments>;
-    static constexpr bool is_valid = call::is_valid;
+struct loop_param_call
+    : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>> {
 };
 
 /// The requirements of loop on the operands and on the step that a body returns.
@@ -145,7 +143,7 @@ template <class Call, class State>
 struct fits_loop {
     static consteval bool holds()
     {
-        return is_valid_loop<callable_returning<typename Call::call::result>, State>();
+        return is_valid_loop<callable_returning<typename Call::result>, State>();
     }
 };
 
@@ -206,8 +204,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loo
     if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
                       has_zero_cotangents<Params>, is_loop_body<call>, fits_loop<call, state>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
-        loop_pullback<bare<typename call::call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init,
-            Params>
+        loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(env...));
         auto result = pullback.run_forward(state(std::forward<Init>(init)), options);

@@ -140,7 +140,7 @@ class scan_pullback {
     static constexpr std::string_view op = "xloom::scan_vjp";
 
 public:
-    scan_pullback(Body body, BodyVjp body_vjp, held_pack_t<Inputs> inputs, held_pack_t<Params> params,
+    scan_pullback(Body body, BodyVjp body_vjp, held_operands_t<Inputs> inputs, held_operands_t<Params> params,
         checkpoint const& checkpoints, scan_options const& options)
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
@@ -185,8 +185,8 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
-            operand_cotangents by{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
-                detail::zeros_like_pack<Params>(params)};
+            operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
+                detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             scan_backward_operands const operands{inputs, params,
                 detail::const_leaves(detail::leaves(by.init)),
@@ -210,27 +210,24 @@ public:
 private:
     Body body_;
     BodyVjp body_vjp_;
-    held_pack_t<Inputs> inputs_;
-    held_pack_t<Params> params_;
+    held_operands_t<Inputs> inputs_;
+    held_operands_t<Params> params_;
     scan_residuals<state> residuals_;
     scan_options options_;
 };
 
 /// The call of a pure body with parameters: body(state const&..., element const&..., param const&...).
 template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
-struct scan_param_call {
-    using arguments =
-        joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>;
-    using call = call_of<Body, arguments>;
-    static constexpr bool is_valid = call::is_valid;
-};
+struct scan_param_call
+    : call_of<Body,
+          joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>> {};
 
 /// The requirements of scan on the operands and on the step that a body returns.
 template <class Call, class State, class Inputs, bool LeadingAxis>
 struct fits_scan {
     static consteval bool holds()
     {
-        return is_valid_scan<callable_returning<typename Call::call::result>, State, Inputs, LeadingAxis>();
+        return is_valid_scan<callable_returning<typename Call::result>, State, Inputs, LeadingAxis>();
     }
 };
 
@@ -239,15 +236,15 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     scan_options const& options, Env const&... env)
 {
     using state = owned_t<Init>;
-    using inputs = const_leaves_t<held_pack_t<Inputs>>;
+    using inputs = const_leaves_t<held_operands_t<Inputs>>;
     using callable = std::remove_reference_t<Body>;
     using call = scan_param_call<callable, state, inputs, Params, LeadingAxis>;
     if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
                       has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
                       is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
-        scan_pullback<LeadingAxis, bare<typename call::call::result>, std::decay_t<Body>,
-            std::decay_t<BodyVjp>, Init, Inputs, Params>
+        scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
+            Init, Inputs, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Inputs>(scan_inputs)), detail::hold(std::forward<Params>(params)),
                 checkpoint_of(env...), options);

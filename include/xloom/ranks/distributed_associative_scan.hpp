@@ -17,7 +17,7 @@ namespace detail {
 /// The operands of a scan on one rank, checked, and the memory that it needs.
 template <bool IsTuple, class V, class Xs, class Ys>
 struct rank_scan_call {
-    using inputs_type = evaluated_pack<Xs>;
+    using inputs_type = evaluated_argument<Xs>;
 
     inputs_type inputs;
     scanned_operands<IsTuple, decltype(inputs_type::values), Ys> operands;

@@ -53,7 +53,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
 template <class Data, class Indices>
 class rank_gather_call {
     using T = item_t<Data>;
-    using inputs_type = evaluated_pack<std::tuple<Data const&, Indices const&>>;
+    using inputs_type = evaluated_argument<std::tuple<Data const&, Indices const&>>;
     using index_type = bare<std::tuple_element_t<1, decltype(inputs_type::values)>>;
 
     inputs_type inputs_;

@@ -20,7 +20,7 @@ struct rank_recurrence_call {
     using T = item_t<A>;
     using scan = rank_recurrence<T>;
 
-    evaluated_pack<std::tuple<A const&, B const&>> inputs;
+    evaluated_argument<std::tuple<A const&, B const&>> inputs;
     decltype(initial_state<T>(std::declval<H0 const&>())) first;
     recurrence_call<T> call;
     call_digest digest;

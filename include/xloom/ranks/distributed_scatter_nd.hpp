@@ -35,7 +35,7 @@ struct rank_scatter_types {
 template <class Reduce, class Data, class Indices, class Updates>
 class rank_scatter_call {
     using T = item_t<Data>;
-    using inputs_type = evaluated_pack<std::tuple<Indices const&, Updates const&>>;
+    using inputs_type = evaluated_argument<std::tuple<Indices const&, Updates const&>>;
 
     inputs_type inputs_;
 

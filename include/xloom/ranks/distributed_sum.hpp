@@ -152,14 +152,14 @@ private:
 };
 
 /// The operands of sums on one rank, checked, and the memory that they need.
-template <class Xs, class Sums, communicator C, class Inputs = decltype(evaluated_pack<Xs>::values)>
+template <class Xs, class Sums, communicator C, class Inputs = decltype(evaluated_argument<Xs>::values)>
 class rank_sum_call;
 
 template <class Xs, class... Sums, communicator C, class... Inputs>
 class rank_sum_call<Xs, std::tuple<Sums&...>, C, std::tuple<Inputs...>> {
     using sums_type = std::tuple<Sums&...>;
 
-    evaluated_pack<Xs> inputs_;
+    evaluated_argument<Xs> inputs_;
     sums_type sums_;
     distributed_axis<C> const& part_;
 

@@ -178,7 +178,7 @@ bool all_places_differ(strided_layout const& layout)
 }
 
 template <std::size_t N>
-using operands = std::array<placed_operand, N>;
+using operands = std::array<traversal, N>;
 
 template <std::size_t N, std::size_t M, std::size_t K>
 void refuse(operands<N> const& states, operands<M> const& inputs, operands<K> const& outputs,
@@ -193,23 +193,23 @@ void refuse(operands<N> const& states, operands<M> const& inputs, operands<K> co
 
 constexpr bool operands_apart()
 {
-    std::array<placed_operand, 2> const states{{{row_major(1000, {4})}, {row_major(1016, {4})}}};
-    std::array<placed_operand, 2> const inputs{{{row_major(2000, {3, 4})}, {row_major(2016, {2, 4})}}};
-    std::array<placed_operand, 2> const outputs{{{row_major(3000, {3, 4})}, {row_major(3048, {3, 4})}}};
+    std::array<traversal, 2> const states{{{row_major(1000, {4})}, {row_major(1016, {4})}}};
+    std::array<traversal, 2> const inputs{{{row_major(2000, {3, 4})}, {row_major(2016, {2, 4})}}};
+    std::array<traversal, 2> const outputs{{{row_major(3000, {3, 4})}, {row_major(3048, {3, 4})}}};
     check_in_place("xloom::scan_into", states, inputs, outputs);
     return true;
 }
 
-constexpr placed_operand walked(memory_block const& memory, std::size_t axis, bool reverse)
+constexpr traversal walked(memory_block const& memory, std::size_t axis, bool reverse)
 {
     return {memory, axis, reverse};
 }
 
 constexpr bool output_in_an_input_walked_alike()
 {
-    std::array<placed_operand, 2> const inputs{
+    std::array<traversal, 2> const inputs{
         {walked(row_major(2000, {3, 4}), 1, true), walked(row_major(2000, {3, 4}), 1, true)}};
-    std::array<placed_operand, 1> const outputs{{walked(row_major(2000, {3, 4}), 1, true)}};
+    std::array<traversal, 1> const outputs{{walked(row_major(2000, {3, 4}), 1, true)}};
     check_in_place("xloom::scan_into", operands<0>(), inputs, outputs);
     return true;
 }
@@ -306,16 +306,15 @@ TEST_CASE("check_in_place lets an output be an input's own tensor, walked alike"
 TEST_CASE("check_in_place refuses an output in an input that is walked or shaped otherwise")
 {
     memory_block const x = row_major(2000, {3, 3});
-    auto const refuse_output = [&](placed_operand const& input, placed_operand const& output,
-                                   char const* remedy) {
+    auto const refuse_output = [&](traversal const& input, traversal const& output, char const* remedy) {
         std::string const text =
             std::string("scan_outputs[0] overlaps scan_inputs[0]. Copy one of the two, or ") + remedy;
         refuse(operands<0>(), operands<1>{input}, operands<1>{output}, text.c_str());
     };
-    char const* const traversal = "give both the same axis and direction.";
+    char const* const remedy = "give both the same axis and direction.";
     char const* const tensor = "pass one tensor as both.";
-    refuse_output(walked(x, 0, false), walked(x, 1, false), traversal);
-    refuse_output(walked(x, 0, true), walked(x, 0, false), traversal);
+    refuse_output(walked(x, 0, false), walked(x, 1, false), remedy);
+    refuse_output(walked(x, 0, true), walked(x, 0, false), remedy);
     refuse_output(walked(x, 0, false), walked(row_major(2004, {3, 3}), 0, false), tensor);
     refuse_output(walked(x, 0, false), walked(row_major(2000, {3, 2}), 0, false), tensor);
     refuse_output(walked(x, 0, false), walked(block(2000, {3, 3}, {1, 3}), 0, false), tensor);
@@ -324,10 +323,10 @@ TEST_CASE("check_in_place refuses an output in an input that is walked or shaped
 
 TEST_CASE("check_in_place names every pair")
 {
-    placed_operand const h{row_major(1000, {4})};
-    placed_operand const far{row_major(5000, {4})};
-    placed_operand const x{row_major(1012, {2})};
-    placed_operand const y{row_major(1016, {4, 4})};
+    traversal const h{row_major(1000, {4})};
+    traversal const far{row_major(5000, {4})};
+    traversal const x{row_major(1012, {2})};
+    traversal const y{row_major(1016, {4, 4})};
     operands<0> const none{};
     refuse(operands<3>{h, far, h}, none, none, "states[0] overlaps states[2]. Copy one of the two.");
     refuse(

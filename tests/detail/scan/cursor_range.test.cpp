@@ -17,10 +17,10 @@ template <class X>
 std::vector<int> items_seen(X const& x, std::size_t axis, bool reverse, kernel::iterations const& range)
 {
     std::tuple<X const&> const operands(x);
-    auto places = detail::places_of(operands);
-    places[0].axis = axis;
-    places[0].reverse = reverse;
-    auto cursors = detail::cursor_set<std::tuple<X const&>, false>::start(operands, places, range);
+    auto traversals = detail::traversals_of(operands);
+    traversals[0].axis = axis;
+    traversals[0].reverse = reverse;
+    auto cursors = detail::cursor_set<std::tuple<X const&>, false>::start(operands, traversals, range);
     std::vector<int> seen;
     for (std::size_t t = range.begin; t < range.end; ++t) {
         detail::enter_all(cursors);

@@ -13,7 +13,7 @@
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The memory of an operand and, for inputs and outputs, its time axis and direction.
-struct placed_operand {
+struct traversal {
     memory_block memory{};
     std::size_t axis = 0;
     bool reverse = false;
@@ -26,7 +26,7 @@ constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
            a.layout.strides == b.layout.strides;
 }
 
-constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& b)
+constexpr bool is_same_traversal(traversal const& a, traversal const& b)
 {
     return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
@@ -54,12 +54,12 @@ public:
 
     /// Refers to operand `number` of several.
     constexpr operand_memory(
-        std::string_view name, std::size_t number, placed_operand const& placed, std::string_view may_be = {})
-        : operand_memory(name, &placed.memory, may_be)
+        std::string_view name, std::size_t number, traversal const& traversed, std::string_view may_be = {})
+        : operand_memory(name, &traversed.memory, may_be)
     {
         number_ = number;
-        axis_ = placed.axis;
-        reverse_ = placed.reverse;
+        axis_ = traversed.axis;
+        reverse_ = traversed.reverse;
     }
 
     constexpr bool is_given() const noexcept { return memory_ != nullptr; }
@@ -107,11 +107,11 @@ private:
 /// Returns operands of one name, which are numbered in error texts.
 template <std::size_t N>
 constexpr std::array<operand_memory, N> numbered(
-    std::string_view name, std::array<placed_operand, N> const& placed, std::string_view may_be = {})
+    std::string_view name, std::array<traversal, N> const& traversed, std::string_view may_be = {})
 {
     std::array<operand_memory, N> all{};
     for (std::size_t i = 0; i < N; ++i)
-        all[i] = {name, i, placed[i], may_be};
+        all[i] = {name, i, traversed[i], may_be};
     return all;
 }
 
@@ -183,8 +183,8 @@ constexpr void find_shared_memory(
 ///
 /// Errors    overlap_error
 template <std::size_t N, std::size_t M, std::size_t K>
-constexpr void check_in_place(std::string_view op, std::array<placed_operand, N> const& states,
-    std::array<placed_operand, M> const& inputs, std::array<placed_operand, K> const& outputs,
+constexpr void check_in_place(std::string_view op, std::array<traversal, N> const& states,
+    std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs,
     operand_memory const& rows = {})
 {
     check_written(op,

@@ -136,20 +136,21 @@ public:
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
     using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    /// Requires checked operands and their places in time. enter_row() must follow.
-    template <class Places>
-    batch_cursors(batch_rows const& rows, std::tuple<Xs...> const& operands, Places const& places,
+    /// Requires checked operands and their traversals in time. enter_row() must follow.
+    template <class Traversals>
+    batch_cursors(batch_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
         std::size_t, std::size_t, write_back when = write_back::each_element)
         : rows_(rows),
           first_([&]<std::size_t... I>(std::index_sequence<I...>) {
               return std::tuple<item<Xs>*...>{enable_tensor<bare<Xs>>::data(std::get<I>(operands))...};
           }(std::index_sequence_for<Xs...>{})),
           cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
-              return std::tuple<cursor<Xs>...>{start<Xs>(std::get<I>(first_), places[I], when)...};
+              return std::tuple<cursor<Xs>...>{start<Xs>(std::get<I>(first_), traversals[I], when)...};
           }(std::index_sequence_for<Xs...>{}))
     {
         for (std::size_t i = 0; i < sizeof...(Xs); ++i)
-            strides_[i] = {kernel::time_axis(places[i].memory.layout, 0, 1, false).stride, places[i].reverse};
+            strides_[i] = {
+                kernel::time_axis(traversals[i].memory.layout, 0, 1, false).stride, traversals[i].reverse};
     }
 
     /// Makes the element of iteration t of row b the next one.
@@ -171,12 +172,12 @@ private:
         bool is_reverse;
     };
 
-    template <class X, class Place>
-    cursor<X> start(item<X>* first, Place const& place, write_back when) const
+    template <class X, class Traversal>
+    cursor<X> start(item<X>* first, Traversal const& along, write_back when) const
     {
-        kernel::time_axis const rows(place.memory.layout, 0, 1, false);
+        kernel::time_axis const rows(along.memory.layout, 0, 1, false);
         return {
-            first, kernel::time_axis(rows.element, 0, rows_.longest(), place.reverse), rows_.longest(), when};
+            first, kernel::time_axis(rows.element, 0, rows_.longest(), along.reverse), rows_.longest(), when};
     }
 
     batch_rows const& rows_;

@@ -163,11 +163,13 @@ inline constexpr bool takes_copies<Body, std::tuple<Arguments...>> = []<std::siz
 /// takes_copies.
 template <class Body, class Arguments>
 struct call_of {
+    using arguments = Arguments;
     static constexpr bool is_valid = false;
 };
 template <class Body, class... Arguments>
     requires std::is_invocable_v<Body&, Arguments...>
 struct call_of<Body, std::tuple<Arguments...>> {
+    using arguments = std::tuple<Arguments...>;
     static constexpr bool is_valid = true;
     static constexpr bool has_copies = takes_copies<Body, std::tuple<Arguments...>>;
     using result = std::invoke_result_t<Body&, Arguments...>;

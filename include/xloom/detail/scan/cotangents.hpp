@@ -20,14 +20,14 @@ auto grouped(Xs&&... values)
 {
     return std::tuple<Xs...>(std::forward<Xs>(values)...);
 }
-template <class Pack>
-    requires is_tuple<bare<Pack>>
-auto grouped(Pack&& values)
+template <class Operands>
+    requires is_tuple<bare<Operands>>
+auto grouped(Operands&& values)
 {
-    if constexpr (std::is_lvalue_reference_v<Pack>)
+    if constexpr (std::is_lvalue_reference_v<Operands>)
         return detail::leaves(values);
     else
-        return bare<Pack>(std::move(values));
+        return bare<Operands>(std::move(values));
 }
 template <class... Xs>
 using grouped_t = decltype(detail::grouped(std::declval<Xs>()...));
@@ -97,21 +97,21 @@ template <class X>
 using held_t =
     std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
 
-/// Returns the values of a pack to keep, as a tuple.
-template <class Pack>
-auto hold(Pack&& pack)
+/// Returns the values of an argument to keep, as a tuple.
+template <class Operands>
+auto hold(Operands&& operands)
 {
-    if constexpr (is_tuple<bare<Pack>>)
+    if constexpr (is_tuple<bare<Operands>>)
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return std::tuple<held_t<decltype(std::get<I>(std::forward<Pack>(pack)))>...>(
-                std::get<I>(std::forward<Pack>(pack))...);
-        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
+            return std::tuple<held_t<decltype(std::get<I>(std::forward<Operands>(operands)))>...>(
+                std::get<I>(std::forward<Operands>(operands))...);
+        }(std::make_index_sequence<std::tuple_size_v<bare<Operands>>>{});
     else
-        return std::tuple<held_t<Pack&&>>(std::forward<Pack>(pack));
+        return std::tuple<held_t<Operands&&>>(std::forward<Operands>(operands));
 }
 
-template <class Pack>
-using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
+template <class Operands>
+using held_operands_t = decltype(detail::hold(std::declval<Operands>()));
 
 /// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
 template <class X, class F>
@@ -185,12 +185,12 @@ owned_t<X> zeros_like(X const& value)
     return detail::zeros_of_shape<owned_t<X>>(detail::shape_of(value));
 }
 
-/// Returns zeros for the cotangents of the values of a pack, as a pack of owned values.
-template <class Pack, class... Xs>
-owned_t<Pack> zeros_like_pack(std::tuple<Xs...> const& values)
+/// Returns zeros for the cotangents of the values of an argument, which own their items.
+template <class Operands, class... Xs>
+owned_t<Operands> zero_cotangents(std::tuple<Xs...> const& values)
 {
     return std::apply(
-        [](auto const&... value) { return owned_t<Pack>(detail::zeros_like(value)...); }, values);
+        [](auto const&... value) { return owned_t<Operands>(detail::zeros_like(value)...); }, values);
 }
 
 /// Returns a copy of a value, in a container of another type if need be.
@@ -273,7 +273,7 @@ private:
     std::size_t after_ = 0;
 };
 
-/// The cotangents of all states, a pack of the type State.
+/// The cotangents of all states, of the type State.
 template <class State, class Leaves = leaves_t<State>>
 class carried_cotangents;
 template <class State, class... States>

@@ -110,16 +110,17 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
     using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `traversals`,
     /// checked.
-    template <class Places>
-    static cursors start(std::tuple<Xs...> const& operands, Places const& places,
+    template <class Traversals>
+    static cursors start(std::tuple<Xs...> const& operands, Traversals const& traversals,
         kernel::iterations const& range, write_back when = write_back::each_element,
         scan_workspace* workspace = nullptr)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
+                kernel::time_axis(
+                    traversals[I].memory.layout, traversals[I].axis, range.length, traversals[I].reverse)
                     .from(range.begin),
                 range.count(), when, workspace)...};
         }(std::index_sequence_for<Xs...>{});
@@ -162,11 +163,11 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
 }
 
 template <std::size_t N>
-void place_in_time(std::array<placed_operand, N>& places, axes const& axis, directions const& ways)
+void set_time_axes(std::array<traversal, N>& traversals, axes const& axis, directions const& ways)
 {
     for (std::size_t i = 0; i < N; ++i) {
-        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
-        places[i].reverse = is_reverse(ways, i);
+        traversals[i].axis = wrap_axis(axis_option(axis, i), traversals[i].memory.layout.dims.size());
+        traversals[i].reverse = is_reverse(ways, i);
     }
 }
 
@@ -184,14 +185,14 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
 /// Finds the outputs that are the same tensor as an input, whose elements must not be written before the body
 /// runs, and makes the body's writes to them visible through the input. Requires check_in_place.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
-std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
-    std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
+std::array<bool, K> join_in_place(std::array<traversal, M> const& input_traversals,
+    std::tuple<Inputs...>& inputs, std::array<traversal, K> const& output_traversals,
     std::tuple<Outputs...>& outputs)
 {
     std::array<bool, K> is_in_place{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
         detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_same_traversal(output_places[k], input_places[m])) {
+            if (detail::is_same_traversal(output_traversals[k], input_traversals[m])) {
                 is_in_place[k] = true;
                 detail::share_element(input, output);
             }

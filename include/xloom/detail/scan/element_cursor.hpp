@@ -61,12 +61,12 @@ public:
         : data_(data),
           first_(time.first),
           at_(time.first),
-          step_(time.stride),
+          stride_(time.stride),
           view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
     {}
 
     /// Makes element t the one that enter() makes current.
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
 
     /// Makes element t of the operand at `data`, which has the same layout, the one that enter() makes
     /// current.
@@ -83,7 +83,7 @@ public:
     void enter() { view_.rebind(data_ + at_); }
 
     /// Advances to the next element; called after the body.
-    void leave() { at_ += step_; }
+    void leave() { at_ += stride_; }
 
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
@@ -100,7 +100,7 @@ protected:
     T* data_;
     std::ptrdiff_t first_;
     std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
+    std::ptrdiff_t stride_;
     decltype(make_element(
         std::declval<T*>(), strided_layout(), static_cast<ElementShape const*>(nullptr))) view_;
 };
@@ -191,10 +191,10 @@ class element_cursor<T, item_element> {
 public:
     element_cursor(
         T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data), first_(time.first), at_(time.first), step_(time.stride)
+        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
     {}
 
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
     void move_to(T* data, std::size_t t)
     {
         data_ = data;
@@ -202,7 +202,7 @@ public:
     }
     void start_from_input() {}
     void enter() {}
-    void leave() { at_ += step_; }
+    void leave() { at_ += stride_; }
     T& element() { return data_[at_]; }
     bool is_own(element_reshaped const&) const { return false; }
     bool is_copy(element_reshaped const&) const { return false; }
@@ -211,7 +211,7 @@ private:
     T* data_;
     std::ptrdiff_t first_;
     std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
+    std::ptrdiff_t stride_;
 };
 
 template <class T, class ElementShape, bool Contiguous>

@@ -64,7 +64,7 @@ public:
     }
 
     /// Requires that a state has the shape of the slots after an iteration that was run again.
-    void require_shape(std::string_view op, std::size_t i, State const& value) const
+    void check_shape(std::string_view op, std::size_t i, State const& value) const
     {
         if (!detail::is_shaped_like(value, shape_))
             fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i,
@@ -97,7 +97,7 @@ public:
             values_[slot] = value;
     }
     void load(std::size_t slot, State& value) { value = values_[slot]; }
-    void require_shape(std::string_view, std::size_t, State const&) const {}
+    void check_shape(std::string_view, std::size_t, State const&) const {}
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
     void move(std::size_t from, std::size_t to)
     {
@@ -116,7 +116,7 @@ struct slots_of_leaves<Slots, std::tuple<Xs&...>> {
     using type = std::tuple<Slots<Xs>...>;
 };
 
-/// The states before some iterations of a forward pass, by the rules of a checkpoint. State is a pack of
+/// The states before some iterations of a forward pass, by the rules of a checkpoint. State holds
 /// owned values, Slots the memory of one of them.
 template <template <class> class Slots, class State>
 class kept_states {
@@ -182,12 +182,12 @@ public:
             } else if (kept_ == capacity_ || end - begin == 2) {
                 --end;
                 advance(current, begin, end);
-                require_shapes();
+                check_shapes();
                 pull(end, std::as_const(current));
             } else {
                 loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
                 advance(current, begin, loaded);
-                require_shapes();
+                check_shapes();
                 save(loaded, detail::leaves(current));
             }
         }
@@ -270,10 +270,10 @@ private:
         ++kept_;
     }
 
-    void require_shapes() const
+    void check_shapes() const
     {
         detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
-            each.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+            each.check_shape(op_, i, std::get<i>(detail::leaves(*current_)));
         });
     }
 

@@ -81,11 +81,11 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     detail::check_ranks(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,
-        all_operands(numbered("ct_init", detail::places_of(ct_init)),
-            numbered("ct_params", detail::places_of(ct_params))),
-        all_operands(numbered("params", detail::places_of(params)),
-            numbered("ct_states", detail::places_of(ct_states)),
-            numbered("ct_outputs", detail::places_of(ct_outputs))));
+        all_operands(numbered("ct_init", detail::traversals_of(ct_init)),
+            numbered("ct_params", detail::traversals_of(ct_params))),
+        all_operands(numbered("params", detail::traversals_of(params)),
+            numbered("ct_states", detail::traversals_of(ct_states)),
+            numbered("ct_outputs", detail::traversals_of(ct_outputs))));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All
@@ -96,10 +96,10 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
     BodyVjp& body_vjp, Params const& params, State ct_states, std::tuple<Ys...> const& ct_outputs,
     CtParams const& ct_params)
 {
-    auto const places = detail::places_of(ct_outputs);
+    auto const traversals = detail::traversals_of(ct_outputs);
     auto ct_y = cursor_set<std::tuple<Ys...>, true>::start(
-        ct_outputs, detail::reversed(places), kernel::all_iterations(record.states.length()));
-    discarded_elements<std::tuple<Ys...>, true> discarded(places);
+        ct_outputs, detail::reversed(traversals), kernel::all_iterations(record.states.length()));
+    discarded_elements<std::tuple<Ys...>, true> discarded(traversals);
     std::size_t iteration = 0;
     auto const advance = [&](State& states, std::size_t begin, std::size_t end) {
         for (iteration = begin; iteration < end; ++iteration)

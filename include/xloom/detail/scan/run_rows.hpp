@@ -61,9 +61,9 @@ std::size_t first_row_with_elements(Rows const& rows)
 /// Runs pure scans over rows, on the threads of a policy. Requires checked operands.
 ///
 /// The first iteration of all gives the shapes of the outputs. Its row goes on in its turn.
-template <class Step, class Rows, class Body, class State, class Inputs, class Places, class Policy>
+template <class Step, class Rows, class Body, class State, class Inputs, class Traversals, class Policy>
 auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State state, Inputs const& inputs,
-    Places const& places, Policy const& policy)
+    Traversals const& traversals, Policy const& policy)
 {
     using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
     using cursors = typename Rows::template cursors<Inputs>;
@@ -75,7 +75,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
         rows_t<State> row{};
         step_memory_pool recycled;
         detail::load_rows(states, opened, row);
-        cursors elements(rows, inputs, places, opened, rows.size());
+        cursors elements(rows, inputs, traversals, opened, rows.size());
         elements.enter_row(opened);
         detail::iterate<Step>(
             op, body, detail::leaves(row), elements.get(), 0, 1,
@@ -89,7 +89,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         rows_t<State> row{};
         step_memory_pool recycled;
-        cursors elements(rows, inputs, places, first, last);
+        cursors elements(rows, inputs, traversals, first, last);
         for (std::size_t b = first; b < last; ++b) {
             std::size_t const begin = b == opened ? 1 : 0;
             detail::load_rows(states, b, row);
@@ -125,12 +125,12 @@ void set_zeros(basic_element_view<T, Shape>& element)
 
 /// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
 /// cursors.
-template <class Rows, class... Outputs, class Places, class Cursors>
+template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
-    Places const& places, Cursors& cursors)
+    Traversals const& traversals, Cursors& cursors)
 {
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
-        if (is_row_major(places[k].memory.layout)) {
+        if (is_row_major(traversals[k].memory.layout)) {
             rows.clear_tail(output, b);
             return;
         }
@@ -145,21 +145,22 @@ void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const&
 
 /// The memory of the operands of a scan over rows in place.
 template <std::size_t N, std::size_t M, std::size_t K>
-struct row_scan_places {
-    std::array<placed_operand, N> states;
-    std::array<placed_operand, M> inputs;
-    std::array<placed_operand, K> outputs;
+struct row_scan_traversals {
+    std::array<traversal, N> states;
+    std::array<traversal, M> inputs;
+    std::array<traversal, K> outputs;
 };
 template <std::size_t N, std::size_t M, std::size_t K>
-row_scan_places(std::array<placed_operand, N> const&, std::array<placed_operand, M> const&,
-    std::array<placed_operand, K> const&) -> row_scan_places<N, M, K>;
+row_scan_traversals(std::array<traversal, N> const&, std::array<traversal, M> const&,
+    std::array<traversal, K> const&) -> row_scan_traversals<N, M, K>;
 
 /// Runs scans over rows in place, on the threads of a policy, each with buffers of its own. Requires checked
 /// operands.
-template <class Rows, class Body, class... States, class Inputs, class... Outputs, class Places, class Policy>
+template <class Rows, class Body, class... States, class Inputs, class... Outputs, class Traversals,
+    class Policy>
 void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
     std::tuple<States&...> const& states, Inputs const& inputs, std::tuple<Outputs&...> const& outputs,
-    Places const& places, Policy const& policy)
+    Traversals const& traversals, Policy const& policy)
 {
     constexpr write_back when = write_back_for<Body, States...>;
     using input_cursors = typename Rows::template cursors<Inputs>;
@@ -167,12 +168,12 @@ void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
     shared_body_t<Policy, Body>& body = caller_body;
     detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         auto row = cursor_set<std::tuple<States&...>, true>::start(
-            states, places.states, {first, last, rows.size()}, when);
+            states, traversals.states, {first, last, rows.size()}, when);
         detail::for_each_leaf(row, [](auto, auto& cursor) { cursor.start_from_input(); });
-        input_cursors x(rows, inputs, places.inputs, first, last);
-        output_cursors y(rows, outputs, places.outputs, first, last, when);
+        input_cursors x(rows, inputs, traversals.inputs, first, last);
+        output_cursors y(rows, outputs, traversals.outputs, first, last, when);
         std::array<bool, sizeof...(Outputs)> const is_in_place =
-            detail::join_in_place(places.inputs, x.get(), places.outputs, y.get());
+            detail::join_in_place(traversals.inputs, x.get(), traversals.outputs, y.get());
         std::size_t b = first, t = 0;
         auto const fail = [&](element_reshaped const& found) {
             detail::fail_if_own(op, "states", row, found, t, b);
@@ -193,7 +194,7 @@ void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
                     });
                 }
                 if constexpr (Rows::has_tails)
-                    detail::clear_tails(rows, b, outputs, places.outputs, y.get());
+                    detail::clear_tails(rows, b, outputs, traversals.outputs, y.get());
                 detail::leave_all(row);
             }
         });

@@ -25,13 +25,13 @@ class discarded_elements<std::tuple<Ys...>, LeadingAxis> {
 
 public:
     template <std::size_t K>
-    explicit discarded_elements(std::array<placed_operand, K> const& places)
+    explicit discarded_elements(std::array<traversal, K> const& traversals)
         : buffers_([&]<std::size_t... I>(std::index_sequence<I...>) {
-              return decltype(buffers_){item_buffer<item_t<Ys>>(element_count(element(places[I])))...};
+              return decltype(buffers_){item_buffer<item_t<Ys>>(element_count(element(traversals[I])))...};
           }(std::index_sequence_for<Ys...>{})),
           cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
               return decltype(cursors_){
-                  cursor<Ys>(std::get<I>(buffers_).data(), in_one_place(element(places[I])), 1)...};
+                  cursor<Ys>(std::get<I>(buffers_).data(), in_one_place(element(traversals[I])), 1)...};
           }(std::index_sequence_for<Ys...>{}))
     {
         detail::enter_all(cursors_);
@@ -44,10 +44,7 @@ public:
     auto const& cursors() const { return cursors_; }
 
 private:
-    static shape element(placed_operand const& place)
-    {
-        return drop_axis(place.memory.layout.dims, place.axis);
-    }
+    static shape element(traversal const& along) { return drop_axis(along.memory.layout.dims, along.axis); }
     static kernel::time_axis in_one_place(shape const& dims)
     {
         return {
@@ -60,11 +57,11 @@ private:
 
 /// Returns the same operands with time reversed.
 template <std::size_t N>
-std::array<placed_operand, N> reversed(std::array<placed_operand, N> places)
+std::array<traversal, N> reversed(std::array<traversal, N> traversals)
 {
-    for (placed_operand& place : places)
-        place.reverse = !place.reverse;
-    return places;
+    for (traversal& each : traversals)
+        each.reverse = !each.reverse;
+    return traversals;
 }
 
 /// The operands of a backward pass: tuples of references, of which the gradients are written.
@@ -131,13 +128,13 @@ void check_scan_backward(
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,
-        all_operands(numbered("ct_init", detail::places_of(ct_init)),
-            numbered("ct_scan_inputs", detail::places_of(ct_inputs)),
-            numbered("ct_params", detail::places_of(ct_params))),
-        all_operands(numbered("scan_inputs", detail::places_of(inputs)),
-            numbered("params", detail::places_of(params)),
-            numbered("ct_states", detail::places_of(ct_states)),
-            numbered("ct_outputs", detail::places_of(ct_outputs))));
+        all_operands(numbered("ct_init", detail::traversals_of(ct_init)),
+            numbered("ct_scan_inputs", detail::traversals_of(ct_inputs)),
+            numbered("ct_params", detail::traversals_of(ct_params))),
+        all_operands(numbered("scan_inputs", detail::traversals_of(inputs)),
+            numbered("params", detail::traversals_of(params)),
+            numbered("ct_states", detail::traversals_of(ct_states)),
+            numbered("ct_outputs", detail::traversals_of(ct_outputs))));
 }
 
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.
@@ -185,22 +182,22 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
             options.scan_output_axes);
     }
     kernel::iterations const all = kernel::all_iterations(kept.length());
-    auto input_places = detail::places_of(operands.inputs);
-    auto ct_input_places = detail::places_of(operands.ct_inputs);
-    auto ct_output_places = detail::places_of(operands.ct_outputs);
-    detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
-    detail::place_in_time(ct_input_places, options.scan_input_axes, options.scan_input_directions);
-    detail::place_in_time(ct_output_places, options.scan_output_axes, options.scan_output_directions);
+    auto input_traversals = detail::traversals_of(operands.inputs);
+    auto ct_input_traversals = detail::traversals_of(operands.ct_inputs);
+    auto ct_output_traversals = detail::traversals_of(operands.ct_outputs);
+    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
+    detail::set_time_axes(ct_input_traversals, options.scan_input_axes, options.scan_input_directions);
+    detail::set_time_axes(ct_output_traversals, options.scan_output_axes, options.scan_output_directions);
 
     using input_cursors = cursor_set<std::tuple<Xs...>, LeadingAxis>;
-    auto x_forward = input_cursors::start(operands.inputs, input_places, all);
-    auto x = input_cursors::start(operands.inputs, detail::reversed(input_places), all);
+    auto x_forward = input_cursors::start(operands.inputs, input_traversals, all);
+    auto x = input_cursors::start(operands.inputs, detail::reversed(input_traversals), all);
     auto ct_x = cursor_set<std::tuple<CtXs&...>, LeadingAxis>::start(
-        operands.ct_inputs, detail::reversed(ct_input_places), all);
+        operands.ct_inputs, detail::reversed(ct_input_traversals), all);
     detail::for_each_leaf(ct_x, [](auto, auto& cursor) { cursor.start_from_input(); });
     auto ct_y = cursor_set<std::tuple<Ys...>, LeadingAxis>::start(
-        operands.ct_outputs, detail::reversed(ct_output_places), all);
-    discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_places);
+        operands.ct_outputs, detail::reversed(ct_output_traversals), all);
+    discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_traversals);
 
     std::size_t iteration = 0;
     auto const advance = [&](auto& states, std::size_t begin, std::size_t end) {

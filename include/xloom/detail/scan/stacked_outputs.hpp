@@ -46,7 +46,7 @@ public:
     output_writer(Item* data, kernel::time_axis const& time)
         : data_(data),
           at_(time.first),
-          step_(time.stride),
+          stride_(time.stride),
           element_(time.element),
           in_place_(is_row_major(time.element)),
           count_(element_count(time.element.dims))
@@ -65,15 +65,15 @@ public:
         else
             kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
                 enable_tensor<Y>::data(y), data_ + at_);
-        at_ += step_;
+        at_ += stride_;
     }
 
-    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * stride_; }
 
 private:
     Item* data_ = nullptr;
     std::ptrdiff_t at_ = 0;
-    std::ptrdiff_t step_ = 0;
+    std::ptrdiff_t stride_ = 0;
     strided_layout element_{};
     bool in_place_ = true;
     std::size_t count_ = 0;
@@ -152,13 +152,13 @@ struct stacked_tuple<std::tuple<Ys...>, Length> {
 /// The scan outputs of a run, allocated when the first elements determine the shapes.
 template <class Outputs, std::size_t Length>
 class stacked_outputs {
-    using pack = stacked_tuple<Outputs, Length>;
+    using stack = stacked_tuple<Outputs, Length>;
 
 public:
-    using type = typename pack::type;
+    using type = typename stack::type;
 
     /// The ranks of the elements.
-    static constexpr auto const& ranks = pack::ranks;
+    static constexpr auto const& ranks = stack::ranks;
 
     /// Allocates `length` elements of the shapes of `values`, a tuple of references.
     template <class Values>
@@ -186,7 +186,7 @@ public:
     void open_empty(std::string_view op, scan_options const& options)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using value = std::tuple_element_t<k, typename pack::values>;
+            using value = std::tuple_element_t<k, typename stack::values>;
             using item = item_t<decltype(result)>;
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
                 detail::make_shape(result, {0});
@@ -221,7 +221,7 @@ public:
 
 private:
     type results_{};
-    typename pack::writers writers_{};
+    typename stack::writers writers_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -11,9 +11,9 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The types of a pack's values as const references: those of parameters in a body's arguments.
-template <class Pack>
-using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Pack> const&>())));
+/// The types of an argument's values as const references: those of parameters in a body's arguments.
+template <class Operands>
+using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Operands> const&>())));
 
 template <class Inputs, bool LeadingAxis>
 using input_arguments_t = typename cursor_set<Inputs, LeadingAxis>::input_arguments;
@@ -79,12 +79,12 @@ struct follows_body {
     }
 };
 
-/// Requires tensors or scalars for the values of a pack.
-template <class Pack>
+/// Requires tensors or scalars for the values of an argument.
+template <class Operands>
 struct has_zero_cotangents {
     static consteval bool holds()
     {
-        constexpr bool is_valid = every_leaf<has_zero, const_leaves_t<Pack>>;
+        constexpr bool is_valid = every_leaf<has_zero, const_leaves_t<Operands>>;
         static_assert(is_valid, "what has a gradient is a tensor or a scalar, whose cotangent can begin as "
                                 "0; pass other types to "
                                 "scan_forward_into or loop_forward_into, with cotangents of your own");
@@ -267,11 +267,12 @@ struct have_time {
 };
 
 /// Requires variables for gradients.
-template <class... Packs>
+template <class... Arguments>
 struct are_added_to {
     static consteval bool holds()
     {
-        constexpr bool is_valid = ((every_leaf<is_writable, leaves_t<Packs>> && outlives_call<Packs>)&&...);
+        constexpr bool is_valid =
+            ((every_leaf<is_writable, leaves_t<Arguments>> && outlives_call<Arguments>)&&...);
         static_assert(is_valid,
             "a gradient is added to in place, so it must be a variable that is not const, "
             "or a view of one");

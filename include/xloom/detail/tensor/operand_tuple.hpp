@@ -34,33 +34,34 @@ inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 template <class X>
 inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
-/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
-template <class Pack>
-constexpr auto leaves(Pack& pack)
+/// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a std::tuple
+/// of lvalue references.
+template <class Operands>
+constexpr auto leaves(Operands& operands)
 {
-    if constexpr (is_tuple<std::remove_const_t<Pack>>) {
-        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
+    if constexpr (is_tuple<std::remove_const_t<Operands>>) {
+        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, operands);
     } else {
-        return std::tie(pack);
+        return std::tie(operands);
     }
 }
 
-/// The tuple type of the leaves of a pack: std::tuple<T&...>.
-template <class Pack>
-using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
+/// The tuple type of the leaves of an argument: std::tuple<T&...>.
+template <class Operands>
+using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Operands>&>()));
 
-template <class Pack>
-inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
+template <class Operands>
+inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Operands>>;
 
 /// False if a std::tuple is nested in a std::tuple.
-template <class Pack>
+template <class Operands>
 inline constexpr bool is_flat = true;
 template <class... Ts>
 inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
 
 /// True if every value can be a scan output: a tensor or a scalar.
-template <class Pack>
-inline constexpr bool is_stackable = !has_sequence<Pack>;
+template <class Operands>
+inline constexpr bool is_stackable = !has_sequence<Operands>;
 template <class... Ts>
 inline constexpr bool is_stackable<std::tuple<Ts...>> =
     !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);

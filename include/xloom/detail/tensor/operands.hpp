@@ -31,8 +31,8 @@ void check_evaluated_size([[maybe_unused]] X const& input)
             check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
 }
 
-template <class Pack>
-auto evaluated_inputs(Pack const& inputs)
+template <class Operands>
+auto evaluated_inputs(Operands const& inputs)
 {
     return std::apply(
         [](auto&... input) {
@@ -42,17 +42,17 @@ auto evaluated_inputs(Pack const& inputs)
         detail::leaves(inputs));
 }
 
-/// The inputs of a pack, evaluated when it is constructed.
-template <class Pack>
-struct evaluated_pack {
-    decltype(detail::evaluated_inputs(std::declval<Pack const&>())) values;
+/// The values of an argument, evaluated when it is constructed.
+template <class Operands>
+struct evaluated_argument {
+    decltype(detail::evaluated_inputs(std::declval<Operands const&>())) values;
 
-    explicit evaluated_pack(Pack const& inputs) : values(detail::evaluated_inputs(inputs)) {}
+    explicit evaluated_argument(Operands const& inputs) : values(detail::evaluated_inputs(inputs)) {}
 };
 
 /// Returns a pointer to the values; a null pointer if they have not been evaluated.
-template <class Pack>
-auto const* pointer_to_values(std::optional<evaluated_pack<Pack>> const& inputs)
+template <class Operands>
+auto const* pointer_to_values(std::optional<evaluated_argument<Operands>> const& inputs)
 {
     return inputs ? std::addressof(inputs->values) : nullptr;
 }
@@ -111,11 +111,11 @@ memory_block memory_of(X const& value)
 /// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
 /// outputs.
 template <class... Xs>
-std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+std::array<traversal, sizeof...(Xs)> traversals_of(std::tuple<Xs...> const& operands)
 {
     return std::apply(
         [](auto const&... operand) {
-            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+            return std::array<traversal, sizeof...(Xs)>{traversal{detail::memory_of(operand)}...};
         },
         operands);
 }
@@ -129,10 +129,10 @@ struct is_writable<X>
                          !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
                              std::declval<X&>()))>>> {};
 
-/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
+/// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables by
 /// value.
-template <class Pack>
-inline constexpr bool outlives_call = outlives_expression<Pack>;
+template <class Operands>
+inline constexpr bool outlives_call = outlives_expression<Operands>;
 template <class... Ts>
 inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
 

@@ -9,11 +9,11 @@
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Requires one value or a flat std::tuple of values for each argument.
-template <class... Packs>
+template <class... Arguments>
 struct flat_arguments {
     static consteval bool holds()
     {
-        constexpr bool is_valid = (is_flat<bare<Packs>> && ...);
+        constexpr bool is_valid = (is_flat<bare<Arguments>> && ...);
         static_assert(is_valid,
             "an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple");
         return is_valid;
