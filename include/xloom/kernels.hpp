@@ -88,7 +88,7 @@ using kernel::with_count;
 
 /// strided_copy(dims, from_strides, to_strides)(from, to): copies items between two layouts of one shape.
 using kernel::strided_copy;
-/// copy_transposed(from, from_step, to, to_step, rows, columns): copies a matrix and transposes it.
+/// copy_transposed(from, from_stride, to, to_stride, rows, columns): copies a matrix and transposes it.
 using kernel::copy_transposed;
 
 // --- Types, layouts, memory, errors ---

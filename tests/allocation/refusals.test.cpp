@@ -288,10 +288,10 @@ TEST_CASE("parallel scans and segments")
                 [&] { linear_recurrence_into(halves, halves, float16(0.5F), of_halves, {}, threads); },
                 of_halves),
             writing(
-                "linear_recurrence_vjp_into, ct_b is ct_h",
+                "linear_recurrence_vjp_into, one start",
                 [&] {
                     linear_recurrence_vjp_into(
-                        x, x, 0.5, x, d_b, {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_h0}, threads);
+                        x, x, 0.5, x, x, {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_h0}, threads);
                 },
                 d_a, d_b, d_h0),
             writing(

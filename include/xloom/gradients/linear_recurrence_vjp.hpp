@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
@@ -83,6 +83,13 @@ void copy_operand(strided_operand<T const> const& from, strided_operand<T> const
     detail::for_each_pair(from, to, [](T const& each, T& copy) { copy = each; });
 }
 
+/// Adds one operand to another.
+template <class T>
+void add_operand(strided_operand<T const> const& from, strided_operand<T> const& to)
+{
+    detail::for_each_pair(from, to, [](T const& each, T& sum) { sum = static_cast<T>(sum + each); });
+}
+
 /// Multiplies the items of an operand by those of another.
 template <class T>
 void multiply_operand(strided_operand<T> const& x, strided_operand<T const> const& by)
@@ -94,15 +101,15 @@ void multiply_operand(strided_operand<T> const& x, strided_operand<T const> cons
 template <class T>
 struct recurrence_vjp {
     strided_operand<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
-    strided_operand<T> ct_b;
+    strided_operand<T> ct;                   ///< the memory of the recurrence
     std::size_t axis;
     bool reverse;
 
     std::size_t length() const { return h.layout.dims[axis]; }
     std::size_t first_step() const { return reverse ? length() - 1 : 0; }
-    strided_operand<T const> read_ct_b() const { return {ct_b.data, ct_b.layout}; }
+    strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
 
-    /// Computes ct_b: a recurrence from the last step to the first. Allocates before it writes.
+    /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
     template <class Policy>
     void run_by_b(Policy const& policy) const
     {
@@ -112,46 +119,61 @@ struct recurrence_vjp {
         std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
         detail::run_recurrences<T>(
             {detail::part_of_axis(a, axis, later, steps), detail::part_of_axis(ct_h, axis, earlier, steps),
-                start, detail::part_of_axis(ct_b, axis, earlier, steps)},
+                start, detail::part_of_axis(ct, axis, earlier, steps)},
             axis, !reverse, policy_ref(policy));
-        detail::copy_operand(
-            detail::slice_of_axis(ct_h, axis, last), detail::slice_of_axis(ct_b, axis, last));
+        detail::copy_operand(detail::slice_of_axis(ct_h, axis, last), detail::slice_of_axis(ct, axis, last));
     }
 
-    /// Computes ct_a: the state before each step times the cotangent of the step.
+    /// Replaces ct by the cotangent of a: the state before each step times the cotangent of the step.
     template <class Policy>
-    void run_by_a(strided_operand<T> const& ct_a, Policy const& policy) const
+    void run_by_a(Policy const& policy) const
     {
-        auto const ct_first = detail::slice_of_axis(ct_a, axis, first_step());
-        detail::copy_operand(detail::slice_of_axis(h0, axis, 0), ct_first);
-        detail::multiply_operand(ct_first, detail::slice_of_axis(read_ct_b(), axis, first_step()));
-        std::size_t const steps = length() - 1;
+        detail::multiply_operand(
+            detail::slice_of_axis(ct, axis, first_step()), detail::slice_of_axis(h0, axis, 0));
+        for_each_part(policy, length() - 1, [&](std::size_t begin, std::size_t count) {
+            std::size_t const step = reverse ? begin : begin + 1; // h[previous] multiplies ct[step]
+            std::size_t const previous = reverse ? begin + 1 : begin;
+            detail::multiply_operand(
+                detail::part_of_axis(ct, axis, step, count), detail::part_of_axis(h, axis, previous, count));
+        });
+    }
+
+    /// Computes the cotangent of h0; that of a number which all sequences begin with is their sum.
+    void run_by_h0(strided_operand<T> const& ct_h0) const
+    {
+        auto const slopes = detail::slice_of_axis(a, axis, first_step());
+        auto const cotangents = detail::slice_of_axis(ct, axis, first_step());
+        if (ct_h0.layout.dims.size() == slopes.layout.dims.size()) {
+            detail::copy_operand(slopes, ct_h0);
+            return detail::multiply_operand(ct_h0, detail::slice_of_axis(read_ct(), axis, first_step()));
+        }
+        T sum{};
+        detail::for_each_pair(slopes, cotangents,
+            [&](T const& slope, T const& each) { sum = static_cast<T>(sum + kernel::product(slope, each)); });
+        *ct_h0.data = sum;
+    }
+
+    /// Adds ct to a gradient.
+    template <class Policy>
+    void add_to(strided_operand<T> const& gradient, Policy const& policy) const
+    {
+        for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
+            detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
+                detail::part_of_axis(gradient, axis, begin, count));
+        });
+    }
+
+private:
+    /// Calls f(begin, count) for parts of `steps` steps, on the threads of the policy.
+    template <class Policy, class F>
+    void for_each_part(Policy const& policy, std::size_t steps, F const& f) const
+    {
         std::size_t const parts = (std::min)(
             detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(steps, std::size_t{1}));
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = detail::begin_of_part(part, parts, steps);
-            std::size_t const count = detail::begin_of_part(part + 1, parts, steps) - begin;
-            std::size_t const step = reverse ? begin : begin + 1; // h[previous] multiplies ct_b[step]
-            std::size_t const previous = reverse ? begin + 1 : begin;
-            auto const out = detail::part_of_axis(ct_a, axis, step, count);
-            detail::copy_operand(detail::part_of_axis(h, axis, previous, count), out);
-            detail::multiply_operand(out, detail::part_of_axis(read_ct_b(), axis, step, count));
+            f(begin, detail::begin_of_part(part + 1, parts, steps) - begin);
         });
-    }
-
-    /// Computes ct_h0; of a number that all sequences begin with, the sum.
-    void run_by_h0(strided_operand<T> const& ct_h0) const
-    {
-        auto const slopes = detail::slice_of_axis(a, axis, first_step());
-        auto const cotangents = detail::slice_of_axis(ct_b, axis, first_step());
-        if (ct_h0.layout.dims.size() == slopes.layout.dims.size()) {
-            detail::copy_operand(slopes, ct_h0);
-            return detail::multiply_operand(ct_h0, detail::slice_of_axis(read_ct_b(), axis, first_step()));
-        }
-        T sum{};
-        detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& ct) { sum = static_cast<T>(sum + kernel::product(slope, ct)); });
-        *ct_h0.data = sum;
     }
 };
 
@@ -164,18 +186,16 @@ struct recurrence_vjp_types {
     }
 };
 
-/// Checks the operands and writes the gradients. Requires valid types and no lazy operands.
+/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
+/// are added to. Requires valid types and no lazy operands.
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
-    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients,
+    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
     linear_recurrence_options const& options, Policy const& policy)
 {
     using T = item_t<A>;
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
-    if (!ct_b.is_given())
-        fail<shape_error>(op, ": ct_b must be given, because the recurrence is computed there, but it is "
-                              "omitted. Give it the shape of a.");
     check_rank(op, "ct_a", ct_a.rank());
     check_rank(op, "ct_b", ct_b.rank());
     check_rank(op, "ct_h0", ct_h0.rank());
@@ -184,11 +204,12 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
     memory_block const by_h0 = ct_h0.block();
     std::array<operand_memory, 4> const read{
         {{"a", memory[0]}, {"h", memory[1]}, {"ct_h", memory[2]}, {"h0", memory[4]}}};
-    std::array<operand_memory, 3> const written{{{"ct_b", ct_b.block(), "ct_h"},
+    std::array<operand_memory, 3> const written{{{"ct_b", block_if_given(ct_b)},
         {"ct_a", block_if_given(ct_a)}, {"ct_h0", ct_h0.is_given() ? &by_h0 : nullptr}}};
     static_vector<operand_memory, 6> of_one_shape(read.begin(), read.begin() + 3);
     of_one_shape.push_back({"b", memory[3]});
-    of_one_shape.push_back(written[0]);
+    if (ct_b.is_given())
+        of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
         of_one_shape.push_back(written[1]);
     shape const dims = read[0].dims();
@@ -198,48 +219,67 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", read[3].dims(), ", but it has ",
             by_h0.layout.dims, ". Give it that shape.");
     check_written(op, written, read);
-    strided_operand<T> const out_h0{ct_h0.data(), by_h0.layout};
-    if (element_count(dims) == 0) {
-        if (ct_h0.is_given())
+
+    strided_operand<T> const out_a{ct_a.data(), ct_a.block().layout}, out_b{ct_b.data(), ct_b.block().layout},
+        out_h0{ct_h0.data(), by_h0.layout};
+    std::size_t const count = element_count(dims);
+    if (count == 0) {
+        if (is_fresh)
             detail::for_each_pair(out_h0, out_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
+    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(by_h0.layout.dims));
     strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
     first.layout = detail::layout_in_time(first.layout, dims, axis);
     recurrence_vjp<T> const vjp{detail::strided_operand_of<T const>(a), first,
         detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
-        {ct_b.data(), ct_b.block().layout}, axis, options.reverse};
+        is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
+        options.reverse};
     vjp.run_by_b(policy);
-    if (ct_a.is_given())
-        vjp.run_by_a({ct_a.data(), ct_a.block().layout}, policy);
-    if (ct_h0.is_given())
+    if (is_fresh) {
+        detail::copy_operand(vjp.read_ct(), out_b);
         vjp.run_by_h0(out_h0);
+        return vjp.run_by_a(policy);
+    }
+    if (ct_b.is_given())
+        vjp.add_to(out_b, policy);
+    if (ct_h0.is_given()) {
+        strided_operand<T> const sums{
+            scratch.data() + count, {by_h0.layout.dims, row_major_strides(by_h0.layout.dims)}};
+        vjp.run_by_h0(sums);
+        detail::add_operand<T>({sums.data, sums.layout}, out_h0);
+    }
+    if (ct_a.is_given()) {
+        vjp.run_by_a(policy);
+        vjp.add_to(out_a, policy);
+    }
 }
 
 } // namespace detail
 
-/// Computes the vector-Jacobian product of linear_recurrence into the caller's gradients by a, b and h0,
-/// where ct_h is the cotangent of h.
+/// Computes the vector-Jacobian product of linear_recurrence and adds it to the caller's gradients by a, b
+/// and h0, where ct_h is the cotangent of h.
 ///
 ///     for t in reversed(range(T)):
-///         ct_b[t] = ct_h[t] + a[t+1] * ct_b[t+1]     # 0 beyond the end
-///         ct_a[t] = ct_b[t] * h[t-1]                 # h[-1] = h0
-///     ct_h0 = ct_b[0] * a[0]
+///         ct[t] = ct_h[t] + a[t+1] * ct[t+1]     # 0 beyond the end
+///         ct_b[t] += ct[t]
+///         ct_a[t] += ct[t] * h[t-1]              # h[-1] = h0
+///     ct_h0 += ct[0] * a[0]
 ///
 /// Shapes    a, b, h0 as for linear_recurrence; h, its result, and ct_h as a. ct_a and ct_b as a, ct_h0 as
-///           h0; for a number h0 a number, the sum over the sequences. ct_a and ct_h0 may be omitted.
+///           h0; for a number h0 a number, the sum over the sequences. Each may be omitted.
 /// Types     those of linear_recurrence. Complex numbers are not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
-/// Order     ct_b is linear_recurrence in the opposite direction; the products are rounded once.
-/// Cost      that recurrence, and one pass over h, ct_b and ct_a. Allocates what linear_recurrence_into does.
-/// Aliasing  ct_b may be the tensor ct_h; b is not read. Any other overlap with a gradient is an
-///           overlap_error. Gradients are overwritten, because ct_b is the memory of the recurrence.
+/// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
+/// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of
+///           a, and what linear_recurrence_into does.
+/// Aliasing  b is not read. Any other overlap with a gradient is an overlap_error.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, h = {11, 34}, ct_h = {0, 1};
-/// xt::xtensor<double, 1> ct_a = a, ct_b = b;
+/// xt::xtensor<double, 1> ct_a = {0, 0}, ct_b = {0, 0};
 /// double ct_h0 = 0;
 /// xloom::linear_recurrence_vjp_into(a, b, 5.0, h, ct_h, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = ct_h0});
 /// ct_a; // = [15, 11]
@@ -255,7 +295,7 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<Item>(h0);
         detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, terms, initial, states,
-            cotangents, gradients, options, detail::policy_of(env...));
+            cotangents, gradients, /*is_fresh*/ false, options, detail::policy_of(env...));
     }
 }
 template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>,
@@ -268,7 +308,7 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
         std::forward<First>(first), std::forward<Env>(env)...);
 }
 
-/// Returns the gradients of linear_recurrence_vjp_into.
+/// Returns the gradients that linear_recurrence_vjp_into adds, in tensors of their own.
 ///
 /// Errors    shape_error, std::bad_alloc.
 /// Example
@@ -298,7 +338,8 @@ auto linear_recurrence_vjp(A const& a, B const& b, H0 const& h0, H const& h, CtH
         if constexpr (tensor<state_type>)
             gradients.ct_h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, options, detail::policy_of(env...));
+            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true, options,
+            detail::policy_of(env...));
     }
     return gradients;
 }

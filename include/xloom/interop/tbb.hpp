@@ -37,20 +37,15 @@ public:
     template <class F>
     void for_each(std::size_t parts, F const& f) const
     {
-        run(
-            parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); }, &f);
+        run(parts, detail::part_ref(f));
     }
 
 private:
-    /// Runs part_of(f, part) for each part. Not a template, so that those of oneTBB are not instantiated for
+    /// Calls f(part) for each part. Not a template, so that those of oneTBB are not instantiated for
     /// each F.
-    void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
+    void run(std::size_t parts, detail::part_ref f) const
     {
-        arena_->execute([&] {
-            tbb::parallel_for(
-                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); },
-                tbb::simple_partitioner{});
-        });
+        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
     }
 
     std::size_t concurrency_;

@@ -31,8 +31,7 @@ public:
     template <class F>
     void for_each(std::size_t parts, F const& f) const
     {
-        run(
-            parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); }, &f);
+        run(parts, detail::part_ref(f));
     }
 
 private:
@@ -67,8 +66,8 @@ private:
         std::exception_ptr failure_{};
     };
 
-    /// Calls part_of(f, part) for each part: each thread has a range of them.
-    void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
+    /// Calls f(part) for each part: each thread has a range of them.
+    void run(std::size_t parts, detail::part_ref f) const
     {
         std::size_t const threads = (std::min)(concurrency_, parts);
         first_failure failure;
@@ -76,7 +75,7 @@ private:
             failure([&] {
                 for (std::size_t part = detail::begin_of_part(thread, threads, parts);
                      part < detail::begin_of_part(thread + 1, threads, parts); ++part)
-                    part_of(f, part);
+                    f(part);
             });
         };
         std::vector<std::thread> running;

@@ -284,7 +284,7 @@ private:
         held_memory& operator=(held_memory&&) noexcept = default;
         held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
         {
-            for (auto& [row, memory, alignment, alignment_step] : rows) {
+            for (auto& [row, memory, alignment, alignment_stride] : rows) {
                 memory.keys.first = numbers.data() + (memory.keys.first - other.numbers.data());
                 memory.values = numbers.data() + (memory.values - other.numbers.data());
             }

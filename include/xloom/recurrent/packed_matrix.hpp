@@ -57,30 +57,30 @@ struct matrix_functions {
     using item = T;
     using parameters = matrix_parameters<T>;
 
-    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_step, T* C,
-        std::size_t c_step) noexcept;
+    void (*multiply)(parameters const&, std::size_t rows, T const* A, std::size_t a_stride, T* C,
+        std::size_t c_stride) noexcept;
 
     static constexpr matrix_functions compiled() noexcept { return {&multiply_rows}; }
 
 private:
-    static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_step,
-        T* C, std::size_t c_step) noexcept
+    static void multiply_rows(parameters const& matrix, std::size_t rows, T const* A, std::size_t a_stride,
+        T* C, std::size_t c_stride) noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
         T const* const bias = matrix.bias;
         std::size_t const J = matrix.B.columns;
         std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_step}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_step});
+        kernel::multiply<T>(rows, {A, a_stride}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_stride});
         if (rest == 0)
             return;
         // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, matrix.B.columns_from(whole, rest),
+            kernel::multiply<T>(count, {A + row * a_stride, a_stride}, matrix.B.columns_from(whole, rest),
                 {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
-                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
+                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_stride + whole);
         }
     }
 };
@@ -143,11 +143,12 @@ public:
     /// Returns the number of bytes of the packed matrix, which all copies share.
     std::size_t bytes() const noexcept { return packed_.bytes(); }
 
-    /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
-    void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
+    /// Multiplies `rows` rows of A, at a stride of a_stride, into rows of C, at a stride of c_stride.
+    void operator()(
+        std::size_t rows, T const* A, std::size_t a_stride, T* C, std::size_t c_stride) const noexcept
     {
         level_.template functions<detail::matrix_functions<T>>().multiply(
-            packed_[0], rows, A, a_step, C, c_step);
+            packed_[0], rows, A, a_stride, C, c_stride);
     }
 
 private:

@@ -40,17 +40,17 @@ template <class T>
 struct product {
     std::size_t rows, depth, columns;
     std::mt19937 random{1};
-    std::size_t step = depth + 3, sums_step = whole_batches<T>(columns) + 5;
-    std::vector<T> a = random_numbers<T>(random, rows, step), b = random_numbers<T>(random, depth, columns);
-    std::vector<T> start = random_numbers<T>(random, rows, sums_step);
+    std::size_t stride = depth + 3, sums_stride = whole_batches<T>(columns) + 5;
+    std::vector<T> a = random_numbers<T>(random, rows, stride), b = random_numbers<T>(random, depth, columns);
+    std::vector<T> start = random_numbers<T>(random, rows, sums_stride);
     std::vector<T> packed = std::vector<T>(panel_items<T>(depth, columns) + 1);
 
     product(std::size_t rows_, std::size_t depth_, std::size_t columns_)
         : rows(rows_), depth(depth_), columns(columns_)
     {
         for (std::size_t r = 0; r < rows; ++r)
-            for (std::size_t k = depth; k < step; ++k)
-                a[r * step + k] = std::numeric_limits<T>::quiet_NaN();
+            for (std::size_t k = depth; k < stride; ++k)
+                a[r * stride + k] = std::numeric_limits<T>::quiet_NaN();
         pack();
     }
 
@@ -64,9 +64,9 @@ struct product {
 
     std::vector<T> sums(bool has_one_start = false, panel_order order = panel_order::forwards) const
     {
-        std::vector<T> result(rows * sums_step, T(7));
-        multiply<T>(rows, {a.data(), step}, b_panels(), {start.data(), has_one_start ? 0 : sums_step},
-            {result.data(), sums_step}, order);
+        std::vector<T> result(rows * sums_stride, T(7));
+        multiply<T>(rows, {a.data(), stride}, b_panels(), {start.data(), has_one_start ? 0 : sums_stride},
+            {result.data(), sums_stride}, order);
         return result;
     }
 
@@ -76,12 +76,12 @@ struct product {
         long double largest = 0;
         for (std::size_t r = 0; r < rows; ++r)
             for (std::size_t j = 0; j < columns; ++j) {
-                long double expected = start[(has_one_start ? 0 : r * sums_step) + j];
+                long double expected = start[(has_one_start ? 0 : r * sums_stride) + j];
                 for (std::size_t k = 0; k < depth; ++k)
-                    expected += static_cast<long double>(a[r * step + k]) *
+                    expected += static_cast<long double>(a[r * stride + k]) *
                                 static_cast<long double>(b[k * columns + j]);
                 largest = std::fmax(
-                    largest, std::fabs(expected - static_cast<long double>(found[r * sums_step + j])));
+                    largest, std::fabs(expected - static_cast<long double>(found[r * sums_stride + j])));
             }
         return largest;
     }
@@ -119,18 +119,18 @@ TEST_CASE_TEMPLATE(
                     std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth));
                 CHECK(each.error_of(sums) <= bound);
                 for (std::size_t i = 0; i < sums.size(); ++i)
-                    if (i % each.sums_step >= whole_batches<T>(columns))
+                    if (i % each.sums_stride >= whole_batches<T>(columns))
                         REQUIRE(sums[i] == 7);
 
                 CHECK(each.sums(false, panel_order::backwards) == sums);
                 std::vector<T> in_place = each.start;
-                multiply<T>(rows, {each.a.data(), each.step}, each.b_panels(),
-                    {in_place.data(), each.sums_step}, {in_place.data(), each.sums_step});
+                multiply<T>(rows, {each.a.data(), each.stride}, each.b_panels(),
+                    {in_place.data(), each.sums_stride}, {in_place.data(), each.sums_stride});
                 if (rows != 0) {
                     CHECK(each.error_of(each.sums(true), true) <= bound);
                     for (std::size_t r = 0; r < rows; ++r)
-                        CHECK(std::equal(&sums[r * each.sums_step], &sums[r * each.sums_step] + columns,
-                            &in_place[r * each.sums_step]));
+                        CHECK(std::equal(&sums[r * each.sums_stride], &sums[r * each.sums_stride] + columns,
+                            &in_place[r * each.sums_stride]));
                 }
             }
 }
@@ -158,27 +158,28 @@ TEST_CASE_TEMPLATE(
         auto const sums = all.sums();
         for (std::size_t rows = 1; rows < 13; ++rows)
             for (std::size_t first = 0; first + rows <= 13; ++first) {
-                std::vector<T> some(rows * all.sums_step);
-                multiply<T>(rows, {&all.a[first * all.step], all.step}, all.b_panels(),
-                    {&all.start[first * all.sums_step], all.sums_step}, {some.data(), all.sums_step});
+                std::vector<T> some(rows * all.sums_stride);
+                multiply<T>(rows, {&all.a[first * all.stride], all.stride}, all.b_panels(),
+                    {&all.start[first * all.sums_stride], all.sums_stride}, {some.data(), all.sums_stride});
                 for (std::size_t r = 0; r < rows; ++r)
                     REQUIRE(have_same_bits(
-                        &some[r * all.sums_step], &sums[(first + r) * all.sums_step], all.columns));
+                        &some[r * all.sums_stride], &sums[(first + r) * all.sums_stride], all.columns));
             }
         // One panel of the matrix alone.
         for (std::size_t const rows : std::initializer_list<std::size_t>{1, 7}) {
             std::vector<T> some(rows * width<T>);
-            multiply<T>(rows, {all.a.data(), all.step},
+            multiply<T>(rows, {all.a.data(), all.stride},
                 panels<T>{&all.packed[4 * width<T> * depth], depth, width<T>},
-                {&all.start[4 * width<T>], all.sums_step}, {some.data(), width<T>});
+                {&all.start[4 * width<T>], all.sums_stride}, {some.data(), width<T>});
             for (std::size_t r = 0; r < rows; ++r)
-                CHECK(have_same_bits(&some[r * width<T>], &sums[r * all.sums_step + 4 * width<T>], width<T>));
+                CHECK(
+                    have_same_bits(&some[r * width<T>], &sums[r * all.sums_stride + 4 * width<T>], width<T>));
         }
     }
 }
 
-TEST_CASE_TEMPLATE(
-    "share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
+TEST_CASE_TEMPLATE("prefetch_slice: the last blocks have the whole panel fetched, and nothing else", T, float,
+    double, long double)
 {
     constexpr std::size_t depth = 12, line = xloom::detail::elements_per_cache_line<T>,
                           most = width<T> % 4 == 0 ? 4 : 2;
@@ -186,10 +187,10 @@ TEST_CASE_TEMPLATE(
     for (std::size_t blocks = 1; blocks < 40; ++blocks) {
         std::vector<bool> is_fetched((panel.size() + line - 1) / line);
         for (std::size_t block = 0; block < blocks; ++block) {
-            auto const share = xloom::kernel::detail::share_of(panel.data(), depth, block, blocks);
-            CHECK(share.has_value() == (block + (blocks >= 4 ? most : blocks >= 2 ? 2 : 1) >= blocks));
-            for (std::size_t k = 0; share && k < depth; ++k) {
-                auto const place = static_cast<std::size_t>(share->first - panel.data()) + k * share->step;
+            auto const slice = xloom::kernel::detail::prefetch_slice(panel.data(), depth, block, blocks);
+            CHECK(slice.has_value() == (block + (blocks >= 4 ? most : blocks >= 2 ? 2 : 1) >= blocks));
+            for (std::size_t k = 0; slice && k < depth; ++k) {
+                auto const place = static_cast<std::size_t>(slice->first - panel.data()) + k * slice->stride;
                 REQUIRE(place < panel.size());
                 is_fetched[place / line] = true;
             }
@@ -211,10 +212,10 @@ TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float
             all.error_of(sums) <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
         CHECK(all.sums(false, panel_order::backwards) == sums);
         for (std::size_t r = 0; r < rows; ++r) {
-            std::vector<T> alone(all.sums_step);
-            multiply<T>(1, {&all.a[r * all.step], 0}, all.b_panels(), {&all.start[r * all.sums_step], 0},
+            std::vector<T> alone(all.sums_stride);
+            multiply<T>(1, {&all.a[r * all.stride], 0}, all.b_panels(), {&all.start[r * all.sums_stride], 0},
                 {alone.data(), 0});
-            CHECK(have_same_bits(alone.data(), &sums[r * all.sums_step], columns));
+            CHECK(have_same_bits(alone.data(), &sums[r * all.sums_stride], columns));
         }
     }
 }
@@ -222,7 +223,7 @@ TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float
 TEST_CASE("multiply: NaN and infinity stay in their row and column")
 {
     product<float> one(3, 5, 20);
-    one.a[one.step + 2] = std::numeric_limits<float>::quiet_NaN();       // row 1
+    one.a[one.stride + 2] = std::numeric_limits<float>::quiet_NaN();     // row 1
     one.b[3 * one.columns + 7] = std::numeric_limits<float>::infinity(); // column 7
     one.pack();
     auto const sums = one.sums();
@@ -230,8 +231,8 @@ TEST_CASE("multiply: NaN and infinity stay in their row and column")
         for (std::size_t j = 0; j < 20; ++j) {
             CAPTURE(r);
             CAPTURE(j);
-            CHECK(std::isnan(sums[r * one.sums_step + j]) == (r == 1));
-            CHECK(std::isinf(sums[r * one.sums_step + j]) == (r != 1 && j == 7));
+            CHECK(std::isnan(sums[r * one.sums_stride + j]) == (r == 1));
+            CHECK(std::isinf(sums[r * one.sums_stride + j]) == (r != 1 && j == 7));
         }
 }
 

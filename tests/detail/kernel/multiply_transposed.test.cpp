@@ -32,17 +32,17 @@ template <class T>
 struct product {
     std::size_t depth, columns, width;
     std::mt19937 random{1};
-    std::size_t step = columns + 3, sums_step = whole_batches<T>(width) + 5;
-    std::vector<T> a = random_numbers<T>(random, depth* step), b = random_numbers<T>(random, depth* width),
-                   start = random_numbers<T>(random, columns* sums_step);
+    std::size_t stride = columns + 3, sums_stride = whole_batches<T>(width) + 5;
+    std::vector<T> a = random_numbers<T>(random, depth* stride), b = random_numbers<T>(random, depth* width),
+                   start = random_numbers<T>(random, columns* sums_stride);
     std::vector<T> packed = std::vector<T>(panel_items<T>(depth, width) + 1);
 
     product(std::size_t depth_, std::size_t columns_, std::size_t width_)
         : depth(depth_), columns(columns_), width(width_)
     {
         for (std::size_t k = 0; k < depth; ++k)
-            for (std::size_t j = columns; j < step; ++j)
-                a[k * step + j] = std::numeric_limits<T>::quiet_NaN();
+            for (std::size_t j = columns; j < stride; ++j)
+                a[k * stride + j] = std::numeric_limits<T>::quiet_NaN();
         pack_panels<T, T>(
             {b.data(), static_cast<std::ptrdiff_t>(width), 1}, depth, width, {packed.data(), depth, width});
     }
@@ -50,9 +50,9 @@ struct product {
     /// The sums of columns [first, first + count).
     std::vector<T> sums(std::size_t first, std::size_t count) const
     {
-        std::vector<T> result(count * sums_step, T(7)), pack(pack_items<T>(depth, count) + 1);
-        multiply_transposed<T>(count, {a.data() + first, step}, {packed.data(), depth, width},
-            {start.data() + first * sums_step, sums_step}, {result.data(), sums_step}, pack.data());
+        std::vector<T> result(count * sums_stride, T(7)), pack(pack_items<T>(depth, count) + 1);
+        multiply_transposed<T>(count, {a.data() + first, stride}, {packed.data(), depth, width},
+            {start.data() + first * sums_stride, sums_stride}, {result.data(), sums_stride}, pack.data());
         return result;
     }
 };
@@ -77,16 +77,16 @@ TEST_CASE_TEMPLATE("multiply_transposed: start + transpose(a) b", T, float, doub
                 long double largest = 0;
                 for (std::size_t r = 0; r < columns; ++r)
                     for (std::size_t j = 0; j < width; ++j) {
-                        long double expected = each.start[r * each.sums_step + j];
+                        long double expected = each.start[r * each.sums_stride + j];
                         for (std::size_t k = 0; k < depth; ++k)
-                            expected += static_cast<long double>(each.a[k * each.step + r]) *
+                            expected += static_cast<long double>(each.a[k * each.stride + r]) *
                                         static_cast<long double>(each.b[k * width + j]);
                         largest = std::fmax(largest,
-                            std::fabs(expected - static_cast<long double>(found[r * each.sums_step + j])));
+                            std::fabs(expected - static_cast<long double>(found[r * each.sums_stride + j])));
                     }
                 CHECK(largest <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
                 for (std::size_t i = 0; i < found.size(); ++i)
-                    if (i % each.sums_step >= whole_batches<T>(width))
+                    if (i % each.sums_stride >= whole_batches<T>(width))
                         REQUIRE(found[i] == 7);
             }
 }
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("multiply_transposed: the bits of a column do not depend on t
             for (std::size_t r = 0; r < count; ++r)
                 for (std::size_t j = 0; j < each.width; ++j)
                     is_same =
-                        is_same && some[r * each.sums_step + j] == all[(begin + r) * each.sums_step + j];
+                        is_same && some[r * each.sums_stride + j] == all[(begin + r) * each.sums_stride + j];
             CHECK(is_same);
         }
 }

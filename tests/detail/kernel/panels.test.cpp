@@ -39,8 +39,10 @@ TEST_CASE_TEMPLATE("panels: sizes", T, float, double)
                   columns_of_panel<T>(4 * width<T>, 5 * width<T>) == width<T>);
     static_assert(columns_of_panel<T>(0, 1) == batch &&
                   columns_of_panel<T>(width<T>, width<T> + batch + 1) == 2 * batch);
-    CHECK(row_step<T>(3 * width<T> - batch + 1) == 3 * width<T> + xloom::detail::elements_per_cache_line<T>);
-    CHECK(row_step<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::detail::elements_per_cache_line<T>);
+    CHECK(
+        row_stride<T>(3 * width<T> - batch + 1) == 3 * width<T> + xloom::detail::elements_per_cache_line<T>);
+    CHECK(
+        row_stride<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::detail::elements_per_cache_line<T>);
 }
 
 TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no other", T, float, double)
@@ -54,10 +56,10 @@ TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no oth
     for (bool const is_across : {false, true}) // items contiguous along a row, or along a column
         for (std::size_t const first_column : {std::size_t{0}, std::size_t{1}, width<T> - 1, width<T>}) {
             std::vector<T> packed(panel_items<T>(depth, first_column + columns), T(-1)), expected = packed;
-            auto const row_step = static_cast<std::ptrdiff_t>(columns),
-                       column_step = static_cast<std::ptrdiff_t>(rows);
-            pack_panels<T, int>(is_across ? strided_matrix<int>{numbers.data(), 1, column_step}
-                                          : strided_matrix<int>{numbers.data(), row_step, 1},
+            auto const row_stride = static_cast<std::ptrdiff_t>(columns),
+                       column_stride = static_cast<std::ptrdiff_t>(rows);
+            pack_panels<T, int>(is_across ? strided_matrix<int>{numbers.data(), 1, column_stride}
+                                          : strided_matrix<int>{numbers.data(), row_stride, 1},
                 rows, columns, {packed.data(), depth, first_column + columns}, 3, first_column);
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < columns; ++j)
@@ -70,13 +72,13 @@ TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no oth
 TEST_CASE("pack_panels leaves numbers out, or takes one again")
 {
     double const numbers[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    for (std::ptrdiff_t const column_step : {2, 0}) {
+    for (std::ptrdiff_t const column_stride : {2, 0}) {
         std::vector<float> packed(panel_items<float>(2, 2));
-        pack_panels<float, double>({numbers, 4, column_step}, 2, 2, {packed.data(), 2, 2});
+        pack_panels<float, double>({numbers, 4, column_stride}, 2, 2, {packed.data(), 2, 2});
         for (std::size_t k = 0; k < 2; ++k)
             for (std::size_t j = 0; j < 2; ++j)
                 CHECK(packed[place_of<float>(k, j, 2, 2)] ==
-                      static_cast<float>(1 + 4 * k + j * static_cast<std::size_t>(column_step)));
+                      static_cast<float>(1 + 4 * k + j * static_cast<std::size_t>(column_stride)));
     }
 }
 

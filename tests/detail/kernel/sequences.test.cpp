@@ -40,7 +40,7 @@ public:
     stored_panels<float> W() const { return panels<float>{panels_.data(), 2, 2}; }
     std::size_t H() const { return 2; }
     float const* bias() const { return bias_.data(); }
-    std::size_t sums_step() const { return whole_batches<float>(2); }
+    std::size_t sums_stride() const { return whole_batches<float>(2); }
     float* h(std::size_t row) const { return states_.data() + 2 * row; }
 
     void step(std::size_t rows, std::size_t continuing, std::size_t t, float* sums) const
@@ -48,7 +48,7 @@ public:
         steps.push_back({rows, continuing, t});
         for (std::size_t row = 0; row < rows; ++row)
             for (std::size_t j = 0; j < 2; ++j)
-                h(row)[j] += sums[row * sums_step() + j] + static_cast<float>(t);
+                h(row)[j] += sums[row * sums_stride() + j] + static_cast<float>(t);
     }
 
     mutable std::vector<asked> steps{};
@@ -131,7 +131,7 @@ void check_batch(std::vector<std::size_t> const& lengths)
 
 } // namespace
 
-TEST_CASE("copy_row: from any step to any step, converted")
+TEST_CASE("copy_row: from any stride to any stride, converted")
 {
     int const from[] = {1, 2, 3, 4, 5, 6};
     std::vector<double> to(6, -1);

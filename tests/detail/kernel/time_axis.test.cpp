@@ -54,13 +54,14 @@ constexpr bool walks(strided_layout const& operand, std::size_t axis, bool rever
         return false;
     for (std::size_t t = 0; t < length; ++t) {
         std::size_t const index = reverse ? length - 1 - t : t;
-        if (!visit_offsets(time.element, time.first + static_cast<std::ptrdiff_t>(t) * time.step,
+        if (!visit_offsets(time.element, time.first + static_cast<std::ptrdiff_t>(t) * time.stride,
                 [&](std::size_t flat, std::ptrdiff_t at) {
                     return at == offset_of(operand, axis, index, flat);
                 }))
             return false;
         if (kernel::time_axis const rest = time.from(t);
-            rest.step != time.step || rest.first != time.first + static_cast<std::ptrdiff_t>(t) * time.step)
+            rest.stride != time.stride ||
+            rest.first != time.first + static_cast<std::ptrdiff_t>(t) * time.stride)
             return false;
     }
     return true;
@@ -88,7 +89,7 @@ constexpr bool walks_part_of_an_axis()
 {
     // A row of a batch that is shorter than the longest: reverse starts at its own last element.
     kernel::time_axis const time({{5, 2}, {2, 1}}, 0, 3, true);
-    return time.first == 4 && time.step == -2;
+    return time.first == 4 && time.stride == -2;
 }
 
 constexpr bool stays_where_it_is_without_items()
@@ -97,7 +98,7 @@ constexpr bool stays_where_it_is_without_items()
     kernel::time_axis const forward({{0, huge, 5}, {5, 5, 1}}, 1, huge, false);
     kernel::time_axis const reverse({{0, huge, 5}, {5, 5, 1}}, 1, huge, true);
     kernel::time_axis const none({{0, 5}, {5, 1}}, 0, 0, true);
-    return forward.first == 0 && forward.step == 0 && reverse.first == 0 && reverse.step == 0 &&
+    return forward.first == 0 && forward.stride == 0 && reverse.first == 0 && reverse.stride == 0 &&
            none.first == 0;
 }
 
@@ -114,10 +115,10 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
         for (std::size_t t = 0; t + count <= length; ++t) {
             CAPTURE(count);
             CAPTURE(t);
-            std::ptrdiff_t const begin = origin + time.first + static_cast<std::ptrdiff_t>(t) * time.step;
+            std::ptrdiff_t const begin = origin + time.first + static_cast<std::ptrdiff_t>(t) * time.stride;
             std::vector<int> lying, where_they_lay(memory.size(), -1);
             for (std::size_t i = 0; i < count; ++i)
-                visit_offsets(time.element, begin + static_cast<std::ptrdiff_t>(i) * time.step,
+                visit_offsets(time.element, begin + static_cast<std::ptrdiff_t>(i) * time.stride,
                     [&](std::size_t, std::ptrdiff_t at) {
                         int const item = memory[static_cast<std::size_t>(at)];
                         lying.push_back(item);

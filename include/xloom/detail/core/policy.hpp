@@ -43,6 +43,22 @@ inline constexpr serial_policy serial{};
 
 namespace detail {
 
+/// A non-owning reference to a function of a part, for a for_each that is not a template.
+class part_ref {
+public:
+    template <class F>
+        requires(!std::is_same_v<F, part_ref>)
+    explicit part_ref(F const& f)
+        : f_(&f), call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); })
+    {}
+
+    void operator()(std::size_t part) const { call_(f_, part); }
+
+private:
+    void const* f_;
+    void (*call_)(void const* self, std::size_t part);
+};
+
 /// A non-owning reference to an execution policy of any type; by default to serial.
 class policy_ref {
 public:
@@ -52,8 +68,8 @@ public:
     constexpr explicit policy_ref(Policy const& policy)
         : policy_(&policy),
           concurrency_(policy.concurrency()),
-          for_each_([](void const* self, std::size_t parts, part_of* call, void const* f) {
-              static_cast<Policy const*>(self)->for_each(parts, [=](std::size_t part) { call(f, part); });
+          for_each_([](void const* self, std::size_t parts, part_ref f) {
+              static_cast<Policy const*>(self)->for_each(parts, f);
           })
     {}
 
@@ -62,23 +78,14 @@ public:
     template <class F>
     void for_each(std::size_t parts, F const& f) const
     {
-        for_each_(
-            policy_, parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); },
-            &f);
+        for_each_(policy_, parts, part_ref(f));
     }
 
 private:
-    using part_of = void(void const* f, std::size_t part);
-
     void const* policy_;
     std::size_t concurrency_;
-    void (*for_each_)(void const* self, std::size_t parts, part_of* call, void const* f);
+    void (*for_each_)(void const* self, std::size_t parts, part_ref f);
 };
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
 /// differ by at most one item, and the larger ones are first.
@@ -104,4 +111,5 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
         std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
 }
 
-} // namespace xloom::inline XLOOM_ABI::detail
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

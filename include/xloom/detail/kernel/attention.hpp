@@ -25,12 +25,12 @@ inline constexpr double largest_key<double> = 150;
 /// The largest sum of |V| for which scores are computed from exponentials.
 inline constexpr double largest_weights = 64;
 
-/// The keys of one memory: `length` rows at a stride of `step`, padded to whole batches.
+/// The keys of one memory: `length` rows at a stride of `stride`, padded to whole batches.
 template <class T>
 struct key_rows {
     T* first = nullptr;
     std::size_t length = 0;
-    std::size_t step = 0;
+    std::size_t stride = 0;
     bool are_exponentials = false; ///< each key is stored as exp(2 key)
 };
 
@@ -43,11 +43,11 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
         bool is_small = true;
         for (std::size_t m = 0; m < keys.length; ++m)
             for (std::size_t a = 0; a < A; ++a)
-                is_small &= !(std::abs(keys.first[m * keys.step + a]) > limit);
+                is_small &= !(std::abs(keys.first[m * keys.stride + a]) > limit);
         if (!is_small)
             return;
         for (std::size_t m = 0; m < keys.length; ++m)
-            map(keys.first + m * keys.step, keys.first + m * keys.step, whole_batches<T>(A),
+            map(keys.first + m * keys.stride, keys.first + m * keys.stride, whole_batches<T>(A),
                 []<class V>(V const& key) { return detail::exp_of(key + key); });
         keys.are_exponentials = true;
     }
@@ -65,7 +65,7 @@ namespace detail {
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
 /// to a sum.
 template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A,
+[[gnu::flatten]] void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
@@ -75,7 +75,7 @@ template <std::size_t Keys, class T, class F>
         auto const q = load_batch(query + a), v = load_batch(V + a);
 #pragma GCC unroll 4
         for (std::size_t m = 0; m < Keys; ++m)
-            sums[m] = f(load_batch(keys + m * step + a), q, v, sums[m]);
+            sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
     }
     for (std::size_t m = 0; m < Keys; ++m)
         scores[m] = start + sum_of<T>(sums[m]);
@@ -87,9 +87,9 @@ void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t 
 {
     std::size_t m = 0;
     for (; m + 4 <= keys.length; m += 4)
-        score_keys<4>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+        score_keys<4>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
     for (; m < keys.length; ++m)
-        score_keys<1>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+        score_keys<1>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
 }
 
 } // namespace detail

@@ -19,7 +19,7 @@ struct attn_lstm_parameters {
 
     lstm_parameters<T> lstm;
     std::size_t A, E, C;
-    stored_panels<T> W_attention; ///< [C, 4 gate_step]
+    stored_panels<T> W_attention; ///< [C, 4 gate_stride]
     stored_panels<T> QW;          ///< [H, A]
     stored_panels<T> MW;          ///< [E, A]
     stored_panels<T> AW_h;        ///< [H, L]
@@ -44,13 +44,13 @@ struct attention_memory {
     T* values; ///< panels [length, E]
 };
 
-/// The memory of one row of the batch: item (m, e) is at items[m * step + e * item_step].
+/// The memory of one row of the batch: item (m, e) is at items[m * stride + e * item_stride].
 template <class Item>
 struct memory_rows {
     Item const* items;
     std::size_t length;
-    std::ptrdiff_t step;
-    std::ptrdiff_t item_step;
+    std::ptrdiff_t stride;
+    std::ptrdiff_t item_stride;
 };
 
 /// Allocates keys and values for `length` rows of memory.
@@ -58,8 +58,8 @@ template <class T>
 attention_memory<T> take_memory(
     attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
-    std::size_t const step = whole_batches<T>(p.A);
-    return {{memory.take(length, step), length, step, false}, memory.take(length, whole_batches<T>(p.E))};
+    std::size_t const stride = whole_batches<T>(p.A);
+    return {{memory.take(length, stride), length, stride, false}, memory.take(length, whole_batches<T>(p.E))};
 }
 
 /// Writes zeros after the A numbers of a key or query, up to a whole batch: infinity times the zeros that pad
@@ -76,13 +76,13 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
     bool with_exponentials, attention_memory<T>& to)
 {
     for (std::size_t m = 0; m < from.length; ++m)
-        copy_row<Item, T>(
-            {from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
+        copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.stride, from.item_stride}, p.E,
+            {row + m * p.E});
     pack_panels<T, T>(
         {row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
-    multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
+    multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.stride});
     for (std::size_t m = 0; m < from.length; ++m)
-        clear_padding(to.keys.first + m * to.keys.step, p.A);
+        clear_padding(to.keys.first + m * to.keys.stride, p.A);
     if (with_exponentials && p.V.minus_2V != nullptr)
         make_exponentials(to.keys, p.A);
 }
@@ -110,7 +110,7 @@ struct attending_row {
     std::size_t row; ///< in the batch
     attention_memory<T> memory;
     strided_row<Item> alignment; ///< null: omitted
-    std::ptrdiff_t alignment_step;
+    std::ptrdiff_t alignment_stride;
 };
 
 /// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores). Lstm
@@ -124,21 +124,21 @@ public:
         : p_(p),
           lstm_(p.lstm, rows, arguments..., memory),
           score_(score),
-          alignment_step_(whole_batches<T>(longest_memory)),
-          attention_(memory.take(rows, attention_step())),
-          context_(p.has_layer ? memory.take(rows, context_step()) : attention_),
-          query_(memory.take(rows, query_step())),
-          alignment_(memory.take(rows, alignment_step_)),
-          scores_(memory.take(alignment_step_))
+          alignment_stride_(whole_batches<T>(longest_memory)),
+          attention_(memory.take(rows, attention_stride())),
+          context_(p.has_layer ? memory.take(rows, context_stride()) : attention_),
+          query_(memory.take(rows, query_stride())),
+          alignment_(memory.take(rows, alignment_stride_)),
+          scores_(memory.take(alignment_stride_))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
     T* c(std::size_t row) const noexcept { return lstm_.c(row); }
-    T* attention(std::size_t row) const noexcept { return attention_ + row * attention_step(); }
-    T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_step_; }
-    T const* context(std::size_t row) const noexcept { return context_ + row * context_step(); }
+    T* attention(std::size_t row) const noexcept { return attention_ + row * attention_stride(); }
+    T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_stride_; }
+    T const* context(std::size_t row) const noexcept { return context_ + row * context_stride(); }
     /// Returns the query of a row's last step: exponentials if its keys are.
-    T const* query(std::size_t row) const noexcept { return query_ + row * query_step(); }
+    T const* query(std::size_t row) const noexcept { return query_ + row * query_stride(); }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
@@ -147,7 +147,7 @@ public:
     stored_panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
     T const* bias() const noexcept { return lstm_.bias(); }
-    std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
+    std::size_t sums_stride() const noexcept { return lstm_.sums_stride(); }
 
     /// Sets the rows' memories. If `has_last_step`, the attention of a row's last step is computed too,
     /// although no step reads it.
@@ -162,32 +162,32 @@ public:
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends)
-            lstm_.multiplication()(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()},
-                {sums, sums_step()});
+            lstm_.multiplication()(rows, {attention_, attention_stride()}, p_.W_attention,
+                {sums, sums_stride()}, {sums, sums_stride()});
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
             attend_all(has_last_step_ ? rows : continuing, t);
     }
 
 private:
-    std::size_t attention_step() const noexcept { return row_step<T>(p_.C); }
-    std::size_t context_step() const noexcept { return row_step<T>(p_.E); }
-    std::size_t query_step() const noexcept { return row_step<T>(p_.A); }
+    std::size_t attention_stride() const noexcept { return row_stride<T>(p_.C); }
+    std::size_t context_stride() const noexcept { return row_stride<T>(p_.E); }
+    std::size_t query_stride() const noexcept { return row_stride<T>(p_.A); }
 
     void attend_all(std::size_t rows, std::size_t t) const
     {
-        rows_of<T const> const h = lstm_.h_of_all();
-        rows_of<T const> const zeros{p_.zeros, 0};
-        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_step()});
+        row_span<T const> const h = lstm_.h_of_all();
+        row_span<T const> const zeros{p_.zeros, 0};
+        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_stride()});
         for (std::size_t row = 0; row < rows; ++row) {
-            clear_padding(query_ + row * query_step(), p_.A);
+            clear_padding(query_ + row * query_stride(), p_.A);
             attend(row, t);
         }
         if (p_.has_layer) {
-            rows_of<T> const attention{attention_, attention_step()};
+            row_span<T> const attention{attention_, attention_stride()};
             lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
-            lstm_.multiplication()(
-                rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
+            lstm_.multiplication()(rows, {context_, context_stride()}, p_.AW_context,
+                {attention_, attention_stride()}, attention);
         }
     }
 
@@ -197,22 +197,23 @@ private:
         attending_row<T, Item> const& at = rows_[row];
         std::size_t const length = at.memory.keys.length;
         if (length != 0)
-            score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
+            score_(at.row, at.memory.keys, query_ + row * query_stride(), alignment(row), scores_);
         if constexpr (has_simd<T>)
             std::fill(
                 scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
         multiply<T>(1, {alignment(row), 0}, panels<T>{at.memory.values, length, p_.E}, {p_.zeros, 0},
-            {context_ + row * context_step(), 0});
+            {context_ + row * context_stride(), 0});
         if (at.alignment.first != nullptr)
             copy_row<T, Item>({alignment(row)}, length,
-                {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
+                {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_stride,
+                    at.alignment.stride});
     }
 
     attn_lstm_parameters<T> const& p_;
     Lstm lstm_;
     Score score_;
-    std::size_t alignment_step_;
+    std::size_t alignment_stride_;
     T* attention_;
     T* context_;
     T* query_;

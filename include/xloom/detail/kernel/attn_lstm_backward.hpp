@@ -19,7 +19,7 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class T>
 struct score_cotangents {
     T* query;
-    rows_of<T> keys;
+    row_span<T> keys;
     T* V;
 };
 
@@ -51,13 +51,13 @@ template <class T, class F>
         auto const q = load_batch(query + a), v = load_batch(V + a);
         auto ct_query = batch_t<T>(T(0)), ct_V = load_batch(ct.V + a);
         for (std::size_t m = 0; m < keys.length; ++m) {
-            auto const [value, slope] = differentiate_at(load_batch(keys.first + m * keys.step + a), q);
+            auto const [value, slope] = differentiate_at(load_batch(keys.first + m * keys.stride + a), q);
             auto const ct_score = batch_t<T>(ct_scores[m]);
             auto const ct_sum = ct_score * v * slope;
             ct_V = multiply_add(ct_score, value, ct_V);
             ct_query = ct_query + ct_sum;
             if (ct.keys.first != nullptr) {
-                T* const ct_key = ct.keys.first + m * ct.keys.step + a;
+                T* const ct_key = ct.keys.first + m * ct.keys.stride + a;
                 store_batch(ct_key, load_batch(ct_key) + ct_sum);
             }
         }
@@ -107,8 +107,8 @@ struct attention_residuals {
 
     /// Parameters are those of the forward or of the backward pass.
     template <class Parameters>
-    attention_residuals(Parameters const& p, std::size_t gate_step, std::size_t S) noexcept
-        : attention(5 * gate_step),
+    attention_residuals(Parameters const& p, std::size_t gate_stride, std::size_t S) noexcept
+        : attention(5 * gate_stride),
           context(p.has_layer ? attention + whole_batches<T>(p.C) : attention),
           query(context + whole_batches<T>(p.E)),
           alignment(query + whole_batches<T>(p.A)),
@@ -167,7 +167,7 @@ private:
 template <class T>
 struct attn_lstm_backward_parameters : lstm_backward_parameters<T> {
     std::size_t A = 0, E = 0, C = 0;
-    panels<T> W_attention{}; ///< [4 gate_step, C]
+    panels<T> W_attention{}; ///< [4 gate_stride, C]
     panels<T> QW{};          ///< [A, H]
     panels<T> MW{};          ///< [A, E]
     panels<T> AW_h{};        ///< [C, H]
@@ -179,7 +179,7 @@ struct attn_lstm_backward_parameters : lstm_backward_parameters<T> {
     std::size_t products() const noexcept
     {
         return lstm_backward_parameters<T>::products() +
-               2 * (4 * this->gate_step * C + A * this->H + (has_layer ? C * (this->H + E) : 0));
+               2 * (4 * this->gate_stride * C + A * this->H + (has_layer ? C * (this->H + E) : 0));
     }
 };
 
@@ -195,11 +195,11 @@ struct attending_backward_row {
     key_rows<T const> keys;
     panels<T> values;                   ///< [E, length]: the memory, transposed
     strided_row<Item const> alignments; ///< the cotangents of the first step; null: zeros
-    std::ptrdiff_t alignments_step;
+    std::ptrdiff_t alignments_stride;
     strided_row<Item const> last_alignment; ///< added to those of the last step; null: zeros
     std::size_t last_step;
-    rows_of<T> ct_keys;   ///< first may be null: omitted
-    rows_of<T> ct_memory; ///< of the contexts; first may be null: omitted
+    row_span<T> ct_keys;   ///< first may be null: omitted
+    row_span<T> ct_memory; ///< of the contexts; first may be null: omitted
     T* ct_V;
 };
 
@@ -224,7 +224,7 @@ public:
           lstm_(p, rows, memory),
           row_(row),
           S_(S),
-          parts_(p, p.gate_step, S),
+          parts_(p, p.gate_stride, S),
           ct_attention_{memory.take(rows, whole_batches<T>(p.C)), whole_batches<T>(p.C)},
           ct_context_{memory.take(rows, whole_batches<T>(p.E)), whole_batches<T>(p.E)},
           ct_query_{memory.take(rows, whole_batches<T>(p.A)), whole_batches<T>(p.A)},
@@ -246,7 +246,7 @@ public:
         all.push_back({sums_size(p), p.H, {{gradient_of_QW, 0, factor_query}}});
         if (p.has_layer) {
             all.back().products.push_back({gradient_of_AW, 0, factor_ct_attention});
-            all.push_back({sums_size(p) + p.gate_step, p.E, {{gradient_of_AW, p.H, factor_ct_attention}}});
+            all.push_back({sums_size(p) + p.gate_stride, p.E, {{gradient_of_AW, p.H, factor_ct_attention}}});
         }
         return all;
     }
@@ -256,10 +256,10 @@ public:
     {
         if (!p.attends)
             return sums_size(p);
-        return sums_size(p) + p.gate_step + (p.has_layer ? whole_batches<T>(p.E) : 0);
+        return sums_size(p) + p.gate_stride + (p.has_layer ? whole_batches<T>(p.E) : 0);
     }
     static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+        residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
         return lstm_backward_rows<T>::peephole_input(p, gate, t, r, residuals, initial);
     }
@@ -279,7 +279,7 @@ public:
     /// cotangents of the states after the step by those before it. Calls keep(t, r, factor, right factor).
     template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> left, Keep const& keep) const noexcept
+        row_span<T const> const& initial, row_span<T> left, Keep const& keep) const noexcept
     {
         if (!p_.attends)
             return lstm_.step(rows, t, residuals, initial, left, keep);
@@ -287,21 +287,21 @@ public:
         lstm_.step(rows, t, residuals, initial, left,
             [&](std::size_t next, std::size_t r, std::size_t factor, T const* h) {
                 keep(next, r, factor, h);
-                std::copy_n(h, p_.gate_step, left.from(r).first + sums_size(p_));
+                std::copy_n(h, p_.gate_stride, left.from(r).first + sums_size(p_));
             });
         for (std::size_t r = 0; r < rows; ++r) {
             if (p_.has_layer)
                 std::copy_n(residuals(t, r) + parts_.context, whole_batches<T>(p_.E),
-                    left.from(r).first + sums_size(p_) + p_.gate_step);
+                    left.from(r).first + sums_size(p_) + p_.gate_stride);
             keep(t, r, factor_attention,
-                before_step(t, r, residuals, parts_.attention, initial, 2 * p_.gate_step));
+                before_step(t, r, residuals, parts_.attention, initial, 2 * p_.gate_stride));
         }
-        multiply<T>(
-            rows, rows_of<T const>{left.first, left.step}, p_.W_attention, as_const(zeros_), ct_attention_);
+        multiply<T>(rows, row_span<T const>{left.first, left.stride}, p_.W_attention, as_const(zeros_),
+            ct_attention_);
     }
     template <class Keep>
     void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Keep const& keep) const noexcept
+        row_span<T const> const& initial, Keep const& keep) const noexcept
     {
         lstm_.keep_first(rows, t, residuals, initial, keep);
     }
@@ -312,8 +312,8 @@ private:
     void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
         Keep const& keep) const noexcept
     {
-        rows_of<T> const ct_h = lstm_.ct_h_of_all();
-        rows_of<T const> const ct_attention = as_const(ct_attention_);
+        row_span<T> const ct_h = lstm_.ct_h_of_all();
+        row_span<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
             multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
             multiply<T>(rows, ct_attention, p_.AW_context, as_const(zeros_), ct_context_);
@@ -337,12 +337,12 @@ private:
             std::fill_n(ct_query_.from(r).first, whole_batches<T>(p_.A), T(0));
             return;
         }
-        multiply<T>(1, rows_of<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
+        multiply<T>(1, row_span<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
         if (at.alignments.first != nullptr)
-            add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_step,
-                at.alignments.step, length);
+            add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_stride,
+                at.alignments.stride, length);
         if (at.last_alignment.first != nullptr && t == at.last_step)
-            add_row(at.last_alignment.first, at.last_alignment.step, length);
+            add_row(at.last_alignment.first, at.last_alignment.stride, length);
         softmax_vjp(alignment, ct_alignment_, length);
         for (std::size_t m = 0; m < length && at.ct_memory.first != nullptr; ++m)
             for_each_batch<T>(
@@ -354,26 +354,27 @@ private:
     }
 
     template <class Item>
-    void add_row(Item const* from, std::ptrdiff_t step, std::size_t length) const noexcept
+    void add_row(Item const* from, std::ptrdiff_t stride, std::size_t length) const noexcept
     {
         for (std::size_t m = 0; m < length; ++m)
-            ct_alignment_[m] = ct_alignment_[m] + static_cast<T>(from[static_cast<std::ptrdiff_t>(m) * step]);
+            ct_alignment_[m] =
+                ct_alignment_[m] + static_cast<T>(from[static_cast<std::ptrdiff_t>(m) * stride]);
     }
 
     static std::size_t widest(parameters const& p, std::size_t S) noexcept
     {
         return whole_batches<T>((std::max)({S, p.C, p.E}));
     }
-    static rows_of<T const> as_const(rows_of<T> rows) noexcept { return {rows.first, rows.step}; }
+    static row_span<T const> as_const(row_span<T> rows) noexcept { return {rows.first, rows.stride}; }
 
     parameters const& p_;
     lstm_backward_rows<T> lstm_;
     Row row_;
     std::size_t S_;
     attention_residuals<T> parts_;
-    rows_of<T> ct_attention_, ct_context_, ct_query_;
+    row_span<T> ct_attention_, ct_context_, ct_query_;
     T* ct_alignment_;
-    rows_of<T> zeros_;
+    row_span<T> zeros_;
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -24,8 +24,8 @@ struct four_weights {
 /// Writes a matrix [to.depth, columns] into panels, to columns from first_column on. Each item becomes the
 /// integer round(item, its column of the matrix).
 template <class Item, class Round>
-void pack_fours(strided_matrix<Item> from, std::size_t columns,
-    unpacked_panels<float, four_weights> const& to, std::size_t first_column, Round const& round) noexcept
+void pack_fours(strided_matrix<Item> from, std::size_t columns, panel_writer<float, four_weights> const& to,
+    std::size_t first_column, Round const& round) noexcept
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t j = 0; j < columns; ++j) {
@@ -34,7 +34,7 @@ void pack_fours(strided_matrix<Item> from, std::size_t columns,
         four_weights* const first = to.items + (column - offset) * items_of_depth(to.depth, 4) + offset;
         for (std::size_t k = 0; k < to.depth; ++k)
             first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
-                byte_offset + round(from.items[at(k) * from.depth_step + at(j) * from.column_step], j));
+                byte_offset + round(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j));
     }
 }
 

@@ -26,8 +26,8 @@ public:
 
     /// Computes sums = start + a b: see multiply.
     template <class T>
-    void operator()(std::size_t rows, rows_of<std::type_identity_t<T> const> a, stored_panels<T> const& b,
-        rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums,
+    void operator()(std::size_t rows, row_span<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+        row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums,
         panel_order order = panel_order::forwards) const
     {
         constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
@@ -41,8 +41,8 @@ public:
                               end = (std::min)(
                                   xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
             multiply<T>(rows, a, b.columns_from(begin, end - begin),
-                rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
-                order);
+                row_span<T const>{start.first + begin, start.stride},
+                row_span<T>{sums.first + begin, sums.stride}, order);
         });
     }
 
@@ -51,20 +51,20 @@ private:
 };
 
 /// The constants of one direction of a cell whose sums have `Gates` gates, each of which begins at a multiple
-/// of gate_step.
+/// of gate_stride.
 template <class T, std::size_t Gates>
 struct cell_parameters {
     using number = T;
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    stored_panels<T> W;    ///< [I, Gates gate_step]
-    stored_panels<T> R;    ///< [H, Gates gate_step]
-    T const* bias;         ///< laid out as a row of sums
+    std::size_t gate_stride; ///< H rounded up to whole batches
+    stored_panels<T> W;      ///< [I, Gates gate_stride]
+    stored_panels<T> R;      ///< [H, Gates gate_stride]
+    T const* bias;           ///< laid out as a row of sums
 
     /// Returns the stride of rows of sums.
-    std::size_t sums_step() const noexcept { return row_step<T>(Gates * gate_step); }
+    std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
     /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
@@ -86,11 +86,11 @@ public:
 
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.gate_step))
+        : p_(p), h_(memory.take(rows, p.gate_stride))
     {}
 
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
-    rows_of<T const> h_of_all() const noexcept { return {h_, p_.gate_step}; }
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_stride; }
+    row_span<T const> h_of_all() const noexcept { return {h_, p_.gate_stride}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -99,7 +99,7 @@ public:
     stored_panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
-    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+    std::size_t sums_stride() const noexcept { return p_.sums_stride(); }
 
 protected:
     parameters const& p() const noexcept { return p_; }
@@ -108,8 +108,8 @@ protected:
     template <class Finish>
     void multiply_R(std::size_t rows, std::size_t t, T* sums, Finish const& finish) const
     {
-        rows_of<T> const all{sums, sums_step()};
-        multiply_(rows, h_of_all(), p_.R, {all.first, all.step}, all, order_of_step(t));
+        row_span<T> const all{sums, sums_stride()};
+        multiply_(rows, h_of_all(), p_.R, {all.first, all.stride}, all, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row)
             finish(all.from(row).first, row);
     }

@@ -3,8 +3,8 @@
 // and the products start + transpose(a) b that are the gradients of weights.
 //
 // Residuals are the sums of the gates, before they are clipped, and the states that these do not determine.
-// All else is computed again: gates with their derivatives, and h. So every option and activation has the same
-// residuals, and derivatives are exact where the value of a gate does not determine them.
+// All else is computed again: gates with their derivatives, and h. So every option and activation has the
+// same residuals, and derivatives are exact where the value of a gate does not determine them.
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ struct residual_rows {
 /// of the initial states.
 template <class T>
 T const* before_step(std::size_t t, std::size_t r, residual_rows<T const> const& residuals,
-    std::size_t offset, rows_of<T const> const& initial, std::size_t initial_offset = 0) noexcept
+    std::size_t offset, row_span<T const> const& initial, std::size_t initial_offset = 0) noexcept
 {
     return t == 0 ? initial.from(r).first + initial_offset : residuals(t - 1, r) + offset;
 }
@@ -96,7 +96,7 @@ void zero_padding(T* row, std::size_t columns, std::size_t units, std::size_t wi
 
 /// Writes row k of panels from a row that is padded to whole batches.
 template <class T>
-void put_panel_row(T const* row, std::size_t k, unpacked_panels<T> const& to) noexcept
+void put_panel_row(T const* row, std::size_t k, panel_writer<T> const& to) noexcept
 {
     for (std::size_t column = 0; column < to.columns; column += panel_width<T>) {
         std::size_t const width = columns_of_panel<T>(column, to.columns);
@@ -129,15 +129,15 @@ struct cell_backward_parameters {
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [Gates gate_step, I]
-    panels<T> R;           ///< [Gates gate_step, H]
+    std::size_t gate_stride; ///< H rounded up to whole batches
+    panels<T> W;             ///< [Gates gate_stride, I]
+    panels<T> R;             ///< [Gates gate_stride, H]
     Attributes how;
 
     /// Returns the number of columns of the cotangents of a row's sums.
-    std::size_t sums_size() const noexcept { return Gates * gate_step; }
+    std::size_t sums_size() const noexcept { return Gates * gate_stride; }
     /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return 2 * Gates * gate_step * (I + H); }
+    std::size_t products() const noexcept { return 2 * Gates * gate_stride * (I + H); }
 };
 
 /// The cotangents of h of a batch's rows. Each cell adds its backward step.
@@ -152,7 +152,7 @@ public:
     static constexpr bool has_peepholes = false;
 
     cell_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), ct_h_(memory.take(rows, p.gate_step)), zeros_(memory.take(p.gate_step))
+        : p_(p), ct_h_(memory.take(rows, p.gate_stride)), zeros_(memory.take(p.gate_stride))
     {}
 
     static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
@@ -160,7 +160,7 @@ public:
     {
         gradient_columns all;
         for (std::size_t gate = 0; gate < gates; ++gate)
-            all.push_back({gate * p.gate_step, p.H,
+            all.push_back({gate * p.gate_stride, p.H,
                 {{gradient_of_W, gate * p.H, factor_x}, {gradient_of_R, gate * p.H, factor_h}}});
         return all;
     }
@@ -168,20 +168,20 @@ public:
     static std::size_t sums_size(parameters const& p) noexcept { return p.sums_size(); }
     static std::size_t row_size(parameters const& p) noexcept { return p.sums_size(); }
 
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
-    rows_of<T> ct_h_of_all() const noexcept { return {ct_h_, p_.gate_step}; }
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_stride; }
+    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.gate_stride}; }
 
     /// Sets the memory that must be zeros.
-    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_stride, T(0)); }
 
 protected:
     parameters const& p() const noexcept { return p_; }
-    rows_of<T const> zeros() const noexcept { return {zeros_, 0}; }
+    row_span<T const> zeros() const noexcept { return {zeros_, 0}; }
 
     /// Replaces the cotangents of h after step t by the share of those before it that passes through R.
-    void multiply_R(std::size_t rows, std::size_t t, rows_of<T> ct_sums) const noexcept
+    void multiply_R(std::size_t rows, std::size_t t, row_span<T> ct_sums) const noexcept
     {
-        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, zeros(), ct_h_of_all(),
+        multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p_.R, zeros(), ct_h_of_all(),
             order_of_step(t));
     }
 
@@ -189,7 +189,7 @@ protected:
     /// at once. h_after(residuals of a step) returns h after that step.
     template <class Keep, class After>
     void keep_h_before(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Keep const& keep, After const& h_after) const noexcept
+        row_span<T const> const& initial, Keep const& keep, After const& h_after) const noexcept
     {
         for (std::size_t r = 0; r < rows; ++r)
             keep(t, r, factor_h, t == 0 ? initial.from(r).first : h_after(residuals(t - 1, r)));
@@ -217,11 +217,11 @@ constexpr std::size_t pack_items(std::size_t depth, std::size_t columns) noexcep
 namespace detail {
 
 template <std::size_t Count, class T>
-void transpose_block(rows_of<T const> a, std::size_t depth, T* to) noexcept
+void transpose_block(row_span<T const> a, std::size_t depth, T* to) noexcept
 {
     for (std::size_t k = 0; k < depth; ++k)
         for (std::size_t r = 0; r < Count; ++r)
-            to[k * Count + r] = a.first[k * a.step + r];
+            to[k * Count + r] = a.first[k * a.stride + r];
 }
 
 } // namespace detail
@@ -230,13 +230,13 @@ void transpose_block(rows_of<T const> a, std::size_t depth, T* to) noexcept
 /// [columns, depth].
 template <class T>
 interleaved_rows<T> interleave_transposed(
-    std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
+    std::size_t columns, row_span<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
 {
     blocks const parts{columns, block_rows<T>};
     for (std::size_t part = 0; part < parts.count(); ++part) {
         std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
         with_count<1, block_rows<T>>(end - begin, [&](auto count) {
-            detail::transpose_block<count, T>({a.first + begin, a.step}, depth, to + begin * depth);
+            detail::transpose_block<count, T>({a.first + begin, a.stride}, depth, to + begin * depth);
         });
     }
     return {to};
@@ -247,13 +247,13 @@ interleaved_rows<T> interleave_transposed(
 ///
 /// Why a callable: the products of W and R have the same a, which is packed once for both.
 template <class T, class F>
-void for_each_pack(std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* pack,
+void for_each_pack(std::size_t columns, row_span<std::type_identity_t<T> const> a, std::size_t depth, T* pack,
     F const& f) noexcept
 {
     blocks const packs{columns, columns_per_pack<T>};
     for (std::size_t i = 0; i < packs.count(); ++i) {
         std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
-        f(begin, count, interleave_transposed(count, {a.first + begin, a.step}, depth, pack));
+        f(begin, count, interleave_transposed(count, {a.first + begin, a.stride}, depth, pack));
     }
 }
 
@@ -263,8 +263,8 @@ void for_each_pack(std::size_t columns, rows_of<std::type_identity_t<T> const> a
 /// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
 /// do not depend on which columns of a are multiplied together.
 template <class T>
-void multiply_transposed(std::size_t columns, rows_of<std::type_identity_t<T> const> a, panels<T> const& b,
-    rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums, T* pack) noexcept
+void multiply_transposed(std::size_t columns, row_span<std::type_identity_t<T> const> a, panels<T> const& b,
+    row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums, T* pack) noexcept
 {
     for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
         multiply<T>(count, rows, b, start.from(begin), sums.from(begin));

@@ -24,11 +24,11 @@ bool is_plain(gru_attributes<T> const& how) noexcept
            !how.f.is_clipped;
 }
 
-/// The constants of one direction. The gates are z, r, h; R [H, 2 gate_step] is that of z and r, bias excludes
-/// Rb_h if linear_before_reset.
+/// The constants of one direction. The gates are z, r, h; R [H, 2 gate_stride] is that of z and r, bias
+/// excludes Rb_h if linear_before_reset.
 template <class T>
 struct gru_parameters : cell_parameters<T, 3> {
-    stored_panels<T> R_h; ///< [H, gate_step]
+    stored_panels<T> R_h; ///< [H, gate_stride]
     T const* Rb_h;        ///< zeros unless linear_before_reset
     gru_attributes<T> how;
 
@@ -58,7 +58,7 @@ class gru_rows : public cell_rows<gru_parameters<T>> {
 
 public:
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : base(p, rows, memory), reset_(memory.take(rows, row_step<T>(p.gate_step)))
+        : base(p, rows, memory), reset_(memory.take(rows, row_stride<T>(p.gate_stride)))
     {}
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
@@ -76,27 +76,27 @@ protected:
         auto const& p = this->p();
         multiplier const& multiply = this->multiplication();
         bool const is_linear = p.how.linear_before_reset;
-        std::size_t const step = p.sums_step(), H = p.H, reset_step = row_step<T>(p.gate_step);
-        rows_of<T const> const h = this->h_of_all();
-        rows_of<T> const h_sums{sums + 2 * p.gate_step, step};
-        multiply(rows, h, p.R, {sums, step}, {sums, step});
+        std::size_t const stride = p.sums_stride(), H = p.H, reset_stride = row_stride<T>(p.gate_stride);
+        row_span<T const> const h = this->h_of_all();
+        row_span<T> const h_sums{sums + 2 * p.gate_stride, stride};
+        multiply(rows, h, p.R, {sums, stride}, {sums, stride});
         if (is_linear)
-            multiply(rows, h, p.R_h, {p.Rb_h, 0}, {reset_, reset_step});
+            multiply(rows, h, p.R_h, {p.Rb_h, 0}, {reset_, reset_stride});
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const r = z + p.gate_step,
-                     *const reset = reset_ + row * reset_step;
+            T *const z = sums + row * stride, *const r = z + p.gate_stride,
+                     *const reset = reset_ + row * reset_stride;
             record.gates(row, z, reset);
             p.how.f(z, H);
             p.how.f(r, H);
             if (is_linear)
-                add_products(r, reset, h_sums.first + row * step, H);
+                add_products(r, reset, h_sums.first + row * stride, H);
             else
                 set_products(r, this->h(row), reset, H);
         }
         if (!is_linear)
-            multiply(rows, {reset_, reset_step}, p.R_h, {h_sums.first, step}, h_sums);
+            multiply(rows, {reset_, reset_stride}, p.R_h, {h_sums.first, stride}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const next = h_sums.first + row * step,
+            T *const z = sums + row * stride, *const next = h_sums.first + row * stride,
                      *const state = this->h(row);
             record.next(row, next);
             p.how.g(next, H);

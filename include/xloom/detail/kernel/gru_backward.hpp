@@ -16,14 +16,14 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class T>
 std::size_t residual_size(gru_parameters<T> const& p) noexcept
 {
-    return (p.how.linear_before_reset ? 5 : 4) * p.gate_step;
+    return (p.how.linear_before_reset ? 5 : 4) * p.gate_stride;
 }
 
 /// Returns the number of residuals of a row's initial state.
 template <class T>
 std::size_t initial_size(gru_parameters<T> const& p) noexcept
 {
-    return p.gate_step;
+    return p.gate_stride;
 }
 
 template <class T>
@@ -45,30 +45,30 @@ private:
         void gates(std::size_t row, T const* sums, T const* product) const noexcept
         {
             T* const kept = residuals(t, row);
-            std::copy_n(sums, 2 * p.gate_step, kept);
+            std::copy_n(sums, 2 * p.gate_stride, kept);
             if (p.how.linear_before_reset)
-                std::copy_n(product, p.gate_step, kept + 4 * p.gate_step);
+                std::copy_n(product, p.gate_stride, kept + 4 * p.gate_stride);
         }
         void next(std::size_t row, T const* sums) const noexcept
         {
-            std::copy_n(sums, p.gate_step, residuals(t, row) + 2 * p.gate_step);
+            std::copy_n(sums, p.gate_stride, residuals(t, row) + 2 * p.gate_stride);
         }
         void state(std::size_t row, T const* h) const noexcept
         {
-            std::copy_n(h, p.gate_step, residuals(t, row) + 3 * p.gate_step);
+            std::copy_n(h, p.gate_stride, residuals(t, row) + 3 * p.gate_stride);
         }
     };
 };
 
-/// The constants of one direction of a backward pass. The gates of W are h, z, r; R [2 gate_step, H] is that of
-/// z and r, and if linear_before_reset [3 gate_step, H], of z, r and h.
+/// The constants of one direction of a backward pass. The gates of W are h, z, r; R [2 gate_stride, H] is
+/// that of z and r, and if linear_before_reset [3 gate_stride, H], of z, r and h.
 template <class T>
 struct gru_backward_parameters : cell_backward_parameters<T, 3, gru_attributes<T>> {
-    panels<T> R_h; ///< [gate_step, H]; not used if linear_before_reset
+    panels<T> R_h; ///< [gate_stride, H]; not used if linear_before_reset
 
     std::size_t sums_size() const noexcept
     {
-        return (this->how.linear_before_reset ? 4 : 3) * this->gate_step;
+        return (this->how.linear_before_reset ? 4 : 3) * this->gate_stride;
     }
 };
 
@@ -85,9 +85,9 @@ public:
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : base(p, rows, memory),
-          reset_(memory.take(rows, 2 * p.gate_step)),
-          ct_reset_(memory.take(rows, p.gate_step)),
-          scratch_(memory.take(4 * p.gate_step))
+          reset_(memory.take(rows, 2 * p.gate_stride)),
+          ct_reset_(memory.take(rows, p.gate_stride)),
+          scratch_(memory.take(4 * p.gate_stride))
     {}
 
     static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
@@ -98,12 +98,12 @@ public:
     /// Rb_h. Those of W are the first, those of R contiguous.
     static gradient_columns columns(parameters const& p)
     {
-        std::size_t const H = p.H, step = p.gate_step;
+        std::size_t const H = p.H, stride = p.gate_stride;
         gradient_columns all{{0, H, {{gradient_of_W, 2 * H, factor_x}}},
-            {step, H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}},
-            {2 * step, H, {{gradient_of_W, H, factor_x}, {gradient_of_R, H, factor_h}}}};
+            {stride, H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}},
+            {2 * stride, H, {{gradient_of_W, H, factor_x}, {gradient_of_R, H, factor_h}}}};
         if (p.how.linear_before_reset)
-            all.push_back({3 * step, H, {{gradient_of_R, 2 * H, factor_h}}});
+            all.push_back({3 * stride, H, {{gradient_of_R, 2 * H, factor_h}}});
         else
             all[0].products.push_back({gradient_of_R, 2 * H, factor_reset});
         return all;
@@ -113,10 +113,10 @@ public:
     /// replaces those of h after the step by those before it. Calls keep(t, r, factor, right factor).
     template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
+        row_span<T const> const& initial, row_span<T> ct_sums, Keep const& keep) const noexcept
     {
         auto const& p = this->p();
-        std::size_t const width = p.gate_step, H = p.H;
+        std::size_t const width = p.gate_stride, H = p.H;
         bool const is_linear = p.how.linear_before_reset;
         auto const h_before = [&](std::size_t r) { return before_step(t, r, residuals, 3 * width, initial); };
         auto const units = is_plain(p.how) ? &gru_backward_rows::plain_units : &gru_backward_rows::units;
@@ -138,7 +138,7 @@ public:
             }
         }
         if (!is_linear) {
-            multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p.R_h, this->zeros(),
+            multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p.R_h, this->zeros(),
                 {ct_reset_, width});
             for (std::size_t r = 0; r < rows; ++r) {
                 T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
@@ -149,14 +149,14 @@ public:
                 zero_padding(ct_r - width, 2, H, width);
             }
         }
-        rows_of<T> const ct_h = this->ct_h_of_all();
-        multiply<T>(rows, rows_of<T const>{ct_sums.first + width, ct_sums.step}, p.R, {ct_h.first, ct_h.step},
-            ct_h, order_of_step(t));
+        row_span<T> const ct_h = this->ct_h_of_all();
+        multiply<T>(rows, row_span<T const>{ct_sums.first + width, ct_sums.stride}, p.R,
+            {ct_h.first, ct_h.stride}, ct_h, order_of_step(t));
     }
 
     /// Returns at once: a step keeps its own factors.
     template <class Keep>
-    void keep_first(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
+    void keep_first(std::size_t, std::size_t, residual_rows<T const> const&, row_span<T const> const&,
         Keep const&) const noexcept
     {}
 
@@ -166,7 +166,7 @@ private:
     [[gnu::flatten]] void plain_units(
         T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
-        for_each_batch<T>(this->p().H, [=, width = this->p().gate_step](std::size_t j) {
+        for_each_batch<T>(this->p().H, [=, width = this->p().gate_stride](std::size_t j) {
             auto const ct = load_batch(ct_h + j);
             auto const z = differentiate(sigmoid(), load_batch(kept + j)),
                        next = differentiate(tanh(), load_batch(kept + 2 * width + j)),
@@ -182,7 +182,7 @@ private:
     void units(T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
         auto const& p = this->p();
-        std::size_t const width = p.gate_step, H = p.H;
+        std::size_t const width = p.gate_stride, H = p.H;
         T *const z = scratch_, *const next = z + width, *const z_slope = next + width,
                  *const next_slope = z_slope + width, *const ct_z = ct_next + width;
         differentiate_gate(p.how.f, kept, z, z_slope, H);

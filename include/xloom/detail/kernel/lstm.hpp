@@ -29,7 +29,7 @@ bool is_plain(lstm_attributes<T> const& how) noexcept
 /// The constants of one direction. The gates are i, o, f, c.
 template <class T>
 struct lstm_parameters : cell_parameters<T, 4> {
-    T const* P; ///< i, o, f, each gate_step long; null: none
+    T const* P; ///< i, o, f, each gate_stride long; null: none
     lstm_attributes<T> how;
 };
 
@@ -38,9 +38,9 @@ template <class T>
 struct lstm_gates {
     T *i, *o, *f, *g;
 
-    /// Each gate is `step` long.
-    lstm_gates(T* row, std::size_t step) noexcept
-        : i(row), o(row + step), f(row + 2 * step), g(row + 3 * step)
+    /// Each gate is `stride` long.
+    lstm_gates(T* row, std::size_t stride) noexcept
+        : i(row), o(row + stride), f(row + 2 * stride), g(row + 3 * stride)
     {}
 };
 
@@ -52,7 +52,7 @@ struct lstm_gates {
 template <class T>
 [[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
-    lstm_gates<T const> const sum(sums, p.gate_step);
+    lstm_gates<T const> const sum(sums, p.gate_stride);
     for_each_batch<T>(p.H, [=](std::size_t j) {
         auto const input = sigmoid_times_tanh(load_batch(sum.i + j), load_batch(sum.g + j));
         store_batch(c + j, multiply_add(sigmoid()(load_batch(sum.f + j)), load_batch(c + j), input));
@@ -66,15 +66,15 @@ template <class T>
 template <class T>
 void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
-    std::size_t const H = p.H, step = p.gate_step;
+    std::size_t const H = p.H, stride = p.gate_stride;
     lstm_attributes<T> const& how = p.how;
-    lstm_gates<T> const gate(sums, step);
+    lstm_gates<T> const gate(sums, stride);
     if (p.P != nullptr)
         add_products(p.P, c, gate.i, H);
     how.f(gate.i, H);
     if (!how.input_forget) {
         if (p.P != nullptr)
-            add_products(p.P + 2 * step, c, gate.f, H);
+            add_products(p.P + 2 * stride, c, gate.f, H);
         how.f(gate.f, H);
     }
     how.g(gate.g, H);
@@ -84,9 +84,9 @@ void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
         store_batch(c + j, multiply_add(kept, load_batch(c + j), input * load_batch(gate.g + j)));
     });
     if (p.P != nullptr)
-        add_products(p.P + step, c, gate.o, H);
+        add_products(p.P + stride, c, gate.o, H);
     how.f(gate.o, H);
-    std::copy_n(c, step, h);
+    std::copy_n(c, stride, h);
     activate_padded(how.h, h, H);
     set_products(gate.o, h, h, H);
 }
@@ -98,10 +98,10 @@ class lstm_rows : public cell_rows<lstm_parameters<T>> {
 
 public:
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : base(p, rows, memory), c_(memory.take(rows, p.gate_step))
+        : base(p, rows, memory), c_(memory.take(rows, p.gate_stride))
     {}
 
-    T* c(std::size_t row) const noexcept { return c_ + row * this->p().gate_step; }
+    T* c(std::size_t row) const noexcept { return c_ + row * this->p().gate_stride; }
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const

@@ -14,14 +14,14 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
-    return 5 * p.gate_step;
+    return 5 * p.gate_stride;
 }
 
 /// Returns the number of residuals of a row's initial states: h, c.
 template <class T>
 std::size_t initial_size(lstm_parameters<T> const& p) noexcept
 {
-    return 2 * p.gate_step;
+    return 2 * p.gate_stride;
 }
 
 template <class T>
@@ -33,7 +33,7 @@ public:
     {
         this->multiply_R(rows, t, sums, [this, t](T* of_row, std::size_t r) {
             auto const& p = this->p();
-            std::size_t const width = p.gate_step;
+            std::size_t const width = p.gate_stride;
             T *const kept = this->residuals()(t, r), *const c = this->c(r);
             std::copy_n(of_row, 4 * width, kept);
             if (p.P != nullptr) {
@@ -51,7 +51,7 @@ public:
 /// The constants of one direction of a backward pass. The gates are i, o, f, c.
 template <class T>
 struct lstm_backward_parameters : cell_backward_parameters<T, 4, lstm_attributes<T>> {
-    T const* P; ///< i, o, f, each gate_step long; null: none
+    T const* P; ///< i, o, f, each gate_stride long; null: none
 };
 
 /// The operands of a row's backward step.
@@ -71,8 +71,8 @@ template <class T>
 [[gnu::flatten]] void plain_lstm_row(
     lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
 {
-    lstm_gates<T const> const sum(row.sums, p.gate_step);
-    lstm_gates<T> const ct(row.ct_sums, p.gate_step);
+    lstm_gates<T const> const sum(row.sums, p.gate_stride);
+    lstm_gates<T> const ct(row.ct_sums, p.gate_stride);
     for_each_batch<T>(p.H, [=](std::size_t j) {
         auto const ct_h = load_batch(row.ct_h + j);
         auto const hidden = differentiate(tanh(), load_batch(row.c + j)),
@@ -93,15 +93,15 @@ template <class T>
     });
 }
 
-/// Computes the cotangents of a row's sums and of c, with any options. `scratch` has 10 gate_step items.
+/// Computes the cotangents of a row's sums and of c, with any options. `scratch` has 10 gate_stride items.
 template <class T>
 void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T* scratch) noexcept
 {
-    std::size_t const H = p.H, step = p.gate_step;
+    std::size_t const H = p.H, stride = p.gate_stride;
     lstm_attributes<T> const& how = p.how;
-    lstm_gates<T const> const sum(row.sums, step);
-    lstm_gates<T> const value(scratch, step), slope(scratch + 4 * step, step), ct(row.ct_sums, step);
-    T *const hidden = scratch + 8 * step, *const hidden_slope = scratch + 9 * step,
+    lstm_gates<T const> const sum(row.sums, stride);
+    lstm_gates<T> const value(scratch, stride), slope(scratch + 4 * stride, stride), ct(row.ct_sums, stride);
+    T *const hidden = scratch + 8 * stride, *const hidden_slope = scratch + 9 * stride,
              *const ct_hidden = ct.i; // which is computed later
     differentiate_gate(how.f, sum.i, value.i, slope.i, H);
     differentiate_gate(how.f, sum.o, value.o, slope.o, H);
@@ -119,7 +119,7 @@ void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& r
         store_batch(row.ct_c + j, load_batch(row.ct_c + j) + load_batch(ct_hidden + j));
     });
     if (p.P != nullptr)
-        add_products(p.P + step, ct.o, row.ct_c, H);
+        add_products(p.P + stride, ct.o, row.ct_c, H);
 
     set_products(row.ct_c, value.g, ct.i, H);
     set_products(row.ct_c, row.c_before, ct.f, H);
@@ -138,7 +138,7 @@ void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& r
     gate_vjp(how.g.function, value.g, slope.g, ct.g, H);
     if (p.P != nullptr) {
         add_products(p.P, ct.i, row.ct_c, H);
-        add_products(p.P + 2 * step, ct.f, row.ct_c, H);
+        add_products(p.P + 2 * stride, ct.f, row.ct_c, H);
     }
 }
 
@@ -154,26 +154,26 @@ public:
 
     lstm_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : base(p, rows, memory),
-          ct_c_(memory.take(rows, p.gate_step)),
-          h_(memory.take(p.gate_step)),
-          scratch_(memory.take(10 * p.gate_step))
+          ct_c_(memory.take(rows, p.gate_stride)),
+          h_(memory.take(p.gate_stride)),
+          scratch_(memory.take(10 * p.gate_stride))
     {}
 
     /// Returns what the peephole of gate i, o or f is multiplied with.
     static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+        residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return gate == 1 ? residuals(t, r) + 4 * p.gate_step : c_before(p, t, r, residuals, initial);
+        return gate == 1 ? residuals(t, r) + 4 * p.gate_stride : c_before(p, t, r, residuals, initial);
     }
 
-    T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * this->p().gate_step; }
+    T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * this->p().gate_stride; }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
     /// replaces those of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
     /// step t).
     template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
+        row_span<T const> const& initial, row_span<T> ct_sums, Keep const& keep) const noexcept
     {
         auto const& p = this->p();
         auto const units = is_plain(p.how) ? plain_lstm_row<T> : general_lstm_row<T>;
@@ -181,10 +181,10 @@ public:
             T const* const kept = residuals(t, r);
             T* const ct = ct_sums.from(r).first;
             units(p,
-                {kept, kept + 4 * p.gate_step, c_before(p, t, r, residuals, initial), this->ct_h(r), ct_c(r),
-                    ct, h_},
+                {kept, kept + 4 * p.gate_stride, c_before(p, t, r, residuals, initial), this->ct_h(r),
+                    ct_c(r), ct, h_},
                 scratch_);
-            zero_padding(ct, p.gates, p.H, p.gate_step);
+            zero_padding(ct, p.gates, p.H, p.gate_stride);
             keep(t + 1, r, factor_h, h_);
         }
         this->multiply_R(rows, t, ct_sums);
@@ -193,13 +193,13 @@ public:
     /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
     template <class Keep>
     void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Keep const& keep) const noexcept
+        row_span<T const> const& initial, Keep const& keep) const noexcept
     {
         this->keep_h_before(rows, t, residuals, initial, keep, [this](T const* kept) {
             auto const& p = this->p();
-            T *const value = scratch_, *const slope = scratch_ + p.gate_step;
-            differentiate_gate(p.how.f, kept + p.gate_step, value, slope, p.H);
-            differentiate_units(p.how.h, kept + 4 * p.gate_step, h_, slope, p.H);
+            T *const value = scratch_, *const slope = scratch_ + p.gate_stride;
+            differentiate_gate(p.how.f, kept + p.gate_stride, value, slope, p.H);
+            differentiate_units(p.how.h, kept + 4 * p.gate_stride, h_, slope, p.H);
             set_products(value, h_, h_, p.H);
             return h_;
         });
@@ -208,9 +208,9 @@ public:
 private:
     /// Returns c before step t.
     static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+        residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return before_step(t, r, residuals, 4 * p.gate_step, initial, p.gate_step);
+        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.gate_stride);
     }
 
     T* ct_c_;

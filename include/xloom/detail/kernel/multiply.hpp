@@ -36,26 +36,26 @@ inline constexpr std::size_t panels_per_row = (7 + panel_batches<T>) / panel_bat
 
 namespace detail {
 
-/// Returns number k of row r of a block of `Count` rows.
+/// Returns the element at k of row r of a block of `Count` rows.
 template <std::size_t Count, class T>
-T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
+T const& element_at(row_span<T const> block, std::size_t r, std::size_t k) noexcept
 {
-    return block.first[r * block.step + k];
+    return block.first[r * block.stride + k];
 }
 template <std::size_t Count, class T>
-T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noexcept
+T const& element_at(interleaved_rows<T> block, std::size_t r, std::size_t k) noexcept
 {
     return block.first[k * Count + r];
 }
 
 /// Returns the block that begins with row `row`.
 template <class T>
-rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
+row_span<T const> row_block(row_span<T const> rows, std::size_t row, std::size_t) noexcept
 {
     return rows.from(row);
 }
 template <class T>
-interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
+interleaved_rows<T> row_block(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
 {
     return {rows.first + row * depth};
 }
@@ -95,9 +95,9 @@ void prefetch_for_write(T const* items) noexcept
 template <class T>
 struct prefetch_next_panel {
     T const* first;
-    std::size_t step; ///< the stride from product to product
+    std::size_t stride; ///< the stride from product to product
 
-    void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * step, 0, 2); }
+    void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * stride, 0, 2); }
 };
 
 struct no_prefetch {
@@ -162,10 +162,10 @@ batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noe
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would
 /// call a function to load a row.
-template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Prefetch>
 [[gnu::flatten]] void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
-    std::size_t next_panel, rows_of<T const> scales, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
+    std::size_t next_panel, row_span<T const> scales, row_span<T const> start, row_span<T> sums,
+    Prefetch const& prefetch) noexcept
 {
     using batch = batch_t<T>;
 
@@ -179,13 +179,13 @@ template <std::size_t Count, std::size_t Batches, class T, class Stored, class R
 #pragma GCC unroll 4
     for (; k < end; ++k) {
         if constexpr (Count == 1 && !std::is_same_v<Stored, T>) {
-            add_widened_row<Batches, T>(batch(number_of<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
+            add_widened_row<Batches, T>(batch(element_at<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
         } else {
             std::array<batch, Batches> const b = load_batches<Batches, T>(panel, next_panel, k);
-            fetch(k);
+            prefetch(k);
 #pragma GCC unroll 8
             for (std::size_t r = 0; r < Count; ++r) {
-                batch const factor(number_of<Count>(a, r, k));
+                batch const factor(element_at<Count>(a, r, k));
                 add_row<T>(factor, b, sum[r]);
             }
         }
@@ -195,9 +195,9 @@ template <std::size_t Count, std::size_t Batches, class T, class Stored, class R
     for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
-            store_batch(sums.first + r * sums.step + i * batch_size<T>,
+            store_batch(sums.first + r * sums.stride + i * batch_size<T>,
                 add_scaled(
-                    start.first + r * start.step + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+                    start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -205,30 +205,30 @@ template <std::size_t Count, std::size_t Batches, class T, class Stored, class R
 ///
 /// Why the sums are prefetched first: they are needed at the end of the first chain, where no other work
 /// hides the latency.
-template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Fetch>
-void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, rows_of<T const> start,
-    rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Prefetch>
+void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_span<T const> start,
+    row_span<T> sums, Prefetch const& prefetch) noexcept
 {
     constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
     start.first += column;
     sums.first += column;
-    rows_of<T const> scales{nullptr, 0};
+    row_span<T const> scales{nullptr, 0};
     if constexpr (has_narrow_storage<T>)
-        scales = b.scales == nullptr ? rows_of<T const>{unit_scales<T>.data(), 0}
-                                     : rows_of<T const>{b.scales + column, batch_size<T>};
+        scales = b.scales == nullptr ? row_span<T const>{unit_scales<T>.data(), 0}
+                                     : row_span<T const>{b.scales + column, batch_size<T>};
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Count; ++r)
-        prefetch_for_write<width>(sums.first + r * sums.step);
+        prefetch_for_write<width>(sums.first + r * sums.stride);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
-            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, fetch);
-        start = {sums.first, sums.step};
+            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, prefetch);
+        start = {sums.first, sums.stride};
     }
     if (b.depth == 0)
         for (std::size_t r = 0; r < Count; ++r)
-            std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
+            std::copy_n(start.first + r * start.stride, width, sums.first + r * sums.stride);
 }
 
 /// Calls f(panel, number of batches) for groups of up to `Panels` panels, of nearly equal sizes; the number
@@ -249,7 +249,7 @@ void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
 
 /// Computes sums = start + a b for one row, several panels at a time.
 template <class T, class Stored>
-void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
+void multiply_one(row_span<T const> a, panels<T, Stored> const& b, row_span<T const> start, row_span<T> sums,
     panel_order order) noexcept
 {
     for_each_panel_group<T, panels_per_row<T>>(b.columns, order, [&](std::size_t panel, auto batches) {
@@ -262,7 +262,7 @@ void multiply_one(rows_of<T const> a, panels<T, Stored> const& b, rows_of<T cons
 ///
 /// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
 template <class T>
-std::optional<prefetch_next_panel<T>> share_of(
+std::optional<prefetch_next_panel<T>> prefetch_slice(
     T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
@@ -285,8 +285,8 @@ bool is_larger_than_l2(panels<T> const& b) noexcept
 /// Prefetching costs 1/20 of the time of the rows that issue it, which neither a matrix that fits in L2 would
 /// recover nor one of a narrow type, whose numbers are widened in the meantime.
 template <class T, class Stored, class Rows>
-void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start,
-    rows_of<T> sums, panel_order order) noexcept
+void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
@@ -298,17 +298,17 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of
                           next = is_backwards ? panel - 1 : panel + 1;
         for (std::size_t part = 0; part < parts.count(); ++part) {
             std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-            auto const multiply_part = [&](auto batches_here, auto const& fetch) {
+            auto const multiply_part = [&](auto batches_here, auto const& prefetch) {
                 with_count<2, block_rows<T>>(end - begin, [&](auto rows_here) {
-                    multiply_tile<rows_here, batches_here>(
-                        block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
+                    multiply_tile<rows_here, batches_here>(row_block(a, begin, b.depth), b, panel,
+                        start.from(begin), sums.from(begin), prefetch);
                 });
             };
             if constexpr (std::is_same_v<Stored, T>)
                 if (panel < whole && next < whole && is_larger_than_l2(b))
-                    if (auto const share = share_of(
+                    if (auto const slice = prefetch_slice(
                             b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count())) {
-                        multiply_part(std::integral_constant<std::size_t, width>(), *share);
+                        multiply_part(std::integral_constant<std::size_t, width>(), *slice);
                         continue;
                     }
             with_count<1, width>((std::min)(width, batches - panel * width),
@@ -319,20 +319,20 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of
 
 } // namespace detail
 
-/// Computes sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved_rows. start and sums
+/// Computes sums = start + a b for a [rows, b.depth], row_span<T const> or interleaved_rows. start and sums
 /// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
-template <class T, class Rows = rows_of<T const>, class Stored>
-void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, rows_of<T const> start, rows_of<T> sums,
+template <class T, class Rows = row_span<T const>, class Stored>
+void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start, row_span<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
     if (rows == 1)
-        detail::multiply_one(rows_of<T const>{a.first, 0}, b, start, sums, order);
+        detail::multiply_one(row_span<T const>{a.first, 0}, b, start, sums, order);
     else
         detail::multiply_many(rows, a, b, start, sums, order);
 }
 template <class T>
-void multiply(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b, rows_of<T const> start,
-    rows_of<T> sums, panel_order order = panel_order::forwards) noexcept
+void multiply(std::size_t rows, row_span<T const> a, stored_panels<T> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
 {
     if (b.is_full())
         multiply<T>(rows, a, b.as(), start, sums, order);

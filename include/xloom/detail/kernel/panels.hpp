@@ -1,6 +1,6 @@
 #pragma once
-// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type that
-// computes or in a narrow one, and rows in blocks whose sums fit in registers.
+// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type
+// that computes or in a narrow one, and rows in blocks whose sums fit in registers.
 //
 // Why functions for narrow panels: only a program that packs them compiles their products.
 
@@ -66,22 +66,22 @@ enum class panel_order : bool { forwards, backwards };
 /// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
 /// rows to the same cache sets.
 template <class T>
-constexpr std::size_t row_step(std::size_t columns) noexcept
+constexpr std::size_t row_stride(std::size_t columns) noexcept
 {
     return whole_batches<T>(columns) + elements_per_cache_line<T>;
 }
 
-/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_step + j * column_step].
+/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_stride + j * column_stride].
 template <class Item>
 struct strided_matrix {
     Item const* items;
-    std::ptrdiff_t depth_step;
-    std::ptrdiff_t column_step;
+    std::ptrdiff_t depth_stride;
+    std::ptrdiff_t column_stride;
 };
 
 /// Mutable panels, the destination of pack_panels.
 template <class T, class Stored = T>
-struct unpacked_panels {
+struct panel_writer {
     Stored* items;
     std::size_t depth;
     std::size_t columns;
@@ -96,7 +96,7 @@ struct unpacked_panels {
 /// read completely while it is in cache.
 template <class T, class Stored, class Item, class Convert>
 void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
-    unpacked_panels<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
+    panel_writer<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
     Convert const& convert) noexcept
 {
     constexpr std::size_t block = 16;
@@ -107,19 +107,19 @@ void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t col
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
         Stored* const target = to.items + panel * to.depth + first_row * width + offset;
-        Item const* const source = from.items + at(begin) * from.column_step;
-        if (from.column_step == 1) {
+        Item const* const source = from.items + at(begin) * from.column_stride;
+        if (from.column_stride == 1) {
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = convert(source[at(k) * from.depth_step + at(j)], begin + j);
+                    target[k * width + j] = convert(source[at(k) * from.depth_stride + at(j)], begin + j);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
                     Stored* const to_column = target + k0 * width + j;
                     Item const* const from_column =
-                        source + at(k0) * from.depth_step + at(j) * from.column_step;
+                        source + at(k0) * from.depth_stride + at(j) * from.column_stride;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = convert(from_column[at(k) * from.depth_step], begin + j);
+                        to_column[k * width] = convert(from_column[at(k) * from.depth_stride], begin + j);
                 }
         }
     }
@@ -127,8 +127,8 @@ void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t col
 
 /// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
 template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
-    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, panel_writer<T> const& to,
+    std::size_t first_row = 0, std::size_t first_column = 0) noexcept
 {
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
@@ -150,13 +150,13 @@ struct blocks {
     }
 };
 
-/// Rows of numbers at a stride: row r begins at first[r * step]. With a step of 0, all rows are the same.
+/// Rows of numbers at a stride: row r begins at first[r * stride]. With a stride of 0, all rows are the same.
 template <class T>
-struct rows_of {
+struct row_span {
     T* first;
-    std::size_t step;
+    std::size_t stride;
 
-    constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
+    constexpr row_span from(std::size_t row) const noexcept { return {first + row * stride, stride}; }
 };
 
 /// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
@@ -186,8 +186,8 @@ struct stored_panels;
 
 /// A function that computes sums = start + a b: see multiply.
 template <class T>
-using stored_product = void (*)(std::size_t rows, rows_of<T const> a, stored_panels<T> const& b,
-    rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept;
+using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_panels<T> const& b,
+    row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
 
 /// A narrow type, and the product with panels of it.
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
-// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits with
-// one of 8 bits.
+// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits
+// with one of 8 bits.
 
 #include <algorithm>
 #include <array>
@@ -112,7 +112,7 @@ struct piece_of_depth {
 /// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
 template <std::size_t Count, std::size_t Batches>
 void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b, std::size_t panel,
-    piece_of_depth piece, rows_of<float const> start, rows_of<float> sums) noexcept
+    piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
 {
     std::size_t const depth = items_of_depth(b.depth, 4), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
@@ -143,9 +143,9 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
         for (std::size_t i = 0; i < Batches; ++i) {
             std::size_t const j = column + i * batch_size<float>;
             store_batch(
-                sums.first + r * sums.step + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                    batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                    load_batch(start.first + r * start.step + j)));
+                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                      load_batch(start.first + r * start.stride + j)));
         }
 }
 
@@ -153,8 +153,8 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
 inline constexpr std::size_t quantized_blocks = 4;
 
 /// Computes sums = start + a b for one row, several panels at a time.
-inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_weights> const& b,
-    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+inline void multiply_quantized_one(row_span<float const> a, panels<float, four_weights> const& b,
+    row_span<float const> start, row_span<float> sums, panel_order order) noexcept
 {
     quantized_row row;
     for (std::size_t k = 0; k < b.depth; k += quantized_length) {
@@ -164,15 +164,15 @@ inline void multiply_quantized_one(rows_of<float const> a, panels<float, four_we
             b.columns, order, [&](std::size_t panel, auto batches) {
                 multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
             });
-        start = {sums.first, sums.step};
+        start = {sums.first, sums.stride};
     }
 }
 
 /// Computes sums = start + a b for two or more rows, panel by panel.
 ///
 /// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
-inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
-    panels<float, four_weights> const& b, rows_of<float const> start, rows_of<float> sums,
+inline void multiply_quantized_many(std::size_t rows, row_span<float const> a,
+    panels<float, four_weights> const& b, row_span<float const> start, row_span<float> sums,
     panel_order order) noexcept
 {
     constexpr std::size_t most = block_rows<float>;
@@ -199,7 +199,7 @@ inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
                 });
             });
         }
-        start = {sums.first, sums.step};
+        start = {sums.first, sums.stride};
     }
 }
 
@@ -207,8 +207,9 @@ inline void multiply_quantized_many(std::size_t rows, rows_of<float const> a,
 
 /// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
 /// quantized_length numbers of a row.
-inline void multiply_quantized(std::size_t rows, rows_of<float const> a, panels<float, four_weights> const& b,
-    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+inline void multiply_quantized(std::size_t rows, row_span<float const> a,
+    panels<float, four_weights> const& b, row_span<float const> start, row_span<float> sums,
+    panel_order order) noexcept
 {
     if (b.depth == 0)
         for (std::size_t r = 0; r < rows; ++r)
@@ -222,8 +223,8 @@ inline void multiply_quantized(std::size_t rows, rows_of<float const> a, panels<
 namespace detail {
 
 template <class Stored>
-void multiply_narrow(std::size_t rows, rows_of<float const> a, stored_panels<float> const& b,
-    rows_of<float const> start, rows_of<float> sums, panel_order order) noexcept
+void multiply_narrow(std::size_t rows, row_span<float const> a, stored_panels<float> const& b,
+    row_span<float const> start, row_span<float> sums, panel_order order) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
         multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
@@ -274,7 +275,7 @@ float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t 
     for (std::size_t k = 0; k < depth; ++k)
         largest = (std::max)(largest,
             std::abs(
-                static_cast<float>(from.items[at(k) * from.depth_step + at(column) * from.column_step])));
+                static_cast<float>(from.items[at(k) * from.depth_stride + at(column) * from.column_stride])));
     return largest / 127;
 }
 
@@ -293,7 +294,7 @@ std::int8_t round_to_scale(Item const& item, float scale) noexcept
 } // namespace detail
 
 /// Mutable panels of a narrow type, the destination of pack_narrow_panels.
-struct unpacked_narrow_panels {
+struct narrow_panel_writer {
     void* items;
     std::size_t depth;
     std::size_t columns;
@@ -311,7 +312,7 @@ namespace detail {
 
 /// Allocates panels of Stored, which are initially zeros.
 template <class Stored>
-unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
+narrow_panel_writer take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
     std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
                       items = panel_items<float>(depth_in_items, columns),
@@ -326,13 +327,13 @@ unpacked_narrow_panels take_narrow_panels(std::size_t depth, std::size_t columns
 }
 
 template <class Stored>
-unpacked_panels<float, Stored> panels_of(unpacked_narrow_panels const& to) noexcept
+panel_writer<float, Stored> panels_of(narrow_panel_writer const& to) noexcept
 {
     return {static_cast<Stored*>(to.items), to.depth, to.columns};
 }
 
 template <class Stored, class Item>
-void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+void pack(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer const& to,
     std::size_t first_column) noexcept
 {
     auto const to_panels = panels_of<Stored>(to);
@@ -355,7 +356,7 @@ void pack(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels
 } // namespace detail
 
 /// Allocates panels of a narrow type, which are initially zeros.
-inline unpacked_narrow_panels take_narrow_panels(
+inline narrow_panel_writer take_narrow_panels(
     weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
 {
     return detail::with_narrow_type(storage, [&]<class Stored>(std::type_identity<Stored>) {
@@ -365,7 +366,7 @@ inline unpacked_narrow_panels take_narrow_panels(
 
 /// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
 template <class Item>
-void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, unpacked_narrow_panels const& to,
+void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer const& to,
     std::size_t first_column) noexcept
 {
     detail::with_narrow_type(to.type->storage, [&]<class Stored>(std::type_identity<Stored>) {

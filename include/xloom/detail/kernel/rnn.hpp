@@ -45,7 +45,7 @@ protected:
     {
         auto const& p = this->p();
         p.how.f(sums, p.H);
-        std::copy_n(sums, p.gate_step, this->h(row));
+        std::copy_n(sums, p.gate_stride, this->h(row));
     }
 };
 

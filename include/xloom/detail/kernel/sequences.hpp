@@ -11,21 +11,21 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// A row of items at a stride of `step`.
+/// A row of items at a stride of `stride`.
 template <class Item>
 struct strided_row {
     Item* first = nullptr;
-    std::ptrdiff_t step = 1;
+    std::ptrdiff_t stride = 1;
 };
 
 /// Copies `count` items and converts them.
 template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
-    if (from.step != 1 || to.step != 1)
+    if (from.stride != 1 || to.stride != 1)
         for (std::size_t i = 0; i < count; ++i)
-            to.first[static_cast<std::ptrdiff_t>(i) * to.step] =
-                static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+            to.first[static_cast<std::ptrdiff_t>(i) * to.stride] =
+                static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.stride]);
     else if constexpr (std::is_same_v<From, To>)
         std::copy_n(from.first, count, to.first);
     else
@@ -40,9 +40,9 @@ struct sequence {
     std::size_t row; ///< in the batch
     std::size_t length;
     strided_row<Item const> x;
-    std::ptrdiff_t x_step;
+    std::ptrdiff_t x_stride;
     strided_row<Item> y; ///< null: omitted
-    std::ptrdiff_t y_step;
+    std::ptrdiff_t y_stride;
 };
 
 /// Returns how many of the first `most` sequences are longer than t. Requires sequences sorted by descending
@@ -67,7 +67,7 @@ struct step_buffers {
         : steps((std::min)(std::max<std::size_t>(longest, 1),
               std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest), cell.W().depth)),
-          sums(memory.take(most_together(rows, longest), cell.sums_step()))
+          sums(memory.take(most_together(rows, longest), cell.sums_stride()))
     {}
 
 private:
@@ -85,7 +85,7 @@ template <class T, class Item, class Rows>
 void run_sequences(
     Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
 {
-    std::size_t const I = cell.W().depth, step = cell.sums_step();
+    std::size_t const I = cell.W().depth, stride = cell.sums_stride();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
     std::size_t const H = cell.H();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
@@ -94,22 +94,23 @@ void run_sequences(
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
             for (std::size_t r = 0; r < active; ++r, ++rows) {
-                auto const& [items, item_step] = sequences[r].x;
-                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step},
-                    I, {buffers.x + rows * I});
+                auto const& [items, item_stride] = sequences[r].x;
+                copy_row<Item, T>(
+                    {items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_stride, item_stride}, I,
+                    {buffers.x + rows * I});
             }
         }
-        cell.multiplication()(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        cell.multiplication()(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, stride});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
             cell.step(active, count_longer(sequences, active, t + 1), t, sums);
-            sums += active * step;
+            sums += active * stride;
             for (std::size_t r = 0; r < active; ++r)
-                if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
+                if (auto const& [items, item_stride] = sequences[r].y; items != nullptr)
                     copy_row<T, Item>({cell.h(r)}, H,
-                        {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
+                        {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_stride, item_stride});
         }
     }
 }

@@ -190,7 +190,7 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 {
     using T = typename Parameters::number;
     constexpr std::size_t most = max_small_sums<T> / Sums;
-    std::size_t const batches = p.gate_step / batch_size<T>;
+    std::size_t const batches = p.gate_stride / batch_size<T>;
     small_step<Parameters> step = nullptr;
     if constexpr (most != 0)
         if (batches >= 1 && batches <= most && p.W.depth >= 1 && p.W.depth <= chain_length)

@@ -10,14 +10,14 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Assigns the item from[i * from_step + j] to to[j * to_step + i], for i < rows and j < columns. Requires
-/// that the two do not overlap.
+/// Assigns the item from[i * from_stride + j] to to[j * to_stride + i], for i < rows and j < columns.
+/// Requires that the two do not overlap.
 ///
 /// Eight rows at a time: their cache lines stay in the L1 cache while all columns are copied, and eight items
 /// in a row are stored.
 template <class T>
-void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __restrict to,
-    std::ptrdiff_t to_step, std::size_t rows, std::size_t columns)
+void copy_transposed(T const* __restrict from, std::ptrdiff_t from_stride, T* __restrict to,
+    std::ptrdiff_t to_stride, std::size_t rows, std::size_t columns)
 {
     constexpr std::ptrdiff_t rows_at_once = 8;
     auto const last = static_cast<std::ptrdiff_t>(rows), end = static_cast<std::ptrdiff_t>(columns);
@@ -25,10 +25,10 @@ void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __re
     for (; i + rows_at_once <= last; i += rows_at_once)
         for (std::ptrdiff_t j = 0; j < end; ++j)
             for (std::ptrdiff_t k = 0; k < rows_at_once; ++k)
-                to[j * to_step + i + k] = from[(i + k) * from_step + j];
+                to[j * to_stride + i + k] = from[(i + k) * from_stride + j];
     for (; i < last; ++i)
         for (std::ptrdiff_t j = 0; j < end; ++j)
-            to[j * to_step + i] = from[i * from_step + j];
+            to[j * to_stride + i] = from[i * from_stride + j];
 }
 
 /// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
@@ -91,20 +91,20 @@ private:
     void copy(std::size_t axis, T const* from, T* to) const
     {
         std::size_t const count = dims_[axis];
-        std::ptrdiff_t const from_step = from_[axis];
-        std::ptrdiff_t const to_step = to_[axis];
-        if (axis + 2 == dims_.size() && from_step == 1 && to_[axis + 1] == 1)
-            copy_transposed(from, from_[axis + 1], to, to_step, dims_[axis + 1], count);
-        else if (axis + 2 == dims_.size() && to_step == 1 && from_[axis + 1] == 1)
-            copy_transposed(from, from_step, to, to_[axis + 1], count, dims_[axis + 1]);
+        std::ptrdiff_t const from_stride = from_[axis];
+        std::ptrdiff_t const to_stride = to_[axis];
+        if (axis + 2 == dims_.size() && from_stride == 1 && to_[axis + 1] == 1)
+            copy_transposed(from, from_[axis + 1], to, to_stride, dims_[axis + 1], count);
+        else if (axis + 2 == dims_.size() && to_stride == 1 && from_[axis + 1] == 1)
+            copy_transposed(from, from_stride, to, to_[axis + 1], count, dims_[axis + 1]);
         else if (axis + 1 < dims_.size())
-            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+            for (std::size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
                 copy(axis + 1, from, to);
-        else if (from_step == 1 && to_step == 1)
+        else if (from_stride == 1 && to_stride == 1)
             for (std::size_t i = 0; i < count; ++i)
                 to[i] = from[i];
         else
-            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+            for (std::size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
                 *to = *from;
     }
 
@@ -136,11 +136,11 @@ struct iterations {
 /// Returns all iterations of a scan of `length`.
 constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
 
-/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
+/// The elements of one operand along its time axis: element t begins `first + t * stride` items after the
 /// operand's first item.
 struct time_axis {
     std::ptrdiff_t first = 0;
-    std::ptrdiff_t step = 0;
+    std::ptrdiff_t stride = 0;
     strided_layout element{};
 
     /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
@@ -149,10 +149,10 @@ struct time_axis {
         : element(drop_axis(operand, axis))
     {
         if (element_count(element.dims) != 0)
-            step = operand.strides[axis];
+            stride = operand.strides[axis];
         if (reverse) {
-            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
-            step = -step;
+            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * stride;
+            stride = -stride;
         }
     }
 
@@ -160,7 +160,7 @@ struct time_axis {
     constexpr time_axis from(std::size_t begin) const
     {
         time_axis rest = *this;
-        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
+        rest.first += static_cast<std::ptrdiff_t>(begin) * stride;
         return rest;
     }
 
@@ -192,9 +192,9 @@ private:
     both_layouts several(std::size_t count, std::size_t spacing) const
     {
         std::size_t axis = 0;
-        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
+        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(stride))
             ++axis;
-        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
+        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, stride),
             insert_axis(row_major_strides(element.dims), axis, static_cast<std::ptrdiff_t>(spacing))};
     }
 };

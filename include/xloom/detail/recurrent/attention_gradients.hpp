@@ -79,7 +79,7 @@ public:
             ct_V(n)};
         if (o_.ct_alignments.is_given()) {
             row.alignments = o_.ct_alignments(backwards ? length - 1 : 0, d_, n);
-            row.alignments_step = backwards ? -o_.ct_alignments.step() : o_.ct_alignments.step();
+            row.alignments_stride = backwards ? -o_.ct_alignments.step() : o_.ct_alignments.step();
         }
         if (o_.ct_Y_alignment.is_given())
             row.last_alignment = o_.ct_Y_alignment(d_, n);
@@ -124,11 +124,11 @@ private:
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
     T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }
-    kernel::rows_of<T> ct_keys(std::size_t n) const
+    kernel::row_span<T> ct_keys(std::size_t n) const
     {
         return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_step(), key_step()};
     }
-    kernel::rows_of<T> ct_memory(std::size_t n) const
+    kernel::row_span<T> ct_memory(std::size_t n) const
     {
         return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_step(), value_step()};
     }
@@ -144,9 +144,9 @@ private:
     void finish_memory(std::size_t n) const
     {
         std::size_t const length = residuals_.memory_length(n);
-        kernel::rows_of<T> const keys = ct_keys(n), memory = ct_memory(n);
-        kernel::multiply<T>(length, kernel::rows_of<T const>{keys.first, keys.step}, p_.MW,
-            {memory.first, memory.step}, memory);
+        kernel::row_span<T> const keys = ct_keys(n), memory = ct_memory(n);
+        kernel::multiply<T>(length, kernel::row_span<T const>{keys.first, keys.stride}, p_.MW,
+            {memory.first, memory.stride}, memory);
         if (d_ + 1 != o_.D)
             return;
         for (std::size_t m = 0; m < length; ++m)
@@ -163,7 +163,7 @@ private:
                           end = begin_of_part(part + 1, parts_, o_.E);
         kernel::arena<T> memory(scratch_ + part * scratch_size());
         T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
-        kernel::rows_of<T> const items{memory.take(tuning::rows_per_gradient * value_step()), value_step()};
+        kernel::row_span<T> const items{memory.take(tuning::rows_per_gradient * value_step()), value_step()};
         T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_step()));
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
@@ -181,11 +181,11 @@ private:
                     end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
-            kernel::for_each_pack<T>(end - begin, {items.first, items.step}, rows, pack,
+            kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
-                    kernel::rows_of<T> const sums = ct_MW_.sums().from(begin + first);
+                    kernel::row_span<T> const sums = ct_MW_.sums().from(begin + first);
                     kernel::multiply<T>(
-                        count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.step}, sums);
+                        count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
                 });
         }
         ct_MW_.finish(begin, end);

@@ -78,7 +78,7 @@ struct callable_score {
     void operator()(
         std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
     {
-        score(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
+        score(attention_step<T>{d, row, keys.first, keys.stride, {query, A}, {V, A},
             {last_alignment, keys.length}, {scores, keys.length}});
     }
 };

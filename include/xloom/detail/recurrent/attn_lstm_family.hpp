@@ -93,7 +93,7 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const step = p.lstm.gate_step;
+        std::size_t const step = p.lstm.gate_stride;
         auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {
@@ -134,7 +134,7 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const step = p.gate_step;
+        std::size_t const step = p.gate_stride;
         auto const W = take_panels(full_packing(), 4 * step, C, memory),
                    QW = take_panels(full_packing(), A, H, memory),
                    MW = take_panels(full_packing(), A, E, memory);

@@ -30,7 +30,7 @@ struct attention_residual_functions {
     static constexpr attention_residual_functions compiled() noexcept
     {
         return {[](parameters const& p, std::size_t S) noexcept {
-            return attention_residual_sizes{kernel::attention_residuals<T>(p, p.lstm.gate_step, S).size,
+            return attention_residual_sizes{kernel::attention_residuals<T>(p, p.lstm.gate_stride, S).size,
                 initial_size(p), kernel::whole_batches<T>(p.A)};
         }};
     }
@@ -80,7 +80,7 @@ public:
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
     {
         std::size_t const i = d * this->batch().N + n;
-        std::copy_n(from.first, from.length * from.step, keys_.data() + i * S() * from.step);
+        std::copy_n(from.first, from.length * from.stride, keys_.data() + i * S() * from.stride);
         are_exponentials_[i] = from.are_exponentials ? 1 : 0;
     }
 
@@ -107,14 +107,14 @@ struct recorded_attn_lstm_states : attn_lstm_states<Item, Weights, bahdanau> {
         return this
             ->template make_rows_of<kernel::recorded_attn_lstm_rows<T, Item, typename base::score_type>>(part,
                 numbers, residuals.steps_to_write(part.d, part.group, groups),
-                kernel::attention_residuals<T>(p, p.lstm.gate_step, this->memory.S));
+                kernel::attention_residuals<T>(p, p.lstm.gate_stride, this->memory.S));
     }
     template <class Part, class Rows>
     void start(Part const& part, Rows const& rows) const
     {
         base::start(part, rows);
         auto const& p = detail::parameters_of(this->weights, part.d);
-        std::size_t const width = p.lstm.gate_step;
+        std::size_t const width = p.lstm.gate_stride;
         for (std::size_t r = 0; r < part.count; ++r) {
             T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
             std::copy_n(rows.h(r), width, kept);

@@ -121,7 +121,7 @@ private:
         if (alignments.is_given()) {
             auto const [first, backwards] = operands.first_step(d, n);
             row.alignment = alignments(first, d, n);
-            row.alignment_step = backwards ? -alignments.step() : alignments.step();
+            row.alignment_stride = backwards ? -alignments.step() : alignments.step();
         }
         return row;
     }

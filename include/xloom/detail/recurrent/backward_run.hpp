@@ -133,7 +133,7 @@ private:
                   group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
               row(memory.take(runner.longest_row())),
               pack(memory.take(runner.most_, kernel::pack_items<T>(1, runner.stride_))),
-              sums(memory.take(tuning::rows_per_product, kernel::row_step<T>(runner.o_.widths.I))),
+              sums(memory.take(tuning::rows_per_product, kernel::row_stride<T>(runner.o_.widths.I))),
               partial(memory.take(runner.stride_))
         {}
     };
@@ -176,7 +176,7 @@ private:
           longest_(residuals.longest()),
           most_((std::max)(o.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
           states_(states, p, residuals, parts, d, memory),
-          left_{memory.take(most_, kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
+          left_{memory.take(most_, kernel::row_stride<T>(stride_)), kernel::row_stride<T>(stride_)},
           bias_sums_(memory.take(Cell::sums_size(p))),
           P_sums_(memory.take(Cell::sums_size(p))),
           zeros_(memory.take(longest_row())),
@@ -264,7 +264,7 @@ private:
     {
         part_memory const memory = memory_of(group);
         kernel::residual_rows<T const> const kept = residuals.steps(d_, group, groups_);
-        kernel::rows_of<T const> const initial = residuals.initial(d_, group, groups_);
+        kernel::row_span<T const> const initial = residuals.initial(d_, group, groups_);
         auto const keep = [&](std::size_t t, std::size_t r, std::size_t factor, T const* row) {
             if (factors_[factor].is_needed && t < at.end && r < kept.active(t))
                 kernel::put_panel_row<T>(row, kept.position(t, r) - at.base,
@@ -280,8 +280,8 @@ private:
                     for (std::size_t j = 0; j < o_.widths.H; ++j)
                         ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
                 }
-            T* const first = left_.first + (begins_[t] + group - at.base) * left_.step;
-            memory.cell.step(rows, t, kept, initial, {first, groups_ * left_.step}, keep);
+            T* const first = left_.first + (begins_[t] + group - at.base) * left_.stride;
+            memory.cell.step(rows, t, kept, initial, {first, groups_ * left_.stride}, keep);
         }
         if (factors_[kernel::factor_h].is_needed)
             memory.cell.keep_first(kept.active(at.begin), at.begin, kept, initial, keep);
@@ -313,23 +313,23 @@ private:
         if (o_.ct_B.is_given() && begin < end_of_sums)
             kernel::add_rows(
                 at.rows, begin, end_of_sums, bias_sums_, memory.partial, [&](std::size_t k, T* partial) {
-                    T const* const row = left_.first + k * left_.step;
+                    T const* const row = left_.first + k * left_.stride;
                     for (std::size_t j = begin; j < end_of_sums; ++j)
                         partial[j] = partial[j] + row[j];
                 });
         if constexpr (Cell::has_peepholes)
             if (o_.ct_P.is_given())
-                add_to_peepholes(memory, residuals, at, begin, (std::min)(end, 3 * p_.gate_step));
+                add_to_peepholes(memory, residuals, at, begin, (std::min)(end, 3 * p_.gate_stride));
     }
 
     /// Computes the cotangents of X in rows [begin, end) of a block.
     void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
     {
-        std::size_t const I = o_.widths.I, step = kernel::row_step<T>(I);
+        std::size_t const I = o_.widths.I, step = kernel::row_stride<T>(I);
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
             std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
-            kernel::rows_of<T const> const ct_sums{left_.first + k * left_.step, left_.step};
+            kernel::row_span<T const> const ct_sums{left_.first + k * left_.stride, left_.stride};
             kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
             for (std::size_t r = 0; r < rows; ++r) {
                 where.move_to(at.base + k + r);
@@ -357,16 +357,16 @@ private:
     void add_to_weights(part_memory const& memory, block const& at, kernel::gradient_column const& column,
         std::size_t begin, std::size_t end) const
     {
-        kernel::for_each_pack(end - begin, {left_.first + begin, left_.step}, at.rows, memory.pack,
+        kernel::for_each_pack(end - begin, {left_.first + begin, left_.stride}, at.rows, memory.pack,
             [&](std::size_t first, std::size_t count, auto const& rows) {
                 for (kernel::gradient_product const& product : column.products)
                     if (weight_gradient<Item> const& gradient = gradients_[product.gradient];
                         gradient.is_given()) {
                         auto const& [items, width, is_needed] = factors_[product.factor];
-                        kernel::rows_of<T> const sums =
+                        kernel::row_span<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
                         kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
-                            {sums.first, sums.step}, sums);
+                            {sums.first, sums.stride}, sums);
                     }
             });
     }
@@ -376,15 +376,15 @@ private:
         std::size_t begin, std::size_t end) const
     {
         kernel::residual_rows<T const> const kept = residuals.steps(d_, 0, 1);
-        kernel::rows_of<T const> const initial = residuals.initial(d_, 0, 1);
+        kernel::row_span<T const> const initial = residuals.initial(d_, 0, 1);
         place where(*this, at);
         kernel::add_rows(
             at.rows, (std::min)(begin, end), end, P_sums_, memory.partial, [&](std::size_t k, T* partial) {
                 where.move_to(at.base + k);
-                T const* const row = left_.first + k * left_.step;
+                T const* const row = left_.first + k * left_.stride;
                 for (std::size_t gate = 0; gate < 3; ++gate) {
                     T const* const c = Cell::peephole_input(p_, gate, where.t, where.row, kept, initial);
-                    std::size_t const first = gate * p_.gate_step, last = first + p_.gate_step;
+                    std::size_t const first = gate * p_.gate_stride, last = first + p_.gate_stride;
                     for (std::size_t j = (std::max)(begin, first); j < (std::min)(end, last); ++j)
                         partial[j] = kernel::multiply_add(row[j], c[j - first], partial[j]);
                 }
@@ -428,7 +428,7 @@ private:
                         add(bias_sums_ + column.first, o_.ct_B, Cell::gates * H + first_row);
                 }
         for (std::size_t gate = 0; gate < 3 && o_.ct_P.is_given(); ++gate)
-            add(P_sums_ + gate * p_.gate_step, o_.ct_P, gate * H);
+            add(P_sums_ + gate * p_.gate_stride, o_.ct_P, gate * H);
     }
 
     /// The right factors of the rows of a block, in panels.
@@ -448,7 +448,7 @@ private:
     std::size_t const *begins_, *rows_, *lengths_;
     std::size_t longest_, most_; ///< most_: rows in a block
     States states_;
-    kernel::rows_of<T> left_; ///< the left factors of the rows of a block
+    kernel::row_span<T> left_; ///< the left factors of the rows of a block
     T *bias_sums_, *P_sums_, *zeros_;
     T* kept_; ///< the cotangent of X in the first of two directions, of storage floats
     std::array<weight_gradient<Item>, Cell::gradients> gradients_{};

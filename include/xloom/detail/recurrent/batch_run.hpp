@@ -26,7 +26,7 @@ template <class Item>
 void zero_fill(kernel::strided_row<Item> const& row, std::size_t begin, std::size_t end)
 {
     for (std::size_t i = begin; i < end; ++i)
-        row.first[static_cast<std::ptrdiff_t>(i) * row.step] = Item(0);
+        row.first[static_cast<std::ptrdiff_t>(i) * row.stride] = Item(0);
 }
 
 /// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..]
@@ -131,7 +131,7 @@ struct batch_operands {
         kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
         if (Y.is_given()) {
             result.y = Y(first, d, n);
-            result.y_step = backwards ? -Y.step() : Y.step();
+            result.y_stride = backwards ? -Y.step() : Y.step();
         }
         return result;
     }

@@ -152,7 +152,7 @@ struct cell_scratch {
     T* sums;
 
     cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
-        : rows(cell), x(memory.take(N, rows.W().depth)), sums(memory.take(N, rows.sums_step()))
+        : rows(cell), x(memory.take(N, rows.W().depth)), sums(memory.take(N, rows.sums_stride()))
     {}
 };
 
@@ -171,7 +171,7 @@ void run_step(
             kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
     }
     kernel::copy_row<Item, T>({x_t}, N * I, {x});
-    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_stride()});
     rows.step(N, N, 0, sums);
     for (std::size_t n = 0; n < N; ++n) {
         kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});

@@ -64,7 +64,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
         bool const is_worthwhile =
             operands.sizes.T == 1 || p.products() * sizeof(Item) <= tuning::l1_cache_size;
         if (detail::small_step_of(weights, d) == nullptr || !is_worthwhile ||
-            (I != 1 && operands.sequence(d, 0).x.step != 1))
+            (I != 1 && operands.sequence(d, 0).x.stride != 1))
             return false;
     }
     return true;
@@ -85,10 +85,10 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
         states.start(part, row);
         for (std::size_t t = 0; t < sequence.length; ++t) {
             auto const at = static_cast<std::ptrdiff_t>(t);
-            step(p, h.data(), c.data(), sequence.x.first + at * sequence.x_step, nullptr);
+            step(p, h.data(), c.data(), sequence.x.first + at * sequence.x_stride, nullptr);
             if (sequence.y.first != nullptr)
                 kernel::copy_row<Item, Item>(
-                    {h.data()}, H, {sequence.y.first + at * sequence.y_step, sequence.y.step});
+                    {h.data()}, H, {sequence.y.first + at * sequence.y_stride, sequence.y.stride});
         }
         states.finish(part, row);
         operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);

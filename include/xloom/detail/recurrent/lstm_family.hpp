@@ -87,7 +87,7 @@ struct lstm_family {
             if (P != nullptr && gate < 3)
                 load_row(in.P, d, gate * H, H, P + gate * step);
         }
-        return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
+        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
             attributes<T>(in, checked, options, d)};
     }
 
@@ -109,7 +109,7 @@ struct lstm_family {
         }
         return {{.I = I,
                     .H = H,
-                    .gate_step = step,
+                    .gate_stride = step,
                     .W = W.packed(),
                     .R = R.packed(),
                     .how = attributes<T>(in, checked, options, d)},

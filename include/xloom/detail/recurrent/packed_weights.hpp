@@ -273,7 +273,7 @@ kernel::strided_matrix<Item> along(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column = 0)
 {
     kernel::strided_matrix<Item> const matrix = across(from, d, first_row, first_column);
-    return {matrix.items, matrix.column_step, matrix.depth_step};
+    return {matrix.items, matrix.column_stride, matrix.depth_stride};
 }
 
 /// Loads `count` items of a tensor of rank 2: to = from[d, first ..].

@@ -148,12 +148,12 @@ struct narrow_packing {
 
 /// Allocates panels, which are initially zeros.
 template <class T>
-kernel::unpacked_panels<T> take_panels(
+kernel::panel_writer<T> take_panels(
     full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
     return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
-inline kernel::unpacked_narrow_panels take_panels(
+inline kernel::narrow_panel_writer take_panels(
     narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)
 {
     return kernel::take_narrow_panels(packing.storage, depth, columns, memory);
@@ -161,14 +161,14 @@ inline kernel::unpacked_narrow_panels take_panels(
 
 /// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
 template <class T, class Item>
-void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
-    kernel::unpacked_panels<T> const& to, std::size_t first_column = 0) noexcept
+void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns, kernel::panel_writer<T> const& to,
+    std::size_t first_column = 0) noexcept
 {
     pack_panels(from, to.depth, columns, to, 0, first_column);
 }
 template <class Item>
 void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
-    kernel::unpacked_narrow_panels const& to, std::size_t first_column = 0) noexcept
+    kernel::narrow_panel_writer const& to, std::size_t first_column = 0) noexcept
 {
     pack_narrow_panels(from, columns, to, first_column);
 }

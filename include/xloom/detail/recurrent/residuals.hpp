@@ -47,7 +47,7 @@ public:
         return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
     }
     /// Returns the initial states of every `stride`-th row from `first` on.
-    kernel::rows_of<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    kernel::row_span<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
     {
         return {numbers_.data() + d * direction_size() + begins_.back() * row_size_ + first * state_size_,
             stride * state_size_};
@@ -123,10 +123,11 @@ private:
             std::size_t const step = rows_.size() / 64 + 1;
             for (std::size_t r = 0; r < rows_.size() && lengths_[r] != 0 && widths_.I != 0; r += step)
                 for (std::size_t const t : {std::size_t{0}, lengths_[r] / 2, lengths_[r] - 1}) {
-                    auto const [first, item_step] = X(t, 0, rows_[r]);
+                    auto const [first, item_stride] = X(t, 0, rows_[r]);
                     for (std::size_t const i : {std::size_t{0}, widths_.I - 1}) {
                         std::uint64_t bits = 0;
-                        std::memcpy(&bits, first + static_cast<std::ptrdiff_t>(i) * item_step, sizeof(Item));
+                        std::memcpy(
+                            &bits, first + static_cast<std::ptrdiff_t>(i) * item_stride, sizeof(Item));
                         hash = (hash ^ bits) * 0x100000001b3;
                     }
                 }

@@ -135,7 +135,7 @@ struct gru_family : single_state_family {
         kernel::gru_parameters<T> p{};
         p.I = I;
         p.H = H;
-        p.gate_step = step;
+        p.gate_stride = step;
         std::size_t const z = 0, r = 1, h = 2;
         auto const W = take_panels(packing, I, 3 * step, memory),
                    R_zr = take_panels(packing, H, 2 * step, memory),
@@ -186,7 +186,7 @@ struct gru_family : single_state_family {
         }
         return {{.I = I,
                     .H = H,
-                    .gate_step = step,
+                    .gate_stride = step,
                     .W = W.packed(),
                     .R = R_zr.packed(),
                     .how = attributes<T>(checked, options, d)},
@@ -248,7 +248,7 @@ struct rnn_family : single_state_family {
             pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
-        return {{.I = I, .H = H, .gate_step = step, .W = W.packed(), .R = R.packed(), .bias = bias},
+        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias},
             {gate_of<T>(functions[d], options.clip)}};
     }
 
@@ -267,7 +267,7 @@ struct rnn_family : single_state_family {
         }
         return {.I = I,
             .H = H,
-            .gate_step = step,
+            .gate_stride = step,
             .W = W.packed(),
             .R = R.packed(),
             .how = {gate_of<T>(functions[d], options.clip)}};

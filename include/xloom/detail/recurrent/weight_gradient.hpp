@@ -19,8 +19,8 @@ void add_row(
     using T = compute_t<Item>;
     for (std::size_t i = 0; i < count; ++i) {
         auto const at = static_cast<std::ptrdiff_t>(i);
-        Item& sum = to.first[at * to.step];
-        sum = static_cast<Item>(static_cast<T>(sum) + static_cast<T>(from.first[at * from.step]));
+        Item& sum = to.first[at * to.stride];
+        sum = static_cast<Item>(static_cast<T>(sum) + static_cast<T>(from.first[at * from.stride]));
     }
 }
 
@@ -58,13 +58,13 @@ public:
                 is_in_place_ = true;
                 return;
             }
-        std::size_t const step = kernel::row_step<T>(columns_);
+        std::size_t const step = kernel::row_stride<T>(columns_);
         sums_ = {memory.take(rows_, step), step};
     }
 
     bool is_given() const { return is_given_; }
     std::size_t rows() const { return rows_; }
-    kernel::rows_of<T> sums() const { return sums_; }
+    kernel::row_span<T> sums() const { return sums_; }
 
     /// Reads rows [begin, end) of the gradient, unless it is accumulated in place.
     void start(std::size_t begin, std::size_t end) const
@@ -72,8 +72,8 @@ public:
         if (!is_given_ || is_in_place_)
             return;
         for (std::size_t row = begin; row < end; ++row) {
-            T* const sums = sums_.first + row * sums_.step;
-            std::fill_n(sums, sums_.step, T(0));
+            T* const sums = sums_.first + row * sums_.stride;
+            std::fill_n(sums, sums_.stride, T(0));
             kernel::copy_row<Item, T>(from(row), columns_, {sums});
         }
     }
@@ -83,7 +83,7 @@ public:
         if (!is_given_ || is_in_place_)
             return;
         for (std::size_t row = begin; row < end; ++row)
-            kernel::copy_row<T, Item>({sums_.first + row * sums_.step}, columns_, to(row));
+            kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to(row));
     }
 
 private:
@@ -96,7 +96,7 @@ private:
     std::size_t rows_ = 0, columns_ = 0;
     Item* first_ = nullptr;
     std::ptrdiff_t row_step_ = 0, item_step_ = 0;
-    kernel::rows_of<T> sums_{nullptr, 0};
+    kernel::row_span<T> sums_{nullptr, 0};
     bool is_given_ = false, is_in_place_ = false;
 };
 

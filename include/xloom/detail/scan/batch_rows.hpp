@@ -91,7 +91,7 @@ public:
     {
         kernel::time_axis const rows(layout, 0, 1, false);
         kernel::time_axis elements(rows.element, 0, extent_.length, false);
-        elements.first += static_cast<std::ptrdiff_t>(b) * rows.step;
+        elements.first += static_cast<std::ptrdiff_t>(b) * rows.stride;
         return elements;
     }
 
@@ -150,7 +150,7 @@ public:
     {
         for (std::size_t i = 0; i < sizeof...(Xs); ++i)
             strides_[i] = {
-                kernel::time_axis(traversals[i].memory.layout, 0, 1, false).step, traversals[i].reverse};
+                kernel::time_axis(traversals[i].memory.layout, 0, 1, false).stride, traversals[i].reverse};
     }
 
     /// Makes the element of iteration t of row b the next one.

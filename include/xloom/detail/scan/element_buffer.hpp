@@ -154,9 +154,9 @@ buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t const size = element_count(time.element.dims);
     std::size_t const spacing = ((size + line - 1) / line | 1) * line;
-    if (!in_blocks || !std::is_trivially_copyable_v<T> || time.step == 0 || size == 0)
+    if (!in_blocks || !std::is_trivially_copyable_v<T> || time.stride == 0 || size == 0)
         return {1, spacing};
-    std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.step));
+    std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.stride));
     std::size_t const in_the_buffer = tuning::element_buffer_bytes / sizeof(T) / spacing;
     return {std::max<std::size_t>(1, (std::min)(in_a_line, in_the_buffer)), spacing};
 }
@@ -192,7 +192,7 @@ public:
     {
         if (filled_ != 0)
             write_back_filled();
-        place_ = data + time_.first + static_cast<std::ptrdiff_t>(t) * time_.step;
+        place_ = data + time_.first + static_cast<std::ptrdiff_t>(t) * time_.stride;
         left_ = length_ - t;
     }
 
@@ -226,7 +226,7 @@ private:
     T* take_place()
     {
         T* const place = place_;
-        place_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+        place_ += time_.stride * static_cast<std::ptrdiff_t>(filled_);
         filled_ = 0;
         return place;
     }
@@ -271,7 +271,7 @@ public:
     /// Makes element t the next one.
     void seek(std::size_t t)
     {
-        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
+        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.stride;
         left_ = length_ - t;
         position_ = filled_ = 0;
     }
@@ -302,7 +302,7 @@ private:
         else
             gather_(next_, items_.data());
         left_ -= filled_;
-        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+        next_ += time_.stride * static_cast<std::ptrdiff_t>(filled_);
     }
 
     kernel::time_axis time_;

@@ -61,7 +61,7 @@ public:
         : data_(data),
           first_(time.first),
           at_(time.first),
-          stride_(time.step),
+          stride_(time.stride),
           view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
     {}
 
@@ -191,7 +191,7 @@ class element_cursor<T, item_element> {
 public:
     element_cursor(
         T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data), first_(time.first), at_(time.first), stride_(time.step)
+        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
     {}
 
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }

@@ -111,7 +111,7 @@ auto row_of(X& operand, std::size_t b)
 {
     kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
     return std::pair(
-        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
+        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.stride, rows);
 }
 
 /// Copies row b of each state to `row`.

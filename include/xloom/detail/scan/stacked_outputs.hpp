@@ -46,7 +46,7 @@ public:
     output_writer(Item* data, kernel::time_axis const& time)
         : data_(data),
           at_(time.first),
-          stride_(time.step),
+          stride_(time.stride),
           element_(time.element),
           in_place_(is_row_major(time.element)),
           count_(element_count(time.element.dims))
