@@ -54,7 +54,7 @@ struct attn_lstm_operands : recurrent_operands, recurrent_inputs {
           M(uniform<cube>({s.N, s.S, s.E}, 8, 1.0)),
           AW(uniform<cube>({1, s.H + s.E, s.L}, 9, weight_limit(s.H))),
           packed(constants()),
-          workspace(xloom::attn_lstm_workspace(packed, {s.T, s.N, s.S}, policy))
+          workspace(xloom::attention_workspace(packed, {s.T, s.N, s.S}, policy))
     {}
 
     xloom::attn_lstm_constants<float> constants() const

@@ -21,7 +21,7 @@ struct gru_operands : recurrent_operands, recurrent_inputs {
           W_turned(turned(W)),
           R_turned(turned(R)),
           packed(xloom::gru_constants<float>{.W = W, .R = R, .B = B}, options()),
-          workspace(xloom::gru_workspace(packed, {s.T, s.N}))
+          workspace(xloom::recurrent_workspace(packed, {s.T, s.N}))
     {}
 
     xloom::gru_options options() const { return {.linear_before_reset = size.linear_before_reset}; }

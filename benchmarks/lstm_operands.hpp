@@ -24,7 +24,7 @@ struct lstm_operands : recurrent_operands, recurrent_inputs {
           W_turned(turned(W)),
           R_turned(turned(R)),
           packed(xloom::lstm_constants<float>{.W = W, .R = R, .B = B}),
-          workspace(xloom::lstm_workspace(packed, {s.T, s.N}, policy))
+          workspace(xloom::recurrent_workspace(packed, {s.T, s.N}, policy))
     {}
 };
 

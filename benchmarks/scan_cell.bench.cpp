@@ -46,7 +46,7 @@ struct cell_operands {
           from_x(W_turned, b),
           from_h(R_turned),
           rnn(packed_rnn()),
-          workspace(xloom::rnn_workspace(rnn, {T, N}))
+          workspace(xloom::recurrent_workspace(rnn, {T, N}))
     {}
 
     /// As ONNX's RNN wants its weights: with an axis of directions, and a second b.

@@ -7,15 +7,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
-#define CXXOPTS_NO_REGEX
-#include <cxxopts.hpp>
-
+#include "../program_options.hpp"
+#include "../run_program.hpp"
 #include "reader.hpp"
 
 namespace {
@@ -40,31 +38,23 @@ void write_plot(std::string const& folder, std::string const& text, reading cons
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    cxxopts::Options options("attention_reader", "Where does an AttnLSTM look while it reads?");
-    auto add = options.add_options();
-    add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot",
-        cxxopts::value<std::string>(), "FOLDER");
-    add("stream", "read step by step, until the text is over");
-    add("help", "print this");
-    add("text", "", cxxopts::value<std::string>()->default_value("to be or not to be"));
-    options.parse_positional("text");
-    options.positional_help("[TEXT]");
-
-    auto const asked = options.parse(argc, argv);
-    if (asked.count("help") != 0) {
-        std::printf("%s", options.help().c_str());
-        return 0;
-    }
-    auto const text = asked["text"].as<std::string>();
-    if (text.empty())
-        throw std::runtime_error("there is no text to read");
-    reading const read = (asked.count("stream") != 0 ? stream_text : read_text)(text, 4 * text.size());
-    std::printf("%s\n", read.letters.c_str());
-    if (asked.count("plot") != 0)
-        write_plot(asked["plot"].as<std::string>(), text, read);
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "attention_reader: %s\n", error.what());
-    return 1;
+{
+    return run_program("attention_reader", [&] {
+        cxxopts::Options options("attention_reader", "Where does an AttnLSTM look while it reads?");
+        auto add = options.add_options();
+        add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot", text_option(),
+            "FOLDER");
+        add("stream", "read step by step, until the text is over");
+        auto const given = parse_options(options, argc, argv, "text", "[TEXT]");
+        if (!given)
+            return;
+        auto const texts = files_of(*given, "text", "");
+        std::string const text = texts.empty() ? "to be or not to be" : texts[0];
+        if (text.empty())
+            throw std::runtime_error("there is no text to read");
+        reading const read = (given->count("stream") != 0 ? stream_text : read_text)(text, 4 * text.size());
+        std::printf("%s\n", read.letters.c_str());
+        if (std::string const plot = text_of(*given, "plot"); !plot.empty())
+            write_plot(plot, text, read);
+    });
 }

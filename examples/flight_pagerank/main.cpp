@@ -10,17 +10,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#define CXXOPTS_NO_REGEX
-#include <cxxopts.hpp>
 #include <nlohmann/json.hpp>
 
+#include "../program_options.hpp"
+#include "../run_program.hpp"
 #include "page_rank.hpp"
 
 namespace {
@@ -64,30 +63,18 @@ void write_json(std::string const& path, flight_graph const& graph, page_rank_re
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    cxxopts::Options options("flight_pagerank", "Which airports does one come by most?");
-    auto const file = [] { return cxxopts::value<std::string>(); };
-    auto add = options.add_options();
-    add("json", "write {\"iterations\": n, \"rank\": {airport: rank}}", file(), "FILE");
-    add("help", "print this");
-    add("flights", "", file());
-    options.parse_positional("flights");
-    options.positional_help("FLIGHTS.csv");
-
-    auto const asked = options.parse(argc, argv);
-    if (asked.count("help") != 0) {
-        std::printf("%s", options.help().c_str());
-        return 0;
-    }
-    if (asked.count("flights") == 0)
-        throw std::runtime_error("no flights are given (see --help)");
-    flight_graph const graph = read_flights(asked["flights"].as<std::string>());
-    page_rank_result const result = page_rank(graph);
-    print(graph, result);
-    if (asked.count("json") != 0)
-        write_json(asked["json"].as<std::string>(), graph, result);
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "flight_pagerank: %s\n", error.what());
-    return 1;
+{
+    return run_program("flight_pagerank", [&] {
+        cxxopts::Options options("flight_pagerank", "Which airports does one come by most?");
+        options.add_options()(
+            "json", "write {\"iterations\": n, \"rank\": {airport: rank}}", text_option(), "FILE");
+        auto const given = parse_options(options, argc, argv, "flights", "FLIGHTS.csv");
+        if (!given)
+            return;
+        flight_graph const graph = read_flights(files_of(*given, "flights", "no flights are given")[0]);
+        page_rank_result const result = page_rank(graph);
+        print(graph, result);
+        if (std::string const json = text_of(*given, "json"); !json.empty())
+            write_json(json, graph, result);
+    });
 }

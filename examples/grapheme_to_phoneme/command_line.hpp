@@ -1,6 +1,7 @@
 #pragma once
 // The command line's options.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,8 @@
 namespace g2p {
 
 struct command_line {
-    enum class task { help, train, evaluate, pronounce };
-    task asked = task::train;
-    std::string help;                  ///< what to print for task::help
+    enum class task_kind { train, evaluate, pronounce };
+    task_kind task = task_kind::train;
     std::string dictionary, weights;   ///< files
     std::string plot;                  ///< the folder for the plots' numbers; empty: none
     std::size_t threads = 1, most = 0; ///< words of the dictionary; 0: all
@@ -23,7 +23,8 @@ struct command_line {
     std::size_t beam = 0;
 };
 
-/// Parses the arguments. Throws std::exception with a one-line message if they are invalid.
-command_line read_command_line(int argc, char const* const* argv);
+/// Parses the arguments, or prints the help and returns nothing. Throws std::exception with a one-line
+/// message if they are invalid.
+std::optional<command_line> read_command_line(int argc, char const* const* argv);
 
 } // namespace g2p

@@ -18,8 +18,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 
+#include "../run_program.hpp"
 #include "command_line.hpp"
 #include "evaluation.hpp"
 #include "interrupt.hpp"
@@ -42,75 +42,69 @@ void print_errors(pronouncer const& model, std::vector<entry> const& words, xloo
         errors.word_error(), seconds);
 }
 
-void run_training(command_line const& asked)
+void run_training(command_line const& parsed)
 {
     auto const begin = clock::now();
-    xloom::tbb_policy const threads(asked.threads);
-    split_dictionary const words = split(read_dictionary(asked.dictionary), asked.most);
+    xloom::tbb_policy const threads(parsed.threads);
+    split_dictionary const words = split(read_dictionary(parsed.dictionary), parsed.most);
     std::printf("%zu words to learn, %zu to choose the weights, %zu held out\n", words.training.size(),
         words.validation.size(), words.test.size());
     std::fflush(stdout);
 
-    progress_bar bar(asked.training.epochs);
+    progress_bar bar(parsed.training.epochs);
     expect_interrupt();
-    trained const best = train(words, asked.training, threads,
+    trained const best = train(words, parsed.training, threads,
         {.after_batch = [&](progress const& now) { bar.after_batch(now); },
             .after_epoch = [&](progress const& now) { bar.after_epoch(now); },
             .is_over = [] { return interrupted.load(); }});
     if (interrupted)
         std::fprintf(stderr, "\ninterrupted: the weights of %s are kept\n",
             best.epoch == 0 ? "this moment" : ("epoch " + std::to_string(best.epoch)).c_str());
-    save_weights(asked.weights, best.weights);
-    if (!asked.plot.empty())
-        write_learning_curve(asked.plot, best.curve);
-    std::printf("weights: %s\n", asked.weights.c_str());
-    print_errors(pronouncer(best.weights, asked.storage), words.test, threads, begin);
+    save_weights(parsed.weights, best.weights);
+    if (!parsed.plot.empty())
+        write_learning_curve(parsed.plot, best.curve);
+    std::printf("weights: %s\n", parsed.weights.c_str());
+    print_errors(pronouncer(best.weights, parsed.storage), words.test, threads, begin);
 }
 
-void run_evaluation(command_line const& asked)
+void run_evaluation(command_line const& parsed)
 {
     auto const begin = clock::now();
-    pronouncer const model(load_weights(asked.weights), asked.storage);
-    print_errors(model, split(read_dictionary(asked.dictionary), asked.most).test,
-        xloom::tbb_policy(asked.threads), begin);
+    pronouncer const model(load_weights(parsed.weights), parsed.storage);
+    print_errors(model, split(read_dictionary(parsed.dictionary), parsed.most).test,
+        xloom::tbb_policy(parsed.threads), begin);
 }
 
-void run_pronouncing(command_line const& asked)
+void run_pronouncing(command_line const& parsed)
 {
-    pronouncer const model(load_weights(asked.weights), asked.storage);
-    for (std::string const& word : asked.words) {
+    pronouncer const model(load_weights(parsed.weights), parsed.storage);
+    for (std::string const& word : parsed.words) {
         transcription const greedy = model.greedy({word})[0];
         std::printf("%s: %s\n", word.c_str(), to_text(greedy.sounds).c_str());
-        auto const found = model.beam(word, asked.beam);
+        auto const found = model.beam(word, parsed.beam);
         for (std::size_t i = 0; i < std::min<std::size_t>(3, found.size()); ++i)
             std::printf("  %5.1f %%  %s\n", 100 * std::exp(found[i].log_probability),
                 to_text(found[i].sounds).c_str());
-        if (!asked.plot.empty() && &word == &asked.words.front())
-            write_alignments(asked.plot, word, found[0]);
+        if (!parsed.plot.empty() && &word == &parsed.words.front())
+            write_alignments(parsed.plot, word, found[0]);
     }
 }
 
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    command_line const asked = read_command_line(argc, argv);
-    switch (asked.asked) {
-    case command_line::task::help:
-        std::printf("%s", asked.help.c_str());
-        break;
-    case command_line::task::train:
-        run_training(asked);
-        break;
-    case command_line::task::evaluate:
-        run_evaluation(asked);
-        break;
-    case command_line::task::pronounce:
-        run_pronouncing(asked);
-        break;
-    }
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "grapheme_to_phoneme: %s\n", error.what());
-    return 1;
+{
+    return run_program("grapheme_to_phoneme", [&] {
+        auto const parsed = read_command_line(argc, argv);
+        if (!parsed)
+            return;
+        switch (parsed->task) {
+        case command_line::task_kind::train:
+            return run_training(*parsed);
+        case command_line::task_kind::evaluate:
+            return run_evaluation(*parsed);
+        case command_line::task_kind::pronounce:
+            return run_pronouncing(*parsed);
+        }
+    });
 }

@@ -27,6 +27,56 @@ std::size_t column_of_largest(xt::xtensor<float, 2> const& rows, std::size_t row
     return static_cast<std::size_t>(std::max_element(first, first + rows.shape()[1]) - first);
 }
 
+/// A hypothesis of the beam search: another one, and the symbol that comes next.
+struct candidate {
+    double score;
+    std::size_t parent, symbol;
+};
+
+/// Returns what may follow the hypotheses, the best first: each symbol after each of them, and only the end
+/// after the end. The last symbols are [width, 1], log p of the next ones [width, symbols].
+std::vector<candidate> candidates_after(std::int64_t step, xt::xtensor<std::int32_t, 2> const& last,
+    std::vector<double> const& scores, xt::xtensor<float, 2> const& logs)
+{
+    std::vector<candidate> candidates;
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+        if (has_ended(step, last(k, 0))) {
+            candidates.push_back({scores[k], k, end_of_word});
+            continue;
+        }
+        for (std::size_t next = 0; next < symbols; ++next)
+            candidates.push_back({scores[k] + logs(k, next), k, next});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+        [](candidate const& a, candidate const& b) { return a.score > b.score; });
+    return candidates;
+}
+
+/// Returns hypothesis `row` of the last step, of a word of `letters` letters. `outputs` are the parents and
+/// the symbols [T, width, 1] and the alignments [T, width, S] of all steps.
+template <class Outputs>
+transcription trace_back(Outputs const& outputs, std::size_t row, std::size_t letters)
+{
+    auto const& [parents, said, alignments] = outputs;
+    transcription found;
+    std::vector<std::size_t> rows;
+    for (std::size_t t = said.shape()[0]; t-- > 0;) {
+        std::int32_t const symbol = said(t, row, 0);
+        row = static_cast<std::size_t>(parents(t, row, 0));
+        if (symbol != std::int32_t{end_of_word}) {
+            found.sounds.push_back(static_cast<std::uint8_t>(symbol));
+            rows.push_back(row);
+        }
+    }
+    std::reverse(found.sounds.begin(), found.sounds.end());
+    std::reverse(rows.begin(), rows.end());
+    found.alignments = xt::xtensor<float, 2>::from_shape({rows.size(), letters});
+    for (std::size_t t = 0; t < rows.size(); ++t)
+        for (std::size_t s = 0; s < letters; ++s)
+            found.alignments(t, s) = alignments(t, rows[t], s);
+    return found;
+}
+
 } // namespace
 
 pronouncer::pronouncer(parameters<float> const& weights, xloom::weight_storage storage)
@@ -131,11 +181,6 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
     encoded const all = encode(std::vector(width, word)); // a row for each hypothesis
     xloom::attn_lstm_cell<float> decoder(decoder_, all.memory, all.counts);
 
-    struct candidate {
-        double score;
-        std::size_t parent, symbol;
-    };
-    std::vector<candidate> candidates;
     std::vector<double> scores(width, -std::numeric_limits<double>::infinity());
     scores[0] = 0; // all rows are equal at first
 
@@ -145,17 +190,7 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
         matrix const looked = alignment;
         decoder(h, c, attention, alignment, x, h);
         matrix const logs = log_probabilities(h);
-        candidates.clear();
-        for (std::size_t k = 0; k < width; ++k) {
-            if (has_ended(step, symbol(k, 0))) {
-                candidates.push_back({scores[k], k, end_of_word});
-                continue;
-            }
-            for (std::size_t next = 0; next < symbols; ++next)
-                candidates.push_back({scores[k] + logs(k, next), k, next});
-        }
-        std::stable_sort(candidates.begin(), candidates.end(),
-            [](candidate const& a, candidate const& b) { return a.score > b.score; });
+        std::vector<candidate> const candidates = candidates_after(step, symbol, scores, logs);
         numbers parents = numbers::from_shape({width, 1}), said = parents;
         bool goes_on = false;
         for (std::size_t k = 0; k < width; ++k) {
@@ -173,28 +208,10 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
             std::tuple(parents, said, looked)};
     };
     auto const result = xloom::loop(say, start(all), {.max_trip_count = most_symbols(word.size())});
-    auto const& [parents, said, alignments] = result.scan_outputs;
-
     std::vector<transcription> found(width);
     for (std::size_t k = 0; k < width; ++k) {
-        // From the last step back to the first.
-        std::vector<std::size_t> rows;
-        std::size_t row = k;
-        for (std::size_t t = said.shape()[0]; t-- > 0;) {
-            std::int32_t const symbol = said(t, row, 0);
-            row = static_cast<std::size_t>(parents(t, row, 0));
-            if (symbol != std::int32_t{end_of_word}) {
-                found[k].sounds.push_back(static_cast<std::uint8_t>(symbol));
-                rows.push_back(row);
-            }
-        }
-        std::reverse(found[k].sounds.begin(), found[k].sounds.end());
-        std::reverse(rows.begin(), rows.end());
+        found[k] = trace_back(result.scan_outputs, k, word.size());
         found[k].log_probability = scores[k];
-        found[k].alignments = matrix::from_shape({rows.size(), word.size()});
-        for (std::size_t t = 0; t < rows.size(); ++t)
-            for (std::size_t s = 0; s < word.size(); ++s)
-                found[k].alignments(t, s) = alignments(t, rows[t], s);
     }
     return found;
 }

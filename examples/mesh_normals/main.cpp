@@ -10,19 +10,17 @@
 
 #include <chrono>
 #include <cstdio>
-#include <exception>
-#include <stdexcept>
 #include <string>
 
-#define CXXOPTS_NO_REGEX
-#include <cxxopts.hpp>
-
+#include "../program_options.hpp"
+#include "../run_program.hpp"
 #include "mesh.hpp"
 #include "normals.hpp"
 
 namespace {
 
-void run(std::string const& path, cxxopts::ParseResult const& asked)
+/// `json` and `plot` are files to write, or empty.
+void run(std::string const& path, std::string const& json, std::string const& plot)
 {
     using clock = std::chrono::steady_clock;
     mesh const shape = read_mesh(path);
@@ -32,35 +30,23 @@ void run(std::string const& path, cxxopts::ParseResult const& asked)
     std::chrono::duration<double, std::milli> const taken = clock::now() - start;
     std::printf("%zu vertices, %zu faces: normals in %.3f ms\n", shape.positions.shape(0),
         shape.cells.shape(0), taken.count());
-    if (asked.count("json") != 0)
-        write_json(asked["json"].as<std::string>(), of_vertices);
-    if (asked.count("plot") != 0)
-        write_plot_data(asked["plot"].as<std::string>(), shape, of_vertices, of_faces);
+    if (!json.empty())
+        write_json(json, of_vertices);
+    if (!plot.empty())
+        write_plot_data(plot, shape, of_vertices, of_faces);
 }
 
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    cxxopts::Options options("mesh_normals", "The normals of a mesh's vertices.");
-    auto const file = [] { return cxxopts::value<std::string>(); };
-    auto add = options.add_options();
-    add("json", "write the normals as {\"normals\": [[x, y, z] of each vertex]}", file(), "FILE");
-    add("plot", "write the numbers for mesh_normals.gnuplot", file(), "FILE");
-    add("help", "print this");
-    add("mesh", "", file());
-    options.parse_positional("mesh");
-    options.positional_help("MESH.json");
-
-    auto const asked = options.parse(argc, argv);
-    if (asked.count("help") != 0)
-        std::printf("%s", options.help().c_str());
-    else if (asked.count("mesh") == 0)
-        throw std::runtime_error("no mesh is given (see --help)");
-    else
-        run(asked["mesh"].as<std::string>(), asked);
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "mesh_normals: %s\n", error.what());
-    return 1;
+{
+    return run_program("mesh_normals", [&] {
+        cxxopts::Options options("mesh_normals", "The normals of a mesh's vertices.");
+        auto add = options.add_options();
+        add("json", "write the normals as {\"normals\": [[x, y, z] of each vertex]}", text_option(), "FILE");
+        add("plot", "write the numbers for mesh_normals.gnuplot", text_option(), "FILE");
+        if (auto const given = parse_options(options, argc, argv, "mesh", "MESH.json"))
+            run(files_of(*given, "mesh", "no mesh is given")[0], text_of(*given, "json"),
+                text_of(*given, "plot"));
+    });
 }

@@ -11,9 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +23,8 @@
 
 #include <xloom/ranks/mpi.hpp>
 
+#include "../peak_memory.hpp"
+#include "../run_program.hpp"
 #include "page_rank_on_ranks.hpp"
 
 namespace {
@@ -44,16 +44,6 @@ flight_part part_of(flight_graph const& routes, std::size_t begin, std::size_t e
         flight = after;
     }
     return part;
-}
-
-/// Returns the largest memory that this process has had so far, in MB.
-double peak_memory()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("VmHWM:"))
-            return std::strtod(line.c_str() + 6, nullptr) / 1024;
-    return 0;
 }
 
 /// Prints the airports of this rank, with all bits of their ranks.
@@ -85,50 +75,50 @@ double seconds(F const& f)
 void report(std::size_t rank, std::size_t size, double time, page_rank_result const& result)
 {
     std::fprintf(stderr, "rank %zu of %zu: %.2f s, %.0f MB, %zu iterations\n", rank, size, time,
-        peak_memory(), result.changes.size());
+        peak_megabytes(), result.changes.size());
 }
 
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    if (argc < 2)
-        throw std::runtime_error("usage: ranked_pagerank FLIGHTS.csv [--alone]");
-    keep_freed_memory();
-    flight_graph const routes = read_flights(argv[1]);
-    auto const flights = static_cast<std::size_t>(xt::sum(routes.count)());
-    if (argc > 2 && std::string_view(argv[2]) == "--alone") {
-        flight_part const all = part_of(routes, 0, flights);
-        page_rank_result result;
-        double const time = seconds([&] {
-            result = page_rank({routes.airports, all.origin, all.destination, xt::ones<double>({flights})});
-        });
-        print(routes, 0, result);
-        report(0, 1, time, result);
-        return 0;
-    }
-    xloom::run_mpi_ranks([&](xloom::mpi_communicator const& ranks) {
-        using axis = xloom::distributed_axis<xloom::mpi_communicator>;
-        std::size_t const rank = ranks.rank(), size = ranks.size();
-        auto const own_flights = axis::even(ranks, flights),
-                   own_airports = axis::even(ranks, routes.airports.size());
-        flight_part const mine = part_of(routes, own_flights.begin(), own_flights.end());
-        page_rank_result result;
-        double const time = seconds(
-            [&] { result = page_rank_on_ranks(mine, routes.airports.size(), ranks, std::size_t{4} << 20); });
-        for (std::size_t turn = 0; turn < size; ++turn) { // they print in turn
-            if (turn == rank) {
-                print(routes, own_airports.begin(), result);
-                std::fflush(stdout);
-                report(rank, size, time, result);
-            }
-            std::byte const done{};
-            std::vector<std::byte> all(size);
-            ranks.all_gather(std::span(&done, 1), all);
+{
+    return run_program("ranked_pagerank", [&] {
+        if (argc < 2)
+            throw std::runtime_error("usage: ranked_pagerank FLIGHTS.csv [--alone]");
+        keep_freed_memory();
+        flight_graph const routes = read_flights(argv[1]);
+        auto const flights = static_cast<std::size_t>(xt::sum(routes.count)());
+        if (argc > 2 && std::string_view(argv[2]) == "--alone") {
+            flight_part const all = part_of(routes, 0, flights);
+            page_rank_result result;
+            double const time = seconds([&] {
+                result =
+                    page_rank({routes.airports, all.origin, all.destination, xt::ones<double>({flights})});
+            });
+            print(routes, 0, result);
+            report(0, 1, time, result);
+            return;
         }
+        xloom::run_mpi_ranks([&](xloom::mpi_communicator const& ranks) {
+            using axis = xloom::distributed_axis<xloom::mpi_communicator>;
+            std::size_t const rank = ranks.rank(), size = ranks.size();
+            auto const own_flights = axis::even(ranks, flights),
+                       own_airports = axis::even(ranks, routes.airports.size());
+            flight_part const mine = part_of(routes, own_flights.begin(), own_flights.end());
+            page_rank_result result;
+            double const time = seconds([&] {
+                result = page_rank_on_ranks(mine, routes.airports.size(), ranks, std::size_t{4} << 20);
+            });
+            for (std::size_t turn = 0; turn < size; ++turn) { // they print in turn
+                if (turn == rank) {
+                    print(routes, own_airports.begin(), result);
+                    std::fflush(stdout);
+                    report(rank, size, time, result);
+                }
+                std::byte const done{};
+                std::vector<std::byte> all(size);
+                ranks.all_gather(std::span(&done, 1), all);
+            }
+        });
     });
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "ranked_pagerank: %s\n", error.what());
-    return 1;
 }

@@ -2,12 +2,9 @@
 // PageRank of flight_pagerank over ranks: each has a part of the airports and a part of the flights.
 
 #include <cstddef>
-#include <utility>
 
-#include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
-#include <xloom/control_flow/loop.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
 #include <xloom/ranks/distributed_scatter_nd.hpp>
 #include <xloom/ranks/distributed_sum.hpp>
@@ -26,9 +23,7 @@ template <xloom::communicator C>
 page_rank_result page_rank_on_ranks(
     flight_part const& flights, std::size_t airports, C const& ranks, std::size_t buffer_bytes)
 {
-    constexpr double d = 0.85;
     using vector = xt::xtensor<double, 1>;
-    auto const N = static_cast<double>(airports);
     auto const mine = xloom::distributed_axis<C>::even(ranks, airports, buffer_bytes);
     vector const none = xt::zeros<double>({mine.own_length()});
 
@@ -52,14 +47,8 @@ page_rank_result page_rank_on_ranks(
     vector const departures = sum_by(flights.origin, ones);
     vector const share = ones / of_origin(departures);
 
-    auto const step = [&](std::int64_t, bool, vector const& rank) {
-        vector const arrived = sum_by(flights.destination, share * of_origin(rank));
-        double const stranded = total(xt::where(departures > 0.0, 0.0, rank));
-        vector next = (1 - d) / N + d * (arrived + stranded / N);
-        double const change = total(xt::abs(next - rank));
-        return xloom::loop_step{change >= 1e-10, std::move(next), change};
+    auto const arrivals = [&](vector const& rank) {
+        return sum_by(flights.destination, share * of_origin(rank));
     };
-    vector const anywhere = none + 1 / N;
-    auto [rank, changes, goes_on, iterations, stopped] = xloom::loop(step, anywhere, {.max_trip_count = 200});
-    return {std::move(rank), std::move(changes), !goes_on};
+    return repeat_page_rank(airports, departures, arrivals, total);
 }

@@ -5,7 +5,7 @@ set terminal svg size 640,360 font "sans,12"
 set output "../../docs/ranks.svg"
 set xlabel "ranks, on a machine of two cores"
 set ylabel "time, s"
-set y2label "peak memory of a rank, MB"
+set y2label "peak memory of a rank, MiB"
 set xrange [0.5:4.5]
 set yrange [0:*]
 set y2range [0:*]

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../peak_memory.hpp"
+#include "../run_program.hpp"
 #include "character_set.hpp"
 #include "command_line.hpp"
 #include "decode.hpp"
@@ -78,18 +79,14 @@ try {
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    command_line const asked = read_command_line(argc, argv);
-    if (!asked.help.empty()) {
-        std::printf("%s", asked.help.c_str());
-        return 0;
-    }
-    text_reader const read = load(asked.model, asked.storage);
-    for (std::string const& path : asked.images)
-        read_line(read, path, asked.repeat);
-    std::fprintf(stderr, "peak memory: %.1f MB\n", peak_megabytes());
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "text_reader: %s\n", error.what());
-    return 1;
+{
+    return run_program("text_reader", [&] {
+        auto const parsed = read_command_line(argc, argv);
+        if (!parsed)
+            return;
+        text_reader const read = load(parsed->model, parsed->storage);
+        for (std::string const& path : parsed->images)
+            read_line(read, path, parsed->repeat);
+        std::fprintf(stderr, "peak memory: %.1f MB\n", peak_megabytes());
+    });
 }

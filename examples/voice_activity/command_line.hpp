@@ -1,6 +1,7 @@
 #pragma once
 // The command line's options.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ struct command_line {
     std::string json; ///< the file for the probabilities; empty: none
     std::string plot; ///< the folder for the plot's numbers; empty: none
     std::vector<std::string> recordings;
-    std::string help; ///< not empty: print this and nothing else
 };
 
-/// Parses the arguments. Throws std::exception with a one-line message if they are invalid.
-command_line read_command_line(int argc, char const* const* argv);
+/// Parses the arguments, or prints the help and returns nothing. Throws std::exception with a one-line
+/// message if they are invalid.
+std::optional<command_line> read_command_line(int argc, char const* const* argv);

@@ -8,12 +8,12 @@
 
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../peak_memory.hpp"
+#include "../run_program.hpp"
 #include "command_line.hpp"
 #include "load_detector.hpp"
 #include "report.hpp"
@@ -35,24 +35,20 @@ finding examine(detector_function const& detect, std::string const& path, float 
 } // namespace
 
 int main(int argc, char** argv)
-try {
-    command_line const asked = read_command_line(argc, argv);
-    if (!asked.help.empty()) {
-        std::printf("%s", asked.help.c_str());
-        return 0;
-    }
-    detector_function const detect = load_detector(asked.model, asked.storage);
-    std::vector<finding> findings;
-    for (std::string const& path : asked.recordings)
-        print(findings.emplace_back(examine(detect, path, asked.threshold)));
-    print_total(findings);
-    if (!asked.json.empty())
-        write_json(asked.json, findings);
-    if (!asked.plot.empty())
-        write_plot_data(asked.plot, findings);
-    std::printf("peak memory: %.1f MB\n", peak_megabytes());
-    return 0;
-} catch (std::exception const& error) {
-    std::fprintf(stderr, "voice_activity: %s\n", error.what());
-    return 1;
+{
+    return run_program("voice_activity", [&] {
+        auto const parsed = read_command_line(argc, argv);
+        if (!parsed)
+            return;
+        detector_function const detect = load_detector(parsed->model, parsed->storage);
+        std::vector<finding> findings;
+        for (std::string const& path : parsed->recordings)
+            print(findings.emplace_back(examine(detect, path, parsed->threshold)));
+        print_total(findings);
+        if (!parsed->json.empty())
+            write_json(parsed->json, findings);
+        if (!parsed->plot.empty())
+            write_plot_data(parsed->plot, findings);
+        std::printf("peak memory: %.1f MB\n", peak_megabytes());
+    });
 }

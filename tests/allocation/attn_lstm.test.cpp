@@ -108,7 +108,7 @@ struct in_parts {
 
 /// What call(memory) allocates, over batches no larger than T, N and S.
 template <class Call>
-std::size_t most_allocations(attn_lstm_sizes const& sizes, Call const& call)
+std::size_t most_allocations(batch_sizes const& sizes, Call const& call)
 {
     std::size_t most = 0;
     for (std::size_t N = 1; N <= sizes.N; ++N)
@@ -137,15 +137,15 @@ TEST_CASE("the meter sees what attn_lstm_into allocates in an empty workspace, o
     CHECK(allocations() == first);
 }
 
-TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_workspace makes, nor for "
+TEST_CASE("attn_lstm_into allocates nothing in a workspace of its sizes, nor for "
           "smaller batches")
 {
     auto const weights = constants().packed();
     // 49 rows are taken one step at a time, 48 rows two.
-    for (attn_lstm_sizes const& sizes : {attn_lstm_sizes{6, 9, 7}, {4, 49, 3}, {1, 1, 1}}) {
-        auto workspace = attn_lstm_workspace(weights, sizes);
+    for (batch_sizes const& sizes : {batch_sizes{6, 9, 7}, {4, 49, 3}, {1, 1, 1}}) {
+        auto workspace = attention_workspace(weights, sizes);
         CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace); }) == 0);
-        auto scored = attn_lstm_workspace(first_step_alone, weights, sizes);
+        auto scored = attention_workspace(first_step_alone, weights, sizes);
         CHECK(most_allocations(sizes,
                   [&](call_memory& memory) { memory.run_scored(first_step_alone, weights, scored); }) == 0);
     }
@@ -153,26 +153,24 @@ TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_work
 
 TEST_CASE("the bytes of a workspace are those of what its rows attend to, too")
 {
-    auto const workspace = attn_lstm_workspace(constants().packed(), {4, 9, 7});
+    auto const workspace = attention_workspace(constants().packed(), {4, 9, 7});
     recurrent_workspace<float> const& without = workspace;
-    CHECK(workspace.bytes() - without.bytes() ==
-          workspace.attending.capacity() * sizeof(workspace.attending[0]));
-    CHECK(workspace.attending.capacity() >= 2 * 9);
+    CHECK(workspace.bytes() - without.bytes() >= 2 * 9 * sizeof(kernel::attending_row<float, float>));
 }
 
 TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without attention")
 {
     auto const weights = constants().packed();
-    attn_lstm_sizes const sizes{40, 13, 7};
+    batch_sizes const sizes{40, 13, 7};
     for (std::size_t const threads : {2u, 3u, 5u}) {
-        auto workspace = attn_lstm_workspace(weights, sizes, in_parts{threads});
+        auto workspace = attention_workspace(weights, sizes, in_parts{threads});
         CHECK(most_allocations(sizes,
                   [&](call_memory& memory) { memory.run(weights, workspace, in_parts{threads}); }) == 0);
     }
     constants const all;
     matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, 4 * H, I});
     attn_lstm_weights<float> const plain({.W = W, .R = all.R}, {.direction = direction::bidirectional});
-    auto workspace = attn_lstm_workspace(plain, {40, 13});
+    auto workspace = attention_workspace(plain, {40, 13});
     CHECK(most_allocations({40, 13}, [&](call_memory& memory) {
         attn_lstm_into(memory.X, plain, {memory.sequence_lens, memory.h, memory.c},
             {memory.Y, memory.h, memory.c}, workspace);

@@ -99,17 +99,17 @@ TEST_CASE(
     gru_weights<float> const gru({for_gru.W, for_gru.R, for_gru.B}, {.direction = direction::bidirectional});
     rnn_weights<float> const rnn({for_rnn.W, for_rnn.R, for_rnn.B}, {.direction = direction::bidirectional});
     for (std::size_t const most : {std::size_t{1}, std::size_t{60}, N}) {
-        auto workspace = lstm_workspace(lstm, {T, most});
+        auto workspace = recurrent_workspace(lstm, {T, most});
         CHECK(workspace.bytes() > 0);
         check_smaller_batches(T, most, H, [&](call_memory& memory) {
             lstm_into(memory.X, lstm, {memory.lengths, memory.state, memory.state},
                 {memory.Y, memory.Y_h, memory.Y_c}, workspace);
         });
-        auto of_gru = gru_workspace(gru, {T, most});
+        auto of_gru = recurrent_workspace(gru, {T, most});
         check_smaller_batches(T, most, H, [&](call_memory& memory) {
             gru_into(memory.X, gru, {memory.lengths, memory.state}, {memory.Y, memory.Y_h}, of_gru);
         });
-        auto of_rnn = rnn_workspace(rnn, {T, most});
+        auto of_rnn = recurrent_workspace(rnn, {T, most});
         check_smaller_batches(T, most, H, [&](call_memory& memory) {
             rnn_into(memory.X, rnn, {memory.lengths, memory.state}, {memory.Y, memory.Y_h}, of_rnn);
         });
@@ -123,7 +123,7 @@ TEST_CASE("a workspace for several threads is large enough for batches that are 
     matrices const W = xt::ones<float>({1, 1, 1}), R = W, X = xt::ones<float>({300, 399, 1});
     rnn_weights<float> const rnn({W, R});
     in_parts const threads{8};
-    auto workspace = rnn_workspace(rnn, {400, 399}, threads);
+    auto workspace = recurrent_workspace(rnn, {400, 399}, threads);
     xt::xtensor<float, 4> Y = xt::ones<float>({300, 1, 399, 1});
     std::size_t const before = allocations();
     rnn_into(X, rnn, {}, {Y}, workspace, threads);

@@ -2,7 +2,7 @@
 // clang-format off
 // 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
 // 2: indices must hold integers
-// 3: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices)
+// 3: indices must be a tensor, not a std::vector; pass xt::adapt(indices)
 // 4: behind the operands and outputs come the options, then at most one policy
 // 5: an output must have the element type of the tensor that is read
 // 6: what is written must not be const

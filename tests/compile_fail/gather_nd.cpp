@@ -13,8 +13,8 @@
 // 11: what is written must not be const
 // 12: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
-// 13: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 14: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 13: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 14: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
 // 15: behind the operands and outputs come the options, then at most one policy
 // 16: behind the operands and outputs come the options, then at most one policy
 // 17: behind the operands and outputs come the options, then at most one policy

@@ -83,8 +83,8 @@ int main()
     xloom::attn_lstm(score, X, attention, {}, serial);
     xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, serial, attention_memory);
     xloom::attn_lstm_into(score, X, attention, {}, {.Y_h = state}, attention_memory, serial);
-    attention_memory = xloom::attn_lstm_workspace(attention, {1, 1, 1}, serial);
-    attention_memory = xloom::attn_lstm_workspace(score, attention, {1, 1, 1}, serial);
+    attention_memory = xloom::attention_workspace(attention, {1, 1, 1}, serial);
+    attention_memory = xloom::attention_workspace(score, attention, {1, 1, 1}, serial);
 #elif CASE == 1
     xloom::lstm(X, {.W = wide, .R = R});
 #elif CASE == 2

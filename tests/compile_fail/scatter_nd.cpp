@@ -17,7 +17,7 @@
 // 15: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 16: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
-// 17: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 17: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
 // 18: behind the operands and outputs come the options, then at most one policy
 // 19: behind the operands and outputs come the options, then at most one policy
 // 20: behind the operands and outputs come the options, then at most one policy

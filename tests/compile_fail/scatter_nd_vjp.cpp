@@ -3,7 +3,7 @@
 // 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
 // 2: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
 // 3: indices must hold integers
-// 4: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 4: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
 // 5: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 6: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 7: a cotangent and updates must have data's element type; convert them first

@@ -210,8 +210,8 @@ TEST_CASE("attn_lstm wants a W that is wide enough for the attention")
         "W must be at least as wide as the attention state, C = 6, but W "
         "is [1, 8, 5]. Give W [D, 4H, I + C].");
     // Then what is left of it is I.
-    refuse_call<shape_error>({.W = ones({1, 8, 8})},
-        "X must have the shape [T, N, I] with I = 0, as W has it, but X is [5, 2, 3]. Give X that shape.");
+    refuse_call<shape_error>({.W = ones({1, 8, 8})}, "X must have the shape [T, N, I] with I = 0, the last "
+                                                     "axis of W, but X is [5, 2, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm wants QW, MW, V and M together or not at all")
@@ -281,14 +281,15 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
 
 TEST_CASE("attn_lstm wants X as W has it")
 {
-    refuse_call<shape_error>({.X = ones({5, 2, 4})},
-        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 2, 11})},
-        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 11]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 3})},
-        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 2, 1, 3})},
-        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Give X that shape.");
+    refuse_call<shape_error>({.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, the last "
+                                                     "axis of W, but X is [5, 2, 4]. Give X that shape.");
+    refuse_call<shape_error>({.X = ones({5, 2, 11})}, "X must have the shape [T, N, I] with I = 3, the last "
+                                                      "axis of W, but X is [5, 2, 11]. Give X that shape.");
+    refuse_call<shape_error>({.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, the last axis "
+                                                  "of W, but X is [5, 3]. Give X that shape.");
+    refuse_call<shape_error>(
+        {.X = ones({5, 2, 1, 3})}, "X must have the shape [T, N, I] with I = 3, the last axis of W, but X is "
+                                   "[5, 2, 1, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm names each state that has another shape")

@@ -58,15 +58,15 @@ void refuse(std::string const& text, Call const& call)
 
 TEST_CASE("recurrent limits: a workspace for more steps or rows than can be counted")
 {
-    auto const refuse_each = [](std::string const& text, detail::batch_sizes const& batch) {
-        refuse("xloom::lstm_workspace: " + text,
-            [&] { lstm_workspace(weights_of<lstm_weights<float>>(4), batch); });
-        refuse("xloom::gru_workspace: " + text,
-            [&] { gru_workspace(weights_of<gru_weights<float>>(3), batch); });
-        refuse("xloom::rnn_workspace: " + text,
-            [&] { rnn_workspace(weights_of<rnn_weights<float>>(1), batch); });
-        refuse("xloom::attn_lstm_workspace: " + text, [&] {
-            attn_lstm_workspace(attentive(2, 2), {batch.T, batch.N, 1});
+    auto const refuse_each = [](std::string const& text, batch_sizes const& batch) {
+        refuse("xloom::recurrent_workspace: " + text,
+            [&] { recurrent_workspace(weights_of<lstm_weights<float>>(4), batch); });
+        refuse("xloom::recurrent_workspace: " + text,
+            [&] { recurrent_workspace(weights_of<gru_weights<float>>(3), batch); });
+        refuse("xloom::recurrent_workspace: " + text,
+            [&] { recurrent_workspace(weights_of<rnn_weights<float>>(1), batch); });
+        refuse("xloom::attention_workspace: " + text, [&] {
+            attention_workspace(attentive(2, 2), {batch.T, batch.N, 1});
         });
     };
     refuse_each(
@@ -78,11 +78,11 @@ TEST_CASE("recurrent limits: a workspace for more steps or rows than can be coun
     refuse_each("the states must fit in memory, but N = 288230376151711744, D = 1, I = 3 and H = 2. Choose "
                 "fewer rows.",
         {1, std::size_t{1} << 58});
-    refuse("xloom::attn_lstm_workspace: keys and alignments must fit in memory, but D = 1, N = 2, S = "
+    refuse("xloom::attention_workspace: keys and alignments must fit in memory, but D = 1, N = 2, S = "
            "18446744073709551615, A = 2, E = 2 "
            "and C = 2. Choose smaller sizes.",
         [] {
-            attn_lstm_workspace(attentive(2, 2), {1, 2, endless});
+            attention_workspace(attentive(2, 2), {1, 2, endless});
         });
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("recurrent limits: weights that repeat one number more often than can 
     refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 1152921504606846976] and R "
            "is [1, 4, 1]. Reduce them.",
         [&] { lstm_weights<float>({.W = W, .R = R}); });
-    refuse("xloom: what an operator computes with must fit in memory, but its sizes need more bytes than "
+    refuse("xloom: the buffers of an operator must fit in memory, but its sizes need more bytes than "
            "std::ptrdiff_t can count. Choose smaller sizes.",
         [&] { lstm_weights<float>({.W = half, .R = R}); });
 

@@ -35,7 +35,7 @@ std::string refused(
            ". " + remedy;
 }
 
-constexpr char const* computing = "xloom: what an operator computes with must fit in memory, but its sizes "
+constexpr char const* computing = "xloom: the buffers of an operator must fit in memory, but its sizes "
                                   "need more bytes than std::ptrdiff_t can count. Choose smaller sizes.";
 
 } // namespace

@@ -111,7 +111,7 @@ TEST_CASE("attn_lstm: alignments, and the attention that a stream goes on with")
     xt::xtensor<float, 2> const V{{1}};
     matrices const M{{{1}, {-1}}};
     attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = zeros, .MW = ones, .V = V});
-    auto workspace = attn_lstm_workspace(weights, {.T = 2, .N = 1, .S = 2});
+    auto workspace = attention_workspace(weights, {.T = 2, .N = 1, .S = 2});
     xt::xtensor<float, 4> alignments = xt::zeros<float>({2, 1, 1, 2});
     matrices Y_attention = xt::zeros<float>({1, 1, 1});
 

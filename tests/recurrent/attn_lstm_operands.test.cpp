@@ -69,7 +69,7 @@ TEST_CASE("attn_lstm: containers, adaptors and views of xtensor")
     xt::xtensor<float, 4> wide = xt::ones<float>({4, 1, 3, 12});
     auto even = xt::view(wide, xt::all(), xt::all(), xt::all(), xt::range(0, 12, 2));
     columns Y_attention = xt::zeros<float>({1, 3, 2});
-    auto workspace = attn_lstm_workspace(copy, {4, 3, 6});
+    auto workspace = attention_workspace(copy, {4, 3, 6});
     attn_lstm_into(X, copy,
         {sequence_lens, initial_h, initial_c, M, memory_seq_lens, initial_attention, initial_alignment},
         {.alignments = even, .Y_attention = Y_attention}, workspace);

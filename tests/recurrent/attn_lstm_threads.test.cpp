@@ -141,7 +141,7 @@ TEST_CASE("a workspace made for several threads serves them")
     auto const like = shapes_of_outputs(in);
     for (std::size_t const threads : thread_counts) {
         tbb_policy const policy(threads);
-        auto workspace = attn_lstm_workspace(bahdanau(), weights, {60, 13, 11}, policy);
+        auto workspace = attention_workspace(bahdanau(), weights, {60, 13, 11}, policy);
         std::size_t const bytes = workspace.bytes();
         attn_lstm_places<float> places(like, placement::row_major, all_outputs);
         attn_lstm_into(bahdanau(), tensors.X, weights, tensors.start(), places.outputs(), policy, workspace);

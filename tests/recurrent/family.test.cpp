@@ -72,7 +72,7 @@ TEST_CASE_TEMPLATE("recurrent operators: one call with all operands, and with ea
 TEST_CASE_TEMPLATE("recurrent operators: many steps together, or one step of many rows", Family, lstm_family,
     gru_family, rnn_family, attn_lstm_family)
 {
-    using batch = detail::batch_sizes;
+    using batch = xloom::batch_sizes;
     for (batch const& each :
         {batch{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_none), unsigned(with_all)}) {

@@ -86,7 +86,7 @@ TEST_CASE("lstm: containers, adaptors and views of xtensor")
     xt::xtensor<float, 4> wide = xt::ones<float>({4, 1, 3, 10});
     auto even = xt::view(wide, xt::all(), xt::all(), xt::all(), xt::range(0, 10, 2));
     xt::xtensor<float, 3, xt::layout_type::column_major> final_h = xt::zeros<float>({1, 3, 5});
-    auto workspace = lstm_workspace(weights, {4, 3});
+    auto workspace = recurrent_workspace(weights, {4, 3});
     lstm_into(X, weights, {sequence_lens, initial_h, initial_c}, {.Y = even, .Y_h = final_h}, workspace);
     CHECK(difference(to_array(xt::xtensor<float, 4>(even)), expected.Y) < 4e-6);
     CHECK(difference(to_array(final_h), expected.Y_h) < 4e-6);

@@ -289,7 +289,7 @@ TEST_CASE("narrow weights of an AttnLSTM's cell have the bits of a call")
         attn_lstm_weights<float> const weights(tensors.constants(), {}, storage);
         auto const expected = to_array(attn_lstm(tensors.X, weights, tensors.start()).Y_h);
         attn_lstm_cell<float> cell(weights, tensors.M);
-        std::vector<float> h(21), c(21), attention(weights.attention().C);
+        std::vector<float> h(21), c(21), attention(weights.sizes().C);
         cell(h, c, attention, in.X.items);
         CHECK(h == expected.items);
     }

@@ -106,7 +106,7 @@ TEST_CASE("lstm_into with a policy and a workspace for it")
     lstm_weights<float> const weights(tensors.constants());
     tbb_policy const threads(2);
     auto const [Y, Y_h, Y_c] = lstm(tensors.X, weights, tensors.start());
-    auto workspace = lstm_workspace(weights, {40, 13}, threads);
+    auto workspace = recurrent_workspace(weights, {40, 13}, threads);
     std::size_t const bytes = workspace.bytes();
     xt::xtensor<float, 4> into = xt::zeros<float>({40, 1, 13, 40});
     lstm_into(tensors.X, weights, tensors.start(), {.Y = into}, workspace, threads);

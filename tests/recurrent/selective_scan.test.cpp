@@ -283,7 +283,7 @@ TEST_CASE("selective_scan: errors, before anything is written")
     CHECK_THROWS_WITH_AS(
         xloom::selective_scan_into(one, {.delta = one, .A = A_of_one, .B = states_of_one, .C = states_of_one},
             {.y = y_of_one}, workspace),
-        "xloom: what an operator computes with must fit in memory, but its sizes need more bytes than "
+        "xloom: the buffers of an operator must fit in memory, but its sizes need more bytes than "
         "std::ptrdiff_t can count. Choose smaller sizes.",
         shape_error);
     CHECK(y_of_one(0, 0, 0) == 1);

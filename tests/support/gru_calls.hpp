@@ -36,7 +36,6 @@ struct gru_names {
     static constexpr auto in_textbook = [](auto const&... of) { return textbook::gru(of...); };
     static constexpr auto run = [](auto const&... of) { return xloom::gru(of...); };
     static constexpr auto run_into = [](auto&&... of) { xloom::gru_into(of...); };
-    static constexpr auto reserve = [](auto const&... of) { return xloom::gru_workspace(of...); };
 };
 
 using gru_family = recurrent_family<gru_names>;

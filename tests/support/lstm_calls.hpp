@@ -36,7 +36,6 @@ struct lstm_names {
     static constexpr auto in_textbook = [](auto const&... of) { return textbook::lstm(of...); };
     static constexpr auto run = [](auto const&... of) { return xloom::lstm(of...); };
     static constexpr auto run_into = [](auto&&... of) { xloom::lstm_into(of...); };
-    static constexpr auto reserve = [](auto const&... of) { return xloom::lstm_workspace(of...); };
 };
 
 using lstm_family = recurrent_family<lstm_names>;

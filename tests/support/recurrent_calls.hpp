@@ -271,9 +271,9 @@ struct recurrent_family : Names {
 
     template <class T>
     static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::detail::batch_sizes const& batch)
+        weights<T> const& packed, xloom::batch_sizes const& batch)
     {
-        return Names::reserve(packed, batch);
+        return xloom::recurrent_workspace(packed, batch);
     }
 
 private:

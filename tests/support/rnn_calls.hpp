@@ -36,7 +36,6 @@ struct rnn_names {
     static constexpr auto in_textbook = [](auto const&... of) { return textbook::rnn(of...); };
     static constexpr auto run = [](auto const&... of) { return xloom::rnn(of...); };
     static constexpr auto run_into = [](auto&&... of) { xloom::rnn_into(of...); };
-    static constexpr auto reserve = [](auto const&... of) { return xloom::rnn_workspace(of...); };
 };
 
 using rnn_family = recurrent_family<rnn_names>;

@@ -52,9 +52,9 @@ namespace detail {
 /// Requires residuals of a forward pass with an attention of these widths.
 template <class Item>
 void check_attention_residuals(
-    std::string_view op, attn_lstm_residuals<Item> const& residuals, attention_widths const& attention)
+    std::string_view op, attn_lstm_residuals<Item> const& residuals, recurrent_widths const& attention)
 {
-    attention_widths const& kept = residuals.attention();
+    recurrent_widths const& kept = residuals.widths();
     if (kept.A != attention.A || kept.E != attention.E || kept.C != attention.C)
         fail<shape_error>(op,
             ": residuals must be those of a forward pass of the same sizes, but they have A = ", kept.A,
@@ -74,18 +74,17 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
         named("ct_Y_alignment", cotangents.Y_alignment)};
     check_ranks(op, inputs);
     recurrent_widths const& sizes = weights.sizes();
-    attention_widths const& attention = weights.attention();
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
     check_residuals(op, residuals, weights, batch, X);
-    check_attention_residuals(op, residuals, attention);
+    check_attention_residuals(op, residuals, sizes);
     std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
-    std::size_t const A = attention.A, E = attention.E, C = attention.C;
-    check_memory(op, attention, sizes, N, shape_if_given(M), false, {}, {});
+    std::size_t const A = sizes.A, E = sizes.E, C = sizes.C;
+    check_memory(op, sizes, N, shape_if_given(M), false, {}, {});
     auto const describe_sizes = [&] {
         return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
             " and C = ", C);
     };
-    if (attention.attends)
+    if (sizes.attends)
         check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
             describe_sizes);
     check_shapes(op,
@@ -115,7 +114,7 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
             output_requirement<Item>{"ct_V", "[D, A]", {D, A}, gradients.V},
             output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
             output_requirement<Item>{
-                "ct_AW", "[D, H + E, L]", {D, H + E, attention.has_layer ? C : 0}, gradients.AW},
+                "ct_AW", "[D, H + E, L]", {D, H + E, sizes.has_layer ? C : 0}, gradients.AW},
             output_requirement<Item>{
                 "ct_initial_attention", "[D, N, C]", {D, N, C}, gradients.initial_attention},
             output_requirement<Item>{
@@ -142,7 +141,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
         static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
         tensor_ref<Item const> const input = X;
         detail::check_recorded_weights(op, weights);
-        attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
+        batch_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
         detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
         bahdanau const score;
         attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
@@ -151,8 +150,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
         detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
             [&](auto& runner, auto const& states) {
                 residuals.start(
-                    weights, {sizes.T, sizes.N}, [&](std::size_t n) { return runner.operands.length(n); },
-                    states.memory);
+                    weights, sizes, [&](std::size_t n) { return runner.operands.length(n); }, states.memory);
                 runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
                            runner.groups},
                     policy);
@@ -213,9 +211,8 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
         detail::check_trainable("xloom::attn_lstm_vjp_into", weights);
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
-        auto const& [D, I, H] = weights.sizes();
-        auto const& [A, E, C, attends, has_layer] = weights.attention();
-        detail::batch_sizes const batch = residuals.batch();
+        auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
+        batch_sizes const batch = residuals.batch();
         attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(
             {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},

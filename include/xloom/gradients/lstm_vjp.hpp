@@ -63,13 +63,13 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 /// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
-/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
-///           Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
-///           the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not read in ct_Y. A
-///           row of length 0 passes ct_Y_h and ct_Y_c on.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first. Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent
+///           is 0; at the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not
+///           read in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
 /// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
-///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
-///           its items tells; overlap_error: a gradient shares memory with an input or another gradient.
+///           other sizes; option_error: residuals of other attributes, or of another X, of which a sample of
+///           items is compared; overlap_error: a gradient shares memory with an input or another gradient.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and

@@ -29,10 +29,10 @@ namespace detail {
 
 /// Checks all but the outputs, calls make_outputs(memory), which sets the memory of the outputs and returns
 /// pointers to their items, and writes the gradients, or adds them.
-template <class Data, class Indices, class Updates, class Ct, class Policy, class MakeOutputs>
+template <bool IsAdded, class Data, class Indices, class Updates, class Ct, class Policy, class MakeOutputs>
 void scatter_nd_vjp(std::string_view op, reduction kind, Data const& data, Indices const& indices,
-    Updates const& updates, Ct const& ct, scatter_nd_vjp_options const& options, bool is_added,
-    Policy const& policy, MakeOutputs const& make_outputs)
+    Updates const& updates, Ct const& ct, scatter_nd_vjp_options const& options, Policy const& policy,
+    MakeOutputs const& make_outputs)
 {
     using T = item_t<Data>;
     check_rank(op, "ct", detail::rank_of(ct));
@@ -57,15 +57,24 @@ void scatter_nd_vjp(std::string_view op, reduction kind, Data const& data, Indic
     row_major_items<T> const cotangents(ct);
     if (depends_on_values(kind) && options.include_self)
         old.emplace(data);
-    auto const output = [is_added](T* items, std::optional<memory_block> const& of) {
-        return gradient_output<T>({items, of ? of->layout : strided_layout()}, is_added);
+    bool const is_buffered = depends_on_values(kind);
+    auto const output = [&](T* items, std::optional<memory_block> const& of) {
+        return gradient_output<T>({items, of ? of->layout : strided_layout()}, IsAdded, is_buffered);
     };
     gradient_output<T> by_data = output(ct_data, memory.ct_data),
                        by_updates = output(ct_updates, memory.ct_updates);
-    scatter_vjp_call<T> const call{rules, index.in(row_major_layout(dims)).read, index.reader(),
-        index.slices(), index.slice_size(), cotangents.data(), old ? old->data() : nullptr,
-        update_items ? update_items->data() : nullptr, by_data.data(), by_updates.data()};
-    detail::run_scatter_vjp(index, call, options.ties, policy);
+    auto const run = [&]<class Store>(Store) {
+        scatter_vjp_call<T, Store> const call{rules, index.in(row_major_layout(dims)).read, index.reader(),
+            index.slices(), index.slice_size(), cotangents.data(), old ? old->data() : nullptr,
+            update_items ? update_items->data() : nullptr, by_data.data(), by_updates.data()};
+        detail::run_scatter_vjp(index, call, options.ties, policy);
+    };
+    bool const is_added_directly = IsAdded && !is_buffered;
+    if constexpr (IsAdded)
+        if (is_added_directly)
+            run(kernel::add_gradient());
+    if (!is_added_directly)
+        run(kernel::write_gradient());
     by_data.finish(policy);
     by_updates.finish(policy);
 }
@@ -123,7 +132,7 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options, false,
+        detail::scatter_nd_vjp<false>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
             detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
                 result.emplace(
                     result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
@@ -149,7 +158,7 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
         check_rank(op, "ct_updates", outputs.ct_updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
-        detail::scatter_nd_vjp(op, kind_of(reduce), old, index_tensor, values, cotangent, options, true,
+        detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
             detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
                 if (outputs.ct_data.is_given())
                     memory.ct_data = outputs.ct_data.block();
@@ -175,7 +184,7 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///     max, min    as an update                                    s / n if it is one of the n values that
 ///                                                                 equal the result, else 0
 ///
-/// A slot without updates: s. With include_self = false the old value is none of the values, and its gradient
+/// A slot without updates: s. With include_self = false the old value does not take part, and its gradient
 /// is 0 where there are updates.
 ///
 /// Shapes    data, indices and updates as for scatter_nd, ct as data. The results are ct_data as data and
@@ -258,7 +267,8 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
 /// Errors    as scatter_nd_vjp, before the first write. shape_error: ct_data does not have data's shape, or
 ///           ct_updates not that of updates. overlap_error: a gradient shares memory with an operand or with
 ///           the other gradient.
-/// Cost      as scatter_nd_vjp, which is computed first and then added.
+/// Cost      as scatter_nd_vjp; gradients of mul, max and min are computed first and then added, those of
+///           another layout than row-major in a copy.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5};

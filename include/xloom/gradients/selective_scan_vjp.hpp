@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/recurrent/output_checks.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/selective_scan_vjp_run.hpp>
 #include <xloom/recurrent/selective_scan.hpp>
 
@@ -88,7 +88,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc.
-/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first.
 /// Order     ct_B and ct_C are sums over 256 channels each, whose sums are added up in order; ct_A, ct_D and
 ///           ct_delta_bias are sums over the steps from the last to the first, then over the sequences.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a

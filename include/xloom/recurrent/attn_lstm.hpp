@@ -104,10 +104,9 @@ attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> 
 {
     attn_lstm_result<Item> result{};
     if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
-        attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-        batch_sizes const batch{sizes.T, sizes.N};
-        result = {make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
-            make_state<Item>(weights.sizes(), batch, 0)};
+        batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
+        result = {make_output<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0),
+            make_state<Item>(weights.sizes(), sizes, 0)};
         attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
         detail::run_attn_lstm_into(X, weights, sizes, start,
             attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, given == nullptr ? own : *given,
@@ -123,7 +122,7 @@ void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
 {
     if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
         static constexpr std::string_view op = "xloom::attn_lstm_into";
-        attn_lstm_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
+        batch_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
         attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
         detail::run_attn_lstm_into(X, weights, sizes, start, outputs, score, given == nullptr ? own : *given,
@@ -271,7 +270,8 @@ attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
 }
 
 /// Computes AttnLSTM into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough.
+/// caller's workspace: it allocates nothing if that is large enough, as attention_workspace(weights, {.T =
+/// 100, .N = 8, .S = 50}) is for up to 100 steps of 8 rows with memories of 50.
 ///
 /// Errors    as attn_lstm; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h, Y_c, Y_attention and Y_alignment may be the same tensors as
@@ -294,32 +294,6 @@ void attn_lstm_into(Score const& score, Input const& X, attn_lstm_weights<Item> 
     std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, Env&&... env)
 {
     detail::run_attn_lstm_outputs<Item>(score, X, weights, start, outputs, std::forward<Env>(env)...);
-}
-
-/// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
-/// the policy's threads.
-///
-/// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, execution_policy Policy = serial_policy>
-attention_workspace<Item> attn_lstm_workspace(
-    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy = {})
-{
-    return attn_lstm_workspace(bahdanau(), weights, sizes, policy);
-}
-/// Returns the workspace of calls with a score.
-template <detail::score_argument_like Score, class Item, execution_policy Policy = serial_policy>
-    requires attention_score<Score, detail::compute_t<Item>>
-attention_workspace<Item> attn_lstm_workspace(Score const& score, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, Policy const& policy = {})
-{
-    static constexpr std::string_view op = "xloom::attn_lstm_workspace";
-    detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
-    detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
-    attention_workspace<Item> workspace;
-    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
-        attn_lstm_outputs<Item>{}, score, workspace, policy,
-        [](auto& runner, auto const& states) { runner.reserve_all(states); });
-    return workspace;
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -112,7 +112,8 @@ gru_result<Item> gru(
 }
 
 /// Computes ONNX's GRU into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough.
+/// caller's workspace: it allocates nothing if that is large enough, as recurrent_workspace(weights, {.T =
+/// 100, .N = 8}) is for up to 100 steps of 8 rows.
 ///
 /// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
@@ -123,18 +124,6 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
 {
     detail::run_recurrent_into<detail::gru_family, Item>(
         "xloom::gru_into", X, weights, start, outputs, std::forward<Env>(env)...);
-}
-
-/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
-/// threads.
-///
-/// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> gru_workspace(
-    gru_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
-{
-    return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
-        detail::recurrent_states<detail::gru_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -152,7 +152,8 @@ lstm_result<Item> lstm(
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough.
+/// caller's workspace: it allocates nothing if that is large enough, as recurrent_workspace(weights, {.T =
+/// 100, .N = 8}) is for up to 100 steps of 8 rows.
 ///
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
@@ -164,18 +165,6 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 {
     detail::run_recurrent_into<detail::lstm_family, Item>(
         "xloom::lstm_into", X, weights, start, outputs, std::forward<Env>(env)...);
-}
-
-/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
-/// threads.
-///
-/// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> lstm_workspace(
-    lstm_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
-{
-    return detail::reserved_workspace<Item>("xloom::lstm_workspace", weights,
-        detail::recurrent_states<detail::lstm_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -106,7 +106,8 @@ rnn_result<Item> rnn(
 }
 
 /// Computes ONNX's RNN into the caller's outputs, of any strides, and maybe with the
-/// caller's workspace: it allocates nothing if that is large enough.
+/// caller's workspace: it allocates nothing if that is large enough, as recurrent_workspace(weights, {.T =
+/// 100, .N = 8}) is for up to 100 steps of 8 rows.
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
@@ -117,18 +118,6 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
 {
     detail::run_recurrent_into<detail::rnn_family, Item>(
         "xloom::rnn_into", X, weights, start, outputs, std::forward<Env>(env)...);
-}
-
-/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
-/// threads.
-///
-/// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> rnn_workspace(
-    rnn_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
-{
-    return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
-        detail::recurrent_states<detail::rnn_family, Item>(weights, {}, {}), batch, policy);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/recurrent/output_checks.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
 
 namespace xloom::inline XLOOM_ABI {

@@ -79,7 +79,7 @@ float recurrences()
     auto const attended = xloom::attn_lstm(X, {.W = W2, .R = R, .QW = W1, .MW = W1, .V = V, .M = M});
 
     xloom::lstm_weights<float> const weights({.W = W, .R = R});
-    auto workspace = xloom::lstm_workspace(weights, {2, 1});
+    auto workspace = xloom::recurrent_workspace(weights, {2, 1});
     auto y = xt::xtensor<float, 4>::from_shape({2, 1, 1, 1});
     xloom::lstm_into(X, weights, {}, {.Y = y}, workspace);
     xloom::lstm_cell<float> cell(weights);

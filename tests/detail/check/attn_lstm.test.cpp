@@ -16,14 +16,14 @@ namespace {
 
 using maybe = std::optional<shape>;
 
-constexpr attention_widths check(
+constexpr recurrent_widths check(
     maybe const& R, maybe const& QW, maybe const& MW, maybe const& V, maybe const& AW = std::nullopt)
 {
     return detail::check_attention("xloom::attn_lstm", R, QW, MW, V, AW);
 }
 
 constexpr bool are(
-    attention_widths const& widths, std::size_t A, std::size_t E, std::size_t C, bool has_layer)
+    recurrent_widths const& widths, std::size_t A, std::size_t E, std::size_t C, bool has_layer)
 {
     return widths.A == A && widths.E == E && widths.C == C && widths.attends && widths.has_layer == has_layer;
 }
@@ -50,26 +50,30 @@ constexpr bool sizes_that_can_be_counted()
 {
     constexpr int digits = std::numeric_limits<std::size_t>::digits;
     constexpr std::size_t E = std::size_t{1} << (digits / 2 - 3), S = E / 4;
-    attention_widths const wide = check(shape{1, 8, 2}, shape{1, 2, E}, shape{1, E, E}, shape{1, E});
-    detail::check_memory_sizes("xloom::attn_lstm", wide, 1, 1, S);
-    detail::check_memory_sizes("xloom::attn_lstm", wide, 2, S, 1);
+    recurrent_widths const wide = check(shape{1, 8, 2}, shape{1, 2, E}, shape{1, E, E}, shape{1, E});
+    detail::check_memory_sizes("xloom::attn_lstm", wide, 1, S);
+    recurrent_widths twice = wide;
+    twice.D = 2;
+    detail::check_memory_sizes("xloom::attn_lstm", twice, S, 1);
     return are(wide, E, E, E, false);
 }
 
 constexpr bool no_attention()
 {
-    attention_widths const none = check(shape{1, 8, 2}, std::nullopt, std::nullopt, std::nullopt);
+    recurrent_widths const none = check(shape{1, 8, 2}, std::nullopt, std::nullopt, std::nullopt);
     return none.A == 0 && none.E == 0 && none.C == 0 && !none.attends && !none.has_layer;
 }
 
-constexpr attention_widths with_layer{7, 6, 5, true, true}, without_layer{7, 6, 6, true, false}, none{};
+constexpr recurrent_widths with_layer{.A = 7, .E = 6, .C = 5, .attends = true, .has_layer = true},
+    without_layer{.A = 7, .E = 6, .C = 6, .attends = true}, none{};
 
-constexpr std::size_t check_memory(attention_widths const& attention, std::size_t D, std::size_t N,
-    maybe const& M, maybe const& initial_attention = std::nullopt,
-    maybe const& initial_alignment = std::nullopt, bool has_lengths = false)
+constexpr std::size_t check_memory(recurrent_widths sizes, std::size_t D, std::size_t N, maybe const& M,
+    maybe const& initial_attention = std::nullopt, maybe const& initial_alignment = std::nullopt,
+    bool has_lengths = false)
 {
+    sizes.D = D;
     return detail::check_memory(
-        "xloom::attn_lstm", attention, {D, 3, 2}, N, M, has_lengths, initial_attention, initial_alignment);
+        "xloom::attn_lstm", sizes, N, M, has_lengths, initial_attention, initial_alignment);
 }
 
 constexpr bool steps_of_memory()

@@ -44,7 +44,7 @@ constexpr bool weights_that_fit()
            is(detail::check_weights(op, options{.direction = direction::bidirectional, .hidden_size = 7},
                   shape{2, 28, 5}, shape{2, 28, 7}),
                2, 5, 7) &&
-           is(detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 3), 1, 0, 2);
+           is(detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, {.C = 3}), 1, 0, 2);
 }
 
 /// Weights and batches whose sizes in bytes are large, and representable.
@@ -146,7 +146,7 @@ TEST_CASE("recurrent checks: weights")
     };
     constexpr auto no_H = [] { return detail::check_weights(op, options{}, shape{1, 0, 3}, shape{1, 0, 0}); };
     constexpr auto narrow = [] {
-        return detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 4);
+        return detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, {.C = 4});
     };
     static_assert(!is_constant<no_W> && !is_constant<flat_R> && !is_constant<other_H> && !is_constant<no_H> &&
                   !is_constant<narrow>);
@@ -221,11 +221,13 @@ TEST_CASE("recurrent checks: X, and a Y that could be counted")
     constexpr auto long_one = [] { return detail::check_X(op, {huge, 1, 0}, {2, 0, 2}, 0).T; };
     static_assert(!is_constant<wide> && !is_constant<flat> && !is_constant<long_one>);
     CHECK_THROWS_WITH_AS(wide(),
-        "xloom::op: X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that "
+        "xloom::op: X must have the shape [T, N, I] with I = 3, the last axis of W, but X is [5, 2, 4]. Give "
+        "X that "
         "shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(flat(),
-        "xloom::op: X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 3]. Give X that "
+        "xloom::op: X must have the shape [N, T, I] with I = 3, the last axis of W, but X is [5, 3]. Give X "
+        "that "
         "shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_one(),

@@ -11,13 +11,6 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
-/// else E). All are 0 without attention.
-struct attention_widths {
-    std::size_t A = 0, E = 0, C = 0;
-    bool attends = false, has_layer = false;
-};
-
 /// The name of an operand, and true if it is given.
 using named_presence = std::pair<std::string_view, bool>;
 
@@ -44,8 +37,9 @@ constexpr bool check_together(
     return given != 0;
 }
 
-/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
-constexpr attention_widths check_attention(
+/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns A, E and C. H is
+/// that of R.
+constexpr recurrent_widths check_attention(
     std::string_view op, shape_ref R, shape_ref QW, shape_ref MW, shape_ref V, shape_ref AW)
 {
     check_given(op, "R", R, 3);
@@ -75,26 +69,25 @@ constexpr attention_widths check_attention(
             shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
         },
         [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
-    return {A, E, AW ? L : E, true, bool(AW)};
+    return {.A = A, .E = E, .C = AW ? L : E, .attends = true, .has_layer = bool(AW)};
 }
 
 /// Requires that the sizes of keys, values and alignments do not overflow.
 constexpr void check_memory_sizes(
-    std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
+    std::string_view op, recurrent_widths const& sizes, std::size_t N, std::size_t S)
 {
-    auto const& [A, E, C, attends, has_layer] = attention;
-    if (attends && !has_strides({D, N, S, (std::max)(A, E)}, sizeof(float)))
-        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
-            ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
+    if (sizes.attends && !has_strides({sizes.D, N, S, (std::max)(sizes.A, sizes.E)}, sizeof(float)))
+        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", sizes.D, ", N = ", N,
+            ", S = ", S, ", A = ", sizes.A, ", E = ", sizes.E, " and C = ", sizes.C,
+            ". Choose smaller sizes.");
 }
 
 /// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
 /// attention.
-constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
-    recurrent_widths const& sizes, std::size_t N, shape_ref M, bool has_lengths, shape_ref initial_attention,
-    shape_ref initial_alignment)
+constexpr std::size_t check_memory(std::string_view op, recurrent_widths const& sizes, std::size_t N,
+    shape_ref M, bool has_lengths, shape_ref initial_attention, shape_ref initial_alignment)
 {
-    if (!attention.attends) {
+    if (!sizes.attends) {
         for (bool const is_given : {bool(M), has_lengths, bool(initial_attention), bool(initial_alignment)})
             if (is_given)
                 fail<shape_error>(op,
@@ -108,17 +101,14 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     }
     check_given(op, "M", M, 3);
     std::size_t const S = (*M)[1], D = sizes.D;
-    check_memory_sizes(op, attention, D, N, S);
+    check_memory_sizes(op, sizes, N, S);
     check_shapes(op,
         std::array{
-            shape_requirement{"M", "[N, S, E]", {N, S, attention.E}, M},
-            shape_requirement{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
+            shape_requirement{"M", "[N, S, E]", {N, S, sizes.E}, M},
+            shape_requirement{"initial_attention", "[D, N, C]", {D, N, sizes.C}, initial_attention},
             shape_requirement{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
         },
-        [&] {
-            return concat(
-                "D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C);
-        });
+        [&] { return concat("D = ", D, ", N = ", N, ", S = ", S, ", E = ", sizes.E, " and C = ", sizes.C); });
     return S;
 }
 

@@ -18,16 +18,22 @@
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 
-namespace xloom::inline XLOOM_ABI::detail {
+namespace xloom::inline XLOOM_ABI {
 
-/// The sizes of the weights: D directions, I input, H hidden.
-struct recurrent_widths {
-    std::size_t D = 1, I = 0, H = 0;
+/// The sizes of a batch: T time steps, N rows, and S steps of the memory that AttnLSTM attends to.
+struct batch_sizes {
+    std::size_t T = 0, N = 0, S = 0;
 };
 
-/// The sizes of a batch: T time steps, N rows.
-struct batch_sizes {
-    std::size_t T = 0, N = 0;
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The sizes of weights: D directions, I input, H hidden; with attention, A attention size, E memory depth, C
+/// attention state (L with an attention layer, else E).
+struct recurrent_widths {
+    std::size_t D = 1, I = 0, H = 0, A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false;
 };
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
@@ -49,10 +55,11 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
             " by xt::transpose and a copy.");
 }
 
-/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
+/// Checks W [D, gates H, I + C] and R [D, gates H, H], and returns D, I and H with the sizes of an attention,
+/// of which C is one.
 template <class Options>
 constexpr recurrent_widths check_weights(
-    std::string_view op, Options const& options, shape_ref W, shape_ref R, std::size_t attention_columns = 0)
+    std::string_view op, Options const& options, shape_ref W, shape_ref R, recurrent_widths sizes = {})
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
@@ -66,10 +73,13 @@ constexpr recurrent_widths check_weights(
     if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
-    if (width < attention_columns)
-        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
+    if (width < sizes.C)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", sizes.C,
             ", but W is ", *W, ". Give W [D, 4H, I + C].");
-    return {direction_count(options.direction), width - attention_columns, H};
+    sizes.D = direction_count(options.direction);
+    sizes.I = width - sizes.C;
+    sizes.H = H;
+    return sizes;
 }
 
 inline std::string describe(recurrent_widths const& sizes)
@@ -172,7 +182,7 @@ constexpr batch_sizes check_X(
 {
     if (X.size() != 3 || X[2] != sizes.I)
         fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
-            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
+            " with I = ", sizes.I, ", the last axis of W, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,

@@ -19,7 +19,7 @@ template <class T>
 constexpr void check_fits_in_memory(shape const& dims)
 {
     if (!is_countable(dims, sizeof(T)))
-        fail<shape_error>("xloom: what an operator computes with must fit in memory, but its sizes need more "
+        fail<shape_error>("xloom: the buffers of an operator must fit in memory, but its sizes need more "
                           "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
 }
 

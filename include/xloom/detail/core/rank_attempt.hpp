@@ -52,8 +52,8 @@ private:
     std::uint64_t value_ = 0;
 };
 
-/// The work of this rank in a call that all ranks make. What fails is kept until agree() tells it to all
-/// ranks; until then the rank takes part in the communication, so that no other rank waits for it forever.
+/// The work of this rank in a call that all ranks make. Stores the first exception, which agree() rethrows on
+/// all ranks; until then the rank takes part in the communication, so that no other rank waits for ever.
 class rank_attempt {
 public:
     /// Runs a part of the work, unless an earlier one failed. Requires that f does not communicate.

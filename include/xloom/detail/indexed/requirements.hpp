@@ -28,8 +28,8 @@ struct single_indices {
     static consteval bool holds()
     {
         if constexpr (!can_hold_indices<Indices>)
-            static_assert(never<Indices>,
-                "indices must be a tensor, and a std::vector is none; pass xt::adapt(indices)");
+            static_assert(
+                never<Indices>, "indices must be a tensor, not a std::vector; pass xt::adapt(indices)");
         else if constexpr (!holds_indices<Indices>)
             static_assert(never<Indices>, "indices must hold integers");
         else
@@ -46,7 +46,7 @@ struct tuples_of_indices {
         if constexpr (can_hold_indices<Indices>)
             return single_indices<Indices>::holds();
         else
-            static_assert(never<Indices>, "indices must be a tensor, and a std::vector is none; pass "
+            static_assert(never<Indices>, "indices must be a tensor, not a std::vector; pass "
                                           "xt::adapt(indices, {n, k}) for n tuples of k");
         return false;
     }

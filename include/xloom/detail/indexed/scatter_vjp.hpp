@@ -11,6 +11,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/gather.hpp>
+#include <xloom/detail/indexed/gradient_output.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
 #include <xloom/detail/kernel/effective_updates.hpp>
 #include <xloom/detail/kernel/scatter_gradients.hpp>
@@ -24,8 +25,9 @@ constexpr bool depends_on_values(reduction kind)
 }
 
 /// A call of ScatterND's derivative: its slices, and the contiguous items of its operands and of the
-/// gradients.
-template <class T>
+/// gradients. Store is kernel::write_gradient or, for gradients that are added to and depend on no values,
+/// kernel::add_gradient.
+template <class T, class Store>
 struct scatter_vjp_call {
     scatter_rules rules;
     kernel::offset_reader offsets; ///< of slices in contiguous data
@@ -51,17 +53,6 @@ void with_count_type(std::size_t updates, F const& f)
         f(std::uint32_t());
     else
         f(std::size_t());
-}
-
-/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
-/// call touches all of it once.
-template <class T>
-using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
-
-template <class T>
-value_memory<T> make_values(std::size_t count)
-{
-    return value_memory<T>(count);
 }
 
 /// The slices that some updates have, part by part.
@@ -108,71 +99,11 @@ private:
     std::vector<kernel::slice_set> sets_;
 };
 
-/// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
-template <class Policy, class F>
-void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
-{
-    std::size_t const parts = parts_for(policy, count * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        f(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count));
-    });
-}
-
-template <class T, class Policy>
-void copy_values(T const* from, T* to, std::size_t count, Policy const& policy)
-{
-    if (from != to)
-        detail::for_each_range(policy, count, 1,
-            [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
-}
-
-/// A gradient, computed in contiguous memory: that of a new container, which it is written to, or, for a
-/// gradient of the caller or of another layout, a buffer.
-template <class T>
-class gradient_output {
-public:
-    /// `items` is a null pointer if the gradient is omitted.
-    gradient_output(strided_items<T> const& items, bool is_added) : items_(items), is_added_(is_added)
-    {
-        if (items.first != nullptr && (is_added || !is_row_major(items.layout)))
-            buffer_.emplace(make_values<T>(element_count(items.layout.dims)));
-    }
-
-    T* data() { return buffer_ ? buffer_->data() : items_.first; }
-
-    /// Writes the buffer, if there is one, to the gradient, or adds it.
-    template <class Policy>
-    void finish(Policy const& policy)
-    {
-        if (!buffer_)
-            return;
-        T const* const from = buffer_->data();
-        T* const to = items_.first;
-        auto const write = [is_added = is_added_](T const& gradient, T& item) {
-            item = is_added ? static_cast<T>(reduce_add(item, gradient)) : gradient;
-        };
-        if (is_row_major(items_.layout))
-            detail::for_each_range(policy, buffer_->size(), 1, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i)
-                    to[i] = static_cast<T>(reduce_add(to[i], from[i]));
-            });
-        else
-            kernel::strided_copy(
-                items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides)
-                .for_each_pair(from, to, write);
-    }
-
-private:
-    strided_items<T> items_;
-    bool is_added_;
-    std::optional<value_memory<T>> buffer_{};
-};
-
 /// Writes zeros for dropped updates, if there may be any.
-template <class T, class Policy>
-void clear_dropped(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+void clear_dropped(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
-    if (at.rules.bounds == bounds::drop)
+    if (std::is_same_v<Store, kernel::write_gradient> && at.rules.bounds == bounds::drop)
         detail::for_each_range(policy, at.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(at.ct_updates + begin, at.ct_updates + end, T{});
         });
@@ -216,16 +147,18 @@ private:
 };
 
 /// Writes the gradients by updates: the slices of `from`.
-template <class T, class Policy>
-void gather_updates(scatter_vjp_call<T> const& at, T const* from, Policy const& policy)
+template <class T, class Store, class Policy>
+void gather_updates(scatter_vjp_call<T, Store> const& at, T const* from, Policy const& policy)
 {
     detail::clear_dropped(at, policy);
-    detail::run_copies(at.offsets, from, at.ct_updates, kernel::copy_contiguous_slices{at.size}, policy);
+    using copy = std::conditional_t<std::is_same_v<Store, kernel::write_gradient>,
+        kernel::copy_contiguous_slices, kernel::add_slices>;
+    detail::run_copies(at.offsets, from, at.ct_updates, copy{at.size}, policy);
 }
 
 /// Returns the slices that have updates.
-template <class T, class Policy>
-indexed_slice_sets find_indexed_slices(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+indexed_slice_sets find_indexed_slices(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     indexed_slice_sets sets(at.slices, parts_for(policy, at.count()));
     sets.insert(at.numbers, policy);
@@ -233,11 +166,12 @@ indexed_slice_sets find_indexed_slices(scatter_vjp_call<T> const& at, Policy con
 }
 
 /// Writes the gradient by data where slices with updates have none.
-template <class T, class Policy>
-void copy_unindexed(indexed_slice_sets const& sets, scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+void store_unindexed(
+    indexed_slice_sets const& sets, scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     detail::for_each_range(policy, at.slices, at.size, [&](std::size_t begin, std::size_t end) {
-        kernel::copy_except(sets.all(), begin, end, at.ct, at.ct_data, at.size);
+        kernel::store_except<Store>(sets.all(), begin, end, at.ct, at.ct_data, at.size);
     });
 }
 
@@ -245,8 +179,8 @@ void copy_unindexed(indexed_slice_sets const& sets, scatter_vjp_call<T> const& a
 /// is visited.
 ///
 /// Cost: a bit per slice and thread.
-template <class T, class Policy>
-void run_none_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+void run_none_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     bool const is_backward = at.rules.duplicates != duplicates::first;
     kernel::offset_reader const read = is_backward ? at.numbers.backward() : at.numbers;
@@ -260,17 +194,17 @@ void run_none_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
-            kernel::effective_updates<T>{sets.of(part), at.ct, at.ct_updates, at.size}(
+            kernel::effective_updates<T, Store>{sets.of(part), at.ct, at.ct_updates, at.size}(
                 kernel::indexed_updates{read, begin, end, is_backward});
         });
     }
     if (at.ct_data != nullptr)
-        detail::copy_unindexed(sets, at, policy);
+        detail::store_unindexed(sets, at, policy);
 }
 
 /// Reduction add: a gather.
-template <class T, class Policy>
-void run_add_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+void run_add_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && !at.rules.include_self)
@@ -278,22 +212,23 @@ void run_add_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
     if (at.ct_updates != nullptr)
         detail::gather_updates(at, at.ct, policy);
     if (replaced)
-        detail::copy_unindexed(*replaced, at, policy);
+        detail::store_unindexed(*replaced, at, policy);
     else if (at.ct_data != nullptr)
-        detail::copy_values(at.ct, at.ct_data, at.slices * at.size, policy);
+        detail::store_values<Store>(at.ct, at.ct_data, at.slices * at.size, policy);
 }
 
 /// The mean: the cotangent divided by the number of values.
 ///
 /// Cost: a count per slice; if the gradient by data is omitted, also an item per item of data.
-template <class Count, class T, class Policy>
-void run_mean_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class Count, class T, class Store, class Policy>
+void run_mean_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     std::size_t const slices = at.slices;
     bool const include_self = at.rules.include_self;
     aligned_vector<Count> counts(slices);
+    constexpr bool is_added = std::is_same_v<Store, kernel::add_gradient>;
     std::optional<value_memory<T>> buffer;
-    if (at.ct_data == nullptr)
+    if (is_added || at.ct_data == nullptr)
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.ct_data;
 
@@ -306,16 +241,18 @@ void run_mean_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
         detail::gather_updates(at, divided, policy);
     if (at.ct_data != nullptr && !include_self)
         detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
-            kernel::clear_counted(counts.data(), begin, end, at.ct_data, at.size);
+            kernel::clear_counted(counts.data(), begin, end, divided, at.size);
         });
+    if (is_added && at.ct_data != nullptr)
+        detail::store_values<Store>(divided, at.ct_data, slices * at.size, policy);
 }
 
 /// The product: the cotangent times the product of all other values, from the products of those before and of
 /// those after an update. Nothing is divided, so zeros are exact.
 ///
 /// Cost: a product per item of data; for storage floats also one per item of updates.
-template <class T, class Policy>
-void run_mul_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
+template <class T, class Store, class Policy>
+void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     using product = kernel::product_t<T>;
     std::size_t const items = at.slices * at.size;
@@ -362,7 +299,7 @@ void run_mul_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
     });
 
     if (replaced)
-        detail::copy_unindexed(*replaced, at, policy);
+        detail::store_unindexed(*replaced, at, policy);
     else if (at.ct_data != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
@@ -372,9 +309,9 @@ void run_mul_vjp(scatter_vjp_call<T> const& at, Policy const& policy)
 
 /// Writes the gradient by data of a maximum or a minimum: the part where the old value of a slot equals the
 /// result. If old values take no part, slots with updates, for which `counts` is not 0, have none.
-template <class T, class Count, class Policy>
+template <class T, class Count, class Store, class Policy>
 void write_tied_data(T const* results, Count const* counts, T const* parts, std::size_t items,
-    scatter_vjp_call<T> const& at, Policy const& policy)
+    scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         if (at.old != nullptr)
@@ -387,8 +324,8 @@ void write_tied_data(T const* results, Count const* counts, T const* parts, std:
 /// Divides the cotangent of each slot evenly among the values that equal its result.
 ///
 /// Cost: a Count and an item per item of data.
-template <class Count, class T, class Policy>
-void split_evenly(scatter_vjp_call<T> const& at, T const* results, Policy const& policy)
+template <class Count, class T, class Store, class Policy>
+void split_evenly(scatter_vjp_call<T, Store> const& at, T const* results, Policy const& policy)
 {
     std::size_t const items = at.slices * at.size;
     aligned_vector<Count> counts(items);
@@ -420,8 +357,8 @@ void split_evenly(scatter_vjp_call<T> const& at, T const* results, Policy const&
 /// Gives the cotangent of each slot to the first value that equals its result.
 ///
 /// Cost: a byte per item of data.
-template <class T, class Policy>
-void give_to_first(scatter_vjp_call<T> const& at, T const* results, Policy const& policy)
+template <class T, class Store, class Policy>
+void give_to_first(scatter_vjp_call<T, Store> const& at, T const* results, Policy const& policy)
 {
     std::size_t const items = at.slices * at.size;
     aligned_vector<unsigned char> given(items);
@@ -448,13 +385,13 @@ void give_to_first(scatter_vjp_call<T> const& at, T const* results, Policy const
 /// by scatter_nd.
 ///
 /// Cost: an item per item of data, and that of split_evenly or give_to_first.
-template <class Index, class T, class Reduce, class Policy>
-void run_extremum_vjp(slice_index<Index> const& index, scatter_vjp_call<T> const& at, ties rule,
+template <class Index, class T, class Store, class Reduce, class Policy>
+void run_extremum_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, ties rule,
     Reduce const& reduce, Policy const& policy)
 {
     auto results = make_values<T>(at.slices * at.size);
     if (at.old != nullptr)
-        detail::copy_values(at.old, results.data(), at.slices * at.size, policy);
+        detail::store_values(at.old, results.data(), at.slices * at.size, policy);
     detail::run_scatter(index, update_values<T const*>{at.updates, {}, true}, at.rules,
         strided_items<T>{results.data(), row_major_layout(index.data_shape())}, reduce, policy);
     T const* const result = results.data();
@@ -465,37 +402,42 @@ void run_extremum_vjp(slice_index<Index> const& index, scatter_vjp_call<T> const
             at.count(), [&]<class Count>(Count) { detail::split_evenly<Count>(at, result, policy); });
 }
 
-/// Writes the gradients that are not omitted. The slices are those at `index`.
-template <class Index, class T, class Policy>
+/// Writes the gradients of a reduction that depend on the values of data and updates.
+template <class Index, class T, class Store, class Policy>
+void run_vjp_of_values(
+    slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, ties rule, Policy const& policy)
+{
+    if (at.rules.reduction == reduction::mul)
+        return detail::run_mul_vjp(at, policy);
+    if constexpr (kernel::can_reduce<reduce_max_t, T>)
+        if (at.rules.reduction == reduction::max)
+            return detail::run_extremum_vjp(index, at, rule, reduce_max, policy);
+    if constexpr (kernel::can_reduce<reduce_min_t, T>)
+        if (at.rules.reduction == reduction::min)
+            return detail::run_extremum_vjp(index, at, rule, reduce_min, policy);
+}
+
+/// Writes or adds the gradients that are not omitted. The slices are those at `index`.
+template <class Index, class T, class Store, class Policy>
 void run_scatter_vjp(
-    slice_index<Index> const& index, scatter_vjp_call<T> const& at, ties rule, Policy const& policy)
+    slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, ties rule, Policy const& policy)
 {
     if (index.is_empty()) { // every update, if any, is dropped
         if (at.ct_data != nullptr)
-            detail::copy_values(at.ct, at.ct_data, at.slices * at.size, policy);
-        if (at.ct_updates != nullptr)
+            detail::store_values<Store>(at.ct, at.ct_data, at.slices * at.size, policy);
+        if (at.ct_updates != nullptr && std::is_same_v<Store, kernel::write_gradient>)
             std::fill_n(at.ct_updates, at.count() * at.size, T{});
         return;
     }
-    switch (at.rules.reduction) {
-    case reduction::none:
-        return detail::run_none_vjp(at, policy);
-    case reduction::add:
-        return detail::run_add_vjp(at, policy);
-    case reduction::mean:
-        return with_count_type(
-            at.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(at, policy); });
-    case reduction::mul:
-        return detail::run_mul_vjp(at, policy);
-    case reduction::max:
-        if constexpr (kernel::can_reduce<reduce_max_t, T>)
-            detail::run_extremum_vjp(index, at, rule, reduce_max, policy);
-        return;
-    case reduction::min:
-        if constexpr (kernel::can_reduce<reduce_min_t, T>)
-            detail::run_extremum_vjp(index, at, rule, reduce_min, policy);
-        return;
-    }
+    if constexpr (std::is_same_v<Store, kernel::write_gradient>)
+        if (depends_on_values(at.rules.reduction))
+            return detail::run_vjp_of_values(index, at, rule, policy);
+    if (at.rules.reduction == reduction::none)
+        detail::run_none_vjp(at, policy);
+    else if (at.rules.reduction == reduction::add)
+        detail::run_add_vjp(at, policy);
+    else if (at.rules.reduction == reduction::mean)
+        with_count_type(at.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(at, policy); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
+#include <xloom/detail/kernel/scatter_gradients.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -42,10 +44,10 @@ private:
     std::vector<word> words_;
 };
 
-/// A function object that writes the cotangents of updates in the order in which they are visited: that of
-/// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,
-/// otherwise zeros. Inserts the slices into `visited`.
-template <class T>
+/// A function object that writes or adds the cotangents of updates in the order in which they are visited:
+/// that of its slice to an update that is the first one to name the slice, if the slice was not in
+/// `visited`, otherwise zeros. Inserts the slices into `visited`.
+template <class T, class Store>
 struct effective_updates {
     slice_set& visited;
     T const* ct;
@@ -60,14 +62,16 @@ struct effective_updates {
             updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
                 T const zero{};
                 T const* const choice[] = {&zero, ct + slice}; // no branch, which could not be predicted
-                gradients[number] = *choice[visited.insert(static_cast<std::size_t>(slice))];
+                Store{}(gradients[number], *choice[visited.insert(static_cast<std::size_t>(slice))]);
             });
         else
             updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
                 T* const gradient = gradients + number * size;
+                T const* const from = ct + static_cast<std::size_t>(slice) * size;
                 if (visited.insert(static_cast<std::size_t>(slice)))
-                    std::copy_n(ct + static_cast<std::size_t>(slice) * size, size, gradient);
-                else
+                    for (std::size_t i = 0; i < size; ++i)
+                        Store{}(gradient[i], from[i]);
+                else if constexpr (std::is_same_v<Store, write_gradient>)
                     std::fill_n(gradient, size, T{});
             });
     }
@@ -98,18 +102,19 @@ inline void insert_slices(offset_reader const& read, std::size_t from, std::size
         [&](std::ptrdiff_t slice, std::size_t) { set.insert(static_cast<std::size_t>(slice)); });
 }
 
-/// Copies slices `from` .. `to` - 1, of `size` contiguous items, of `ct` to `output`, with zeros for those in
-/// the set. `output` may be `ct`. Allocates nothing.
-template <class T>
-void copy_except(
+/// Writes slices `from` .. `to` - 1, of `size` contiguous items, of `ct` to `output`, with zeros for those
+/// in the set, or adds them. Allocates nothing.
+template <class Store, class T>
+void store_except(
     slice_set const& set, std::size_t from, std::size_t to, T const* ct, T* output, std::size_t size)
 {
     if (size != 1) {
         for (std::size_t slice = from; slice < to; ++slice)
-            if (set.contains(slice))
+            if (!set.contains(slice))
+                for (std::size_t i = slice * size; i < (slice + 1) * size; ++i)
+                    Store{}(output[i], ct[i]);
+            else if constexpr (std::is_same_v<Store, write_gradient>)
                 std::fill_n(output + slice * size, size, T{});
-            else if (output != ct)
-                std::copy_n(ct + slice * size, size, output + slice * size);
         return;
     }
     for (std::size_t begin = from; begin < to;) {
@@ -117,7 +122,7 @@ void copy_except(
         std::size_t const first = begin % bits_of_word, count = (std::min)(bits_of_word - first, to - begin);
         slice_set::word const bits = set.at(begin / bits_of_word) >> first;
         for (std::size_t i = 0; i < count; ++i)
-            output[begin + i] = (bits >> i & 1) != 0 ? T{} : ct[begin + i];
+            Store{}(output[begin + i], (bits >> i & 1) != 0 ? T{} : ct[begin + i]);
         begin += count;
     }
 }

@@ -11,6 +11,22 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
+/// Function objects that write a gradient, or add it to what the caller's gradient holds.
+struct write_gradient {
+    template <class T>
+    void operator()(T& to, T const& gradient) const
+    {
+        to = gradient;
+    }
+};
+struct add_gradient {
+    template <class T>
+    void operator()(T& to, T const& gradient) const
+    {
+        to = static_cast<T>(reduce_add(to, gradient));
+    }
+};
+
 /// A function object that calls visit(offset of the slice, position of the update) for each update, where
 /// kernel::scatter_nd expects one that applies updates.
 template <class Visit>
@@ -33,6 +49,25 @@ void with_slice_size(std::size_t size, F const& f)
     else
         f(size);
 }
+
+/// A function object that adds slices of `size` contiguous items to the output; the `copy` of
+/// kernel::gather_nd.
+struct add_slices {
+    std::size_t size;
+
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* data, T* output) const
+    {
+        with_slice_size(size, [&](auto length) {
+            slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
+                T const* __restrict const from = data + offset;
+                T* __restrict const to = output + number * length;
+                for (std::size_t i = 0; i < length; ++i)
+                    add_gradient{}(to[i], from[i]);
+            });
+        });
+    }
+};
 
 /// True if two values tie; NaN ties with NaN, and -0 with 0.
 template <class T>

@@ -139,7 +139,8 @@ private:
             o_.M.step(2)};
     }
 
-    /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last direction.
+    /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last
+    /// direction.
     void finish_memory(std::size_t n) const
     {
         std::size_t const length = residuals_.memory_length(n);

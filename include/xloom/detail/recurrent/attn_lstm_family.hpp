@@ -23,13 +23,8 @@ struct attn_lstm_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The results of the checks of an AttnLSTM's constants and options.
-struct checked_attention : checked_weights {
-    attention_widths attention;
-};
-
 template <class Constants>
-attention_widths check_attention_constants(std::string_view op, Constants const& in)
+recurrent_widths check_attention_constants(std::string_view op, Constants const& in)
 {
     check_ranks(op, std::array{named("R", in.R), named("QW", in.QW), named("MW", in.MW), named("V", in.V),
                         named("AW", in.AW)});
@@ -71,27 +66,24 @@ struct attn_lstm_family {
     template <class Item>
     using result = attn_lstm_result<Item>;
     using options = attn_lstm_options;
-    using checked = checked_attention;
     template <class T>
     using parameters = kernel::attn_lstm_parameters<T>;
     template <class T>
     using backward_parameters = kernel::attn_lstm_backward_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
     {
-        attention_widths const attention = check_attention_constants(op, in);
-        return {
-            check_cell<lstm_family>(op, in, options, attention.C, activation_dialect::microsoft), attention};
+        return check_cell<lstm_family>(
+            op, in, options, check_attention_constants(op, in), activation_dialect::microsoft);
     }
 
     /// Packs direction d.
     template <class T, class Constants, class Options, class Packing>
-    static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        recurrent_widths const& sizes = checked.sizes;
-        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         kernel::attn_lstm_parameters<T> p{};
         p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
         p.attends = attends;
@@ -101,12 +93,12 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const H = sizes.H, step = p.lstm.gate_step;
+        std::size_t const step = p.lstm.gate_step;
         auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_columns(across(in.W, d, gate * H, sizes.I), H, W, gate * step);
+                pack_columns(across(in.W, d, gate * H, I), H, W, gate * step);
             pack_columns(along(in.QW, d, 0), A, QW);
             pack_columns(along(in.MW, d, 0), A, MW);
         }
@@ -130,10 +122,10 @@ struct attn_lstm_family {
 
     /// Packs direction d for the products with transposes.
     template <class T, class Constants, class Options>
-    static backward_parameters<T> pack_backward(Constants const& in, checked_attention const& checked,
+    static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
         p.attends = attends;
         if (!attends)
@@ -142,7 +134,7 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const I = p.I, H = p.H, step = p.gate_step;
+        std::size_t const step = p.gate_step;
         auto const W = take_panels(full_packing(), 4 * step, C, memory),
                    QW = take_panels(full_packing(), A, H, memory),
                    MW = take_panels(full_packing(), A, E, memory);

@@ -51,13 +51,12 @@ public:
                memory_lengths_.capacity() * sizeof(std::size_t) + are_exponentials_.capacity();
     }
 
-    attention_widths const& attention() const noexcept { return attention_; }
-    std::size_t S() const noexcept { return S_; }
+    std::size_t S() const noexcept { return this->batch().S; }
     std::size_t memory_length(std::size_t n) const noexcept { return memory_lengths_[n]; }
     kernel::key_rows<T const> keys(std::size_t d, std::size_t n) const noexcept
     {
         std::size_t const i = d * this->batch().N + n;
-        return {keys_.data() + i * S_ * key_size_, memory_lengths_[n], key_size_, are_exponentials_[i] != 0};
+        return {keys_.data() + i * S() * key_size_, memory_lengths_[n], key_size_, are_exponentials_[i] != 0};
     }
 
     /// Makes room for a forward pass.
@@ -70,26 +69,23 @@ public:
             detail::parameters_of(weights, 0), memory.S);
         base::start(weights, batch, length_of, sizes.step, sizes.initial);
         key_size_ = sizes.key;
-        attention_ = weights.attention();
-        S_ = memory.S;
         memory_lengths_.clear();
         for (std::size_t n = 0; n < batch.N; ++n)
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, kernel::saturated_product(rows, kernel::saturated_product(S_, key_size_)));
+        grow(keys_, kernel::saturated_product(rows, kernel::saturated_product(S(), key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
     {
         std::size_t const i = d * this->batch().N + n;
-        std::copy_n(from.first, from.length * from.step, keys_.data() + i * S_ * from.step);
+        std::copy_n(from.first, from.length * from.step, keys_.data() + i * S() * from.step);
         are_exponentials_[i] = from.are_exponentials ? 1 : 0;
     }
 
 private:
-    attention_widths attention_{};
-    std::size_t S_ = 0, key_size_ = 0;
+    std::size_t key_size_ = 0;
     std::vector<std::size_t> memory_lengths_{};
     std::vector<unsigned char> are_exponentials_{}; ///< not bool: threads write their own items
     aligned_vector<T> keys_{};

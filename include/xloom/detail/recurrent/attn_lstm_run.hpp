@@ -8,7 +8,8 @@
 
 #include <xloom/detail/check/attn_lstm.hpp>
 #include <xloom/detail/recurrent/attention_score.hpp>
-#include <xloom/detail/recurrent/batch_call.hpp>
+#include <xloom/detail/recurrent/attn_lstm_family.hpp>
+#include <xloom/detail/recurrent/forward.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -128,22 +129,53 @@ private:
 
 } // namespace detail
 
+template <class Item>
+class attention_workspace;
+
+namespace detail {
+
+/// Calls use(runner, states) with the runner and the states of a call.
+template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
+void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
+    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
+    Policy const& policy, Use const& use);
+
+} // namespace detail
+
 /// Reusable memory of AttnLSTM: see recurrent_workspace.
 template <class Item>
-struct attention_workspace : recurrent_workspace<Item> {
-    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< internal
+class attention_workspace : public recurrent_workspace<Item> {
+public:
+    attention_workspace() = default;
+    /// Makes room for all calls of these weights with up to T steps, N rows, S steps of memory and the
+    /// policy's threads.
+    ///
+    /// Errors    shape_error: sizes that cannot be counted in bytes.
+    template <execution_policy Policy = serial_policy>
+    explicit attention_workspace(detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights,
+        batch_sizes const& sizes, Policy const& policy = {})
+        : attention_workspace(bahdanau(), weights, sizes, policy)
+    {}
+    /// As above, of calls with this score.
+    template <class Score, execution_policy Policy = serial_policy>
+        requires attention_score<Score, detail::compute_t<Item>>
+    explicit attention_workspace(Score const& score,
+        detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+        Policy const& policy = {});
 
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
         return recurrent_workspace<Item>::bytes() +
-               attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
+               attending_.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
     }
-};
 
-/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
-struct attn_lstm_sizes {
-    std::size_t T = 0, N = 0, S = 0;
+private:
+    template <class U, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
+    friend void detail::with_attn_lstm_runner(tensor_ref<U const> const&, Weights const&, batch_sizes const&,
+        Start const&, Outputs const&, Score const&, attention_workspace<U>&, Policy const&, Use const&);
+
+    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending_{};
 };
 
 namespace detail {
@@ -160,33 +192,33 @@ auto named_attn_lstm_inputs(tensor_ref<Item const> const& X, Start const& start)
 
 /// Checks the inputs of a call, and returns its sizes.
 template <class Item, class Weights, class Start>
-attn_lstm_sizes check_attn_lstm_call(
+batch_sizes check_attn_lstm_call(
     std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start)
 {
     check_ranks(op, named_attn_lstm_inputs(X, start));
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
+    batch_sizes batch = check_X(op, X.shape(), weights.sizes(), 0);
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
             named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N,
-        shape_if_given(start.M), start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention),
-        shape_if_given(start.initial_alignment));
-    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
-    return {batch.T, batch.N, S};
+    batch.S =
+        check_memory(op, weights.sizes(), batch.N, shape_if_given(start.M), start.memory_seq_lens.is_given(),
+            shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
+    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", batch.S);
+    return batch;
 }
 
 template <class Item, class Weights, class Start, class Outputs>
-void check_attn_lstm_outputs(std::string_view op, Weights const& weights, attn_lstm_sizes const& sizes,
+void check_attn_lstm_outputs(std::string_view op, Weights const& weights, batch_sizes const& sizes,
     tensor_ref<Item const> const& X, Start const& start, Outputs const& outputs)
 {
     auto const& [T, N, S] = sizes;
-    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
+    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.sizes().C;
     check_outputs<Item>(
         op,
         [&] {
             return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D,
-                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
+                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.sizes().C);
         },
         std::array{
             output_requirement<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
@@ -201,27 +233,26 @@ void check_attn_lstm_outputs(std::string_view op, Weights const& weights, attn_l
         named_attn_lstm_inputs(X, start));
 }
 
-/// Calls use(runner, states) with the runner and the states of a call.
 template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights,
-    attn_lstm_sizes const& sizes, Start const& start, Outputs const& outputs, Score const& score,
-    attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
+void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
+    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
+    Policy const& policy, Use const& use)
 {
-    batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
-        {outputs.Y, 0}, &start.sequence_lens};
-    workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
+    batch_operands<Item> const operands{
+        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
+    workspace.attending_.resize((std::max)(workspace.attending_.size(), weights.sizes().D * sizes.N));
     using argument = score_argument<compute_t<Item>, Score>;
     argument const known_score(score);
     attn_lstm_states<Item, Weights, argument> const states{weights, known_score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
         {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
-        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
+        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending_};
     auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
     use(runner, states);
 }
 
 template <class Item, class Weights, class Start, class Outputs, class Score, class Policy>
-void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
+void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
     Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
     Policy const& policy)
 {
@@ -230,4 +261,20 @@ void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights,
 }
 
 } // namespace detail
+
+template <class Item>
+template <class Score, execution_policy Policy>
+    requires attention_score<Score, detail::compute_t<Item>>
+attention_workspace<Item>::attention_workspace(Score const& score,
+    detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+    Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::attention_workspace";
+    detail::check_batch_sizes(op, weights.sizes(), sizes);
+    detail::check_memory_sizes(op, weights.sizes(), sizes.N, sizes.S);
+    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
+        attn_lstm_outputs<Item>{}, score, *this, policy,
+        [](auto& runner, auto const& states) { runner.reserve_all(states); });
+}
+
 } // namespace xloom::inline XLOOM_ABI

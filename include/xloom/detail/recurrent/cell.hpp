@@ -7,8 +7,7 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/cell_step.hpp>
-#include <xloom/detail/recurrent/packed_weights.hpp>
-#include <xloom/detail/recurrent/small_row.hpp>
+#include <xloom/detail/recurrent/forward.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -4,12 +4,129 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/recurrent/batch_call.hpp>
+#include <xloom/detail/kernel/small_cells.hpp>
+#include <xloom/detail/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
+#include <xloom/detail/recurrent/packed_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The function that chooses a step of one row.
+template <class Parameters>
+struct small_step_functions {
+    using item = typename Parameters::number;
+
+    kernel::small_step<Parameters> (*choose)(Parameters const&) noexcept;
+
+    static constexpr small_step_functions compiled() noexcept
+    {
+        return {&kernel::small_step_of<typename Parameters::number>};
+    }
+};
+
+/// Returns the step of one row that the weights of direction d permit; nullptr: the general one. It needs
+/// weights of the type that computes.
+template <class Family, class Item>
+auto small_step_of(recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
+{
+    auto const& p = detail::parameters_of(weights, d);
+    using functions = small_step_functions<std::remove_cvref_t<decltype(p)>>;
+    return weights.level().template functions<functions>().choose(p);
+}
+
+/// The states of a row of few units.
+template <class T>
+struct small_row {
+    std::size_t units;
+    T *first_h, *first_c;
+
+    std::size_t H() const noexcept { return units; }
+    T* h(std::size_t) const noexcept { return first_h; }
+    T* c(std::size_t) const noexcept { return first_c; }
+};
+
+/// True if small steps can run a batch of one row, and take no longer than the general engine.
+///
+/// Why only weights that fit in L1: a small step reads all of them in one loop, and beyond L1 the products of
+/// several steps at once, panel by panel, are faster.
+template <class Item, class Weights>
+bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& operands)
+{
+    std::size_t const D = operands.widths.D, I = operands.widths.I;
+    if (operands.sizes.N != 1)
+        return false;
+    for (std::size_t d = 0; d < D; ++d) {
+        auto const& p = detail::parameters_of(weights, d);
+        bool const is_worthwhile =
+            operands.sizes.T == 1 || p.products() * sizeof(Item) <= tuning::l1_cache_size;
+        if (detail::small_step_of(weights, d) == nullptr || !is_worthwhile ||
+            (I != 1 && operands.sequence(d, 0).x.step != 1))
+            return false;
+    }
+    return true;
+}
+
+/// Runs a batch of one row. Requires prefers_small_steps(weights, operands).
+template <class Item, class Weights, class States>
+void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
+{
+    std::size_t const H = operands.widths.H;
+    for (std::size_t d = 0; d < operands.widths.D; ++d) {
+        auto const& p = detail::parameters_of(weights, d);
+        auto const step = detail::small_step_of(weights, d);
+        kernel::sequence<Item> const sequence = operands.sequence(d, 0);
+        batch_part<Item> const part{d, d, &sequence, 1, 0};
+        std::array<Item, kernel::max_small_units<Item>> h, c;
+        small_row<Item> const row{H, h.data(), c.data()};
+        states.start(part, row);
+        for (std::size_t t = 0; t < sequence.length; ++t) {
+            auto const at = static_cast<std::ptrdiff_t>(t);
+            step(p, h.data(), c.data(), sequence.x.first + at * sequence.x_step, nullptr);
+            if (sequence.y.first != nullptr)
+                kernel::copy_row<Item, Item>(
+                    {h.data()}, H, {sequence.y.first + at * sequence.y_step, sequence.y.step});
+        }
+        states.finish(part, row);
+        operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
+    }
+}
+
+template <class Item>
+xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
+}
+
+template <class Item>
+xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
+}
+
+template <class Item, class Weights, class Policy>
+recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::size_t const products = detail::parameters_of(weights, 0).products();
+    return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
+}
+
+template <class Item, class Weights, class States, class Policy>
+void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X,
+    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {Y, weights.layout()}, &sequence_lens};
+    if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if (prefers_small_steps(weights, operands))
+            return run_small_row(weights, states, operands);
+    make_runner(weights, operands, workspace, policy)(states, policy);
+}
 
 /// The initial and final states of the rows: h, and c of a family that has it.
 template <class Family, class Item>
@@ -156,3 +273,19 @@ void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+template <class Family, execution_policy Policy>
+recurrent_workspace<Item>::recurrent_workspace(
+    detail::recurrent_weights<Family, Item> const& weights, batch_sizes const& batch, Policy const& policy)
+{
+    detail::check_batch_sizes("xloom::recurrent_workspace", weights.sizes(), batch);
+    detail::make_runner(weights,
+        detail::batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, nullptr}, *this,
+        policy)
+        .reserve_all(detail::recurrent_states<Family, Item>(weights, {}, {}));
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -40,7 +40,6 @@ struct lstm_family {
     template <class Item>
     using result = lstm_result<Item>;
     using options = lstm_options;
-    using checked = checked_weights;
     template <class T>
     using attributes_type = kernel::lstm_attributes<T>;
     template <class T>
@@ -55,7 +54,7 @@ struct lstm_family {
     using backward_rows = kernel::lstm_backward_rows<T>;
 
     template <class Constants, class Options>
-    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return check_cell<lstm_family>(op, in, options);
     }

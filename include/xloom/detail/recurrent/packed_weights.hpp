@@ -8,7 +8,7 @@
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
-#include <xloom/detail/recurrent/output_checks.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -29,12 +29,12 @@ struct checked_weights {
     activation_list functions;
 };
 
-/// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H] and
-/// P [D, 3H] if the family has it, C columns of W being those of an attention. Returns the sizes and the
-/// activations.
+/// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H]
+/// and P [D, 3H] if the family has it, C columns of W being those of an attention. Returns the sizes, with
+/// those of the attention, and the activations.
 template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
-    std::size_t C = 0, activation_dialect dialect = activation_dialect::onnx)
+    recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
 {
     tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> const none;
     auto const& P = [&]() -> auto const& {
@@ -47,8 +47,9 @@ checked_weights check_cell(std::string_view op, Constants const& in, Options con
     check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P)});
     check_options(op, options);
     check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
-    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
-    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    recurrent_widths const sizes =
+        check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), attention);
+    std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H;
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     check_shapes(op,
         std::array{
@@ -89,13 +90,13 @@ struct pack_functions {
     using constants_type = typename Family::template constants<Item>;
     using options_type = typename Family::options;
 
-    parameters (*pack)(constants_type const&, typename Family::checked const&, options_type const&,
-        std::size_t d, Packing, kernel::arena<T>&);
+    parameters (*pack)(constants_type const&, checked_weights const&, options_type const&, std::size_t d,
+        Packing, kernel::arena<T>&);
 
     static constexpr pack_functions compiled() noexcept { return {&pack_direction}; }
 
 private:
-    static parameters pack_direction(constants_type const& constants, typename Family::checked const& checked,
+    static parameters pack_direction(constants_type const& constants, checked_weights const& checked,
         options_type const& options, std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         if constexpr (std::is_same_v<Packing, training_packing>)
@@ -111,8 +112,8 @@ private:
 ///
 /// Family is the operator: its names, the types constants<Item> and options of the caller's structs,
 /// parameters<T> and backward_parameters<T> of its kernels, check_constants(op, constants, options), which
-/// returns `checked`, and pack(constants, checked, options, d, packing, memory) and pack_backward, which return
-/// the parameters of direction d.
+/// returns `checked`, and pack(constants, checked, options, d, packing, memory) and pack_backward, which
+/// return the parameters of direction d.
 ///
 /// Errors    shape_error, option_error: as the operator.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors; of weights
@@ -122,7 +123,6 @@ class recurrent_weights {
     using T = compute_t<Item>;
     using constants_type = typename Family::template constants<Item>;
     using options_type = typename Family::options;
-    using checked_type = typename Family::checked;
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
@@ -142,13 +142,13 @@ public:
               weight_storage::full, true)
     {}
 
-    /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old ones
-    /// and no copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
+    /// ones and no copy shares the memory; copies, and cells made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_type const checked = check_constants(constants, options, storage_);
+        checked_weights const checked = check_constants(constants, options, storage_);
         parameters_.assign(checked.sizes.D, packer(checked, constants, options));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
@@ -158,12 +158,6 @@ public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
-    /// Returns the sizes of the attention, which AttnLSTM has.
-    auto const& attention() const noexcept
-        requires requires(checked_type const& checked) { checked.attention; }
-    {
-        return checked_.attention;
-    }
     vector_level level() const noexcept { return level_; }
     weight_storage storage() const noexcept { return storage_; }
     /// True if the weights are packed for the backward pass, too.
@@ -180,7 +174,7 @@ private:
     friend recurrent_weights<F, U> weights_for(std::string_view op,
         typename F::template constants<U> const& constants, typename F::options const& options);
 
-    recurrent_weights(checked_type const& checked, constants_type const& constants,
+    recurrent_weights(checked_weights const& checked, constants_type const& constants,
         options_type const& options, weight_storage storage, bool is_for_training = false)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
@@ -190,15 +184,15 @@ private:
           parameters_(checked.sizes.D, packer(checked, constants, options))
     {}
 
-    static checked_type check_constants(
+    static checked_weights check_constants(
         std::string_view op, constants_type const& constants, options_type const& options)
     {
         return Family::check_constants(op, constants, options);
     }
-    static checked_type check_constants(
+    static checked_weights check_constants(
         constants_type const& constants, options_type const& options, weight_storage storage)
     {
-        checked_type const checked = check_constants(Family::weights_name, constants, options);
+        checked_weights const checked = check_constants(Family::weights_name, constants, options);
         if constexpr (kernel::has_narrow_storage<T>)
             check_storage(Family::weights_name, storage, constants);
         return checked;
@@ -206,7 +200,7 @@ private:
 
     /// Returns what packs one direction.
     auto packer(
-        checked_type const& checked, constants_type const& constants, options_type const& options) const
+        checked_weights const& checked, constants_type const& constants, options_type const& options) const
     {
         return [&, this](std::size_t d, kernel::arena<T>& memory) {
             auto const pack = [&](auto packing) {
@@ -225,7 +219,7 @@ private:
     std::int64_t layout_;
     weight_storage storage_;
     bool is_for_training_;
-    checked_type checked_;
+    checked_weights checked_;
     shared_parameters<parameters_of_family<Family, Item>> parameters_;
 };
 

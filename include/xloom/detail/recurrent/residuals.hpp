@@ -173,7 +173,7 @@ void check_recorded_weights(std::string_view op, Weights const& weights)
 }
 
 /// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch, and,
-/// as far as a sample of its items tells, with this X.
+/// as a sample of its items shows, with this X.
 template <class Item, class Residuals, class Weights>
 void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
     batch_sizes const& batch, tensor_ref<Item const> const& X)

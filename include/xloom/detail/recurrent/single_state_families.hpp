@@ -1,5 +1,6 @@
 #pragma once
-// The families of GRU and RNN, whose only state is h: their names and kernels, and how their weights are packed.
+// The families of GRU and RNN, whose only state is h: their names and kernels, and how their weights are
+// packed.
 
 #include <array>
 
@@ -95,7 +96,6 @@ struct gru_family : single_state_family {
     static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
 
     using options = gru_options;
-    using checked = checked_weights;
     template <class T>
     using attributes_type = kernel::gru_attributes<T>;
     template <class T>
@@ -110,7 +110,7 @@ struct gru_family : single_state_family {
     using backward_rows = kernel::gru_backward_rows<T>;
 
     template <class Constants, class Options>
-    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return check_cell<gru_family>(op, in, options);
     }
@@ -215,7 +215,6 @@ struct rnn_family : single_state_family {
     static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
 
     using options = rnn_options;
-    using checked = checked_weights;
     template <class T>
     using attributes_type = kernel::rnn_attributes<T>;
     template <class T>
@@ -230,7 +229,7 @@ struct rnn_family : single_state_family {
     using backward_rows = kernel::rnn_backward_rows<T>;
 
     template <class Constants, class Options>
-    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return check_cell<rnn_family>(op, in, without_schema_default(options));
     }

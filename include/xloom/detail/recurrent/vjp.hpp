@@ -125,7 +125,7 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
         check_trainable(op, weights);
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
-        auto const& [D, I, H] = weights.sizes();
+        std::size_t const I = weights.sizes().I, H = weights.sizes().H;
         backward_operands<Item> operands{residuals.batch(), weights.sizes(), weights.direction(), {X, layout},
             {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
             {{{gradients.W, 0, I}, {gradients.R, 0, H}}}};

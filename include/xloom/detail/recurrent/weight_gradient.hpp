@@ -1,6 +1,6 @@
 #pragma once
-// Gradients, which are added to: rows of them, and that of weights, a sum of products that is accumulated from
-// block to block.
+// Gradients, which are added to: rows of them, and that of weights, a sum of products that is accumulated
+// from block to block.
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -31,6 +32,8 @@ template <class Item>
 struct recurrent_runner;
 template <class Item, class Cell>
 struct backward_runner;
+template <class Family, class Item>
+class recurrent_weights;
 
 } // namespace detail
 
@@ -52,6 +55,14 @@ compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t co
 template <class Item>
 class recurrent_workspace {
 public:
+    recurrent_workspace() = default;
+    /// Makes room for all calls of these weights with up to T steps, N rows and the policy's threads.
+    ///
+    /// Errors    shape_error: sizes that cannot be counted in bytes.
+    template <class Family, execution_policy Policy = serial_policy>
+    explicit recurrent_workspace(detail::recurrent_weights<Family, Item> const& weights,
+        batch_sizes const& batch, Policy const& policy = {});
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {

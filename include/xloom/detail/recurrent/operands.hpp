@@ -1,5 +1,5 @@
 #pragma once
-// The checks of the outputs of a recurrent operator: their shapes, and memory of their own.
+// The operands of a call by their names, and the checks of outputs: their shapes, and memory of their own.
 
 #include <array>
 #include <span>

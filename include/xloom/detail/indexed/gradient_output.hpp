@@ -1,0 +1,95 @@
+#pragma once
+// The memory of gradients and of the values that they are computed from, and loops over parts of it on threads.
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/indexed/indexed_operands.hpp>
+#include <xloom/detail/kernel/scatter_gradients.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
+/// call touches all of it once.
+template <class T>
+using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
+
+template <class T>
+value_memory<T> make_values(std::size_t count)
+{
+    return value_memory<T>(count);
+}
+
+/// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
+template <class Policy, class F>
+void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
+{
+    std::size_t const parts = parts_for(policy, count * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        f(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count));
+    });
+}
+
+template <class Store = kernel::write_gradient, class T, class Policy>
+void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
+{
+    detail::for_each_range(policy, count, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            Store{}(to[i], from[i]);
+    });
+}
+
+/// The memory in which a gradient is computed: that of its tensor or, for another layout, a row-major copy.
+/// One that depends on values and is added to the caller's is computed in a buffer first.
+template <class T>
+class gradient_output {
+public:
+    /// `items` is a null pointer if the gradient is omitted.
+    gradient_output(strided_items<T> const& items, bool is_added, bool is_buffered)
+        : items_(items), is_added_(is_added && is_buffered)
+    {
+        std::size_t const count = element_count(items.layout.dims);
+        if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
+            return;
+        buffer_.emplace(make_values<T>(count));
+        if (is_added && !is_buffered)
+            from_tensor()(items.first, buffer_->data());
+    }
+
+    T* data() { return buffer_ ? buffer_->data() : items_.first; }
+
+    /// Writes the buffer, if there is one, to the gradient, or adds it.
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        if (!buffer_)
+            return;
+        if (!is_added_)
+            to_tensor()(buffer_->data(), items_.first);
+        else if (is_row_major(items_.layout))
+            detail::store_values<kernel::add_gradient>(
+                std::as_const(*buffer_).data(), items_.first, buffer_->size(), policy);
+        else
+            to_tensor().for_each_pair(std::as_const(*buffer_).data(), items_.first,
+                [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
+    }
+
+private:
+    kernel::strided_copy from_tensor() const
+    {
+        return {items_.layout.dims, items_.layout.strides, row_major_strides(items_.layout.dims)};
+    }
+    kernel::strided_copy to_tensor() const
+    {
+        return {items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides};
+    }
+
+    strided_items<T> items_;
+    bool is_added_;
+    std::optional<value_memory<T>> buffer_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
