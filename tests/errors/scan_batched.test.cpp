@@ -110,8 +110,7 @@ TEST_CASE("scan_batched refuses wrong directions")
         scan_batched(never, h, x, std::nullopt, {.scan_input_directions = {static_cast<direction>(2)}}),
         "xloom::scan_batched: a direction must be forward (0) or reverse (1), but scan_input_directions[0] "
         "is 2. "
-        "Name one of direction's "
-        "two.",
+        "Name one of the two.",
         option_error);
 }
 

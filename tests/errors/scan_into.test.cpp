@@ -49,8 +49,7 @@ TEST_CASE("scan_into refuses what scan refuses of inputs and options")
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_directions = {static_cast<direction>(4)}}),
         "xloom::scan_into: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is "
         "4. "
-        "Name one of direction's "
-        "two.",
+        "Name one of the two.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, y),
         "xloom::scan_into: without scan inputs the number of iterations must be given, but options.length is "

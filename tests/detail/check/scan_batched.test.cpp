@@ -123,8 +123,7 @@ TEST_CASE("check_scan_batched wants good directions")
         (extent_of<0, 1>({}, {{{2, 3}}}, {.scan_input_directions = {static_cast<direction>(3)}})),
         "xloom::scan_batched: a direction must be forward (0) or reverse (1), but scan_input_directions[0] "
         "is 3. "
-        "Name one of direction's "
-        "two.",
+        "Name one of the two.",
         option_error);
 }
 
