@@ -57,8 +57,7 @@ XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::in
 }
 
 /// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
-constexpr void check_body_kind(
-    std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
+constexpr void check_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
     type_kind const kind = type.kind();
     bool const is_known_kind = kind == type_kind::tensor ||

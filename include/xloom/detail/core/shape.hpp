@@ -1,6 +1,6 @@
 #pragma once
-// Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of operator and
-// operands are parameters.
+// Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of
+// operator and operands are parameters.
 
 #include <cstddef>
 #include <cstdint>
