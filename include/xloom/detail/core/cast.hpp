@@ -114,20 +114,28 @@ bool is_in_range(Float value)
     return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
 }
 
-/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
-/// double.
+/// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.
+template <builtin_number To, builtin_number From>
+To defined_cast(From value)
+{
+    if constexpr (std::integral<To> && std::floating_point<From>)
+        return static_cast<To>(is_in_range<To>(value) ? value : From{0});
+    else
+        return static_cast<To>(value);
+}
+
+/// True if a number of type To has the same value. To and From are int and longer integers, float, or double.
 template <builtin_number To, builtin_number From>
 bool is_exact(From value)
 {
     if constexpr (std::integral<To> && std::integral<From>)
         return std::in_range<To>(value);
-    else if constexpr (std::integral<To>)
-        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
     else if constexpr (std::integral<From>)
         return is_in_range<From>(static_cast<To>(value)) &&
-               static_cast<From>(static_cast<To>(value)) == value;
+               defined_cast<From>(static_cast<To>(value)) == value;
     else
-        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
+        return std::isnan(value) ? std::floating_point<To>
+                                 : static_cast<From>(defined_cast<To>(value)) == value;
 }
 
 /// Returns the number as a To, or nothing if no To has its value.
@@ -138,7 +146,7 @@ std::optional<To> exact_cast(From value)
     auto const promoted = +value;
     if (!is_exact<computed>(promoted))
         return std::nullopt;
-    auto const number = static_cast<computed>(promoted);
+    auto const number = defined_cast<computed>(promoted); // clang 14 computes it before the return above
     To const result = cast<To>(number);
     bool const is_nan = number != number;
     if (is_nan ? +result == +result : +result != number)
