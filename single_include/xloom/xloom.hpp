@@ -505,8 +505,8 @@ constexpr W* workspace_of(Env&... env) noexcept
 // which is transposed; and the offsets of elements along the time axis.
 
 // ==== xloom/detail/core/shape.hpp ====
-// Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of operator and
-// operands are parameters.
+// Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of
+// operator and operands are parameters.
 
 // ==== xloom/detail/core/error.hpp ====
 // The exception types of xloom, the formatting of their messages, and how they are reported: by an
@@ -1994,8 +1994,8 @@ inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 template <class X>
 inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
-/// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a std::tuple
-/// of lvalue references.
+/// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a
+/// std::tuple of lvalue references.
 template <class Operands>
 constexpr auto leaves(Operands& operands)
 {
@@ -2352,8 +2352,9 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 
 namespace xloom::inline XLOOM_ABI {
 
-/// ONNX's attribute `direction` of recurrent operators, and the directions of Scan's inputs and outputs, which
-/// are forward or reverse. A bidirectional operator has two sets of weights and states: forward, then reverse.
+/// ONNX's attribute `direction` of recurrent operators, and the directions of Scan's inputs and outputs,
+/// which are forward or reverse. A bidirectional operator has two sets of weights and states: forward, then
+/// reverse.
 enum class direction : signed char { forward, reverse, bidirectional };
 
 namespace detail {
@@ -4719,8 +4720,8 @@ struct is_writable<X>
                          !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
                              std::declval<X&>()))>>> {};
 
-/// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables by
-/// value.
+/// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables
+/// by value.
 template <class Operands>
 inline constexpr bool outlives_call = outlives_expression<Operands>;
 template <class... Ts>
@@ -4827,8 +4828,8 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
     using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `traversals`,
-    /// checked.
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own
+    /// `traversals`, checked.
     template <class Traversals>
     static cursors start(std::tuple<Xs...> const& operands, Traversals const& traversals,
         kernel::iterations const& range, write_back when = write_back::each_element,
@@ -7180,8 +7181,8 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
-///           start at 0.
+/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row;
+///           outputs start at 0.
 /// Policy    rows run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first row passes on; rows of other threads run to their end.
@@ -12706,20 +12707,28 @@ bool is_in_range(Float value)
     return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
 }
 
-/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
-/// double.
+/// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.
+template <builtin_number To, builtin_number From>
+To defined_cast(From value)
+{
+    if constexpr (std::integral<To> && std::floating_point<From>)
+        return static_cast<To>(is_in_range<To>(value) ? value : From{0});
+    else
+        return static_cast<To>(value);
+}
+
+/// True if a number of type To has the same value. To and From are int and longer integers, float, or double.
 template <builtin_number To, builtin_number From>
 bool is_exact(From value)
 {
     if constexpr (std::integral<To> && std::integral<From>)
         return std::in_range<To>(value);
-    else if constexpr (std::integral<To>)
-        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
     else if constexpr (std::integral<From>)
         return is_in_range<From>(static_cast<To>(value)) &&
-               static_cast<From>(static_cast<To>(value)) == value;
+               defined_cast<From>(static_cast<To>(value)) == value;
     else
-        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
+        return std::isnan(value) ? std::floating_point<To>
+                                 : static_cast<From>(defined_cast<To>(value)) == value;
 }
 
 /// Returns the number as a To, or nothing if no To has its value.
@@ -12730,7 +12739,7 @@ std::optional<To> exact_cast(From value)
     auto const promoted = +value;
     if (!is_exact<computed>(promoted))
         return std::nullopt;
-    auto const number = static_cast<computed>(promoted);
+    auto const number = defined_cast<computed>(promoted); // clang 14 computes it before the return above
     To const result = cast<To>(number);
     bool const is_nan = number != number;
     if (is_nan ? +result == +result : +result != number)
@@ -31189,11 +31198,12 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
 }
 
 /// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it. check(shapes of data, indices and updates, options, true if
-/// updates are broadcast) returns the indexed_shape.
-template <bool InPlace, class Check, class Data, class Indices, class Updates, class Reduce, class Policy>
-auto scatter(indexed_names const& op, Check const& check, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, scatter_rules const& options, Policy const& policy)
+/// result last, so that no error loses it. check_shapes_of(shapes of data, indices and updates, options, true
+/// if updates are broadcast) returns the indexed_shape.
+template <bool InPlace, class CheckShapes, class Data, class Indices, class Updates, class Reduce,
+    class Policy>
+auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce& reduce, Data&& data,
+    Indices const& indices, Updates const& updates, scatter_rules const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
@@ -31214,7 +31224,7 @@ auto scatter(indexed_names const& op, Check const& check, Reduce& reduce, Data&&
             when = detail::index_check_of<bare<Data>, Reduce, Policy>(options, reduce);
         memory_block const memory = detail::memory_of(data);
         strided_layout const& layout = memory.layout;
-        indexed_shape const indexed = check(layout.dims, detail::shape_of(index_tensor),
+        indexed_shape const indexed = check_shapes_of(layout.dims, detail::shape_of(index_tensor),
             detail::shape_of(update_tensor), options, is_broadcast<Updates>);
         slice_index const index(op, layout.dims, index_tensor, indexed, options.bounds, when);
         index.require_distinct(options);
@@ -32672,8 +32682,8 @@ inline constexpr bool detail::is_printed<type_list> = true;
 } // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/infer/merge.hpp ====
-// Two types of one value: merging them, where a contradiction is an error; their union, the type of a value that
-// has one of them; and the propagation of an element type from one to the other.
+// Two types of one value: merging them, where a contradiction is an error; their union, the type of a value
+// that has one of them; and the propagation of an element type from one to the other.
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -33736,8 +33746,7 @@ XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::in
 }
 
 /// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
-constexpr void check_body_kind(
-    std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
+constexpr void check_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
     type_kind const kind = type.kind();
     bool const is_known_kind = kind == type_kind::tensor ||

@@ -287,9 +287,9 @@ TEST_CASE("attn_lstm wants X as W has it")
                                                       "axis of W, but X is [5, 2, 11]. Give X that shape.");
     refuse_call<shape_error>({.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, the last axis "
                                                   "of W, but X is [5, 3]. Give X that shape.");
-    refuse_call<shape_error>(
-        {.X = ones({5, 2, 1, 3})}, "X must have the shape [T, N, I] with I = 3, the last axis of W, but X is "
-                                   "[5, 2, 1, 3]. Give X that shape.");
+    refuse_call<shape_error>({.X = ones({5, 2, 1, 3})},
+        "X must have the shape [T, N, I] with I = 3, the last axis of W, but X is "
+        "[5, 2, 1, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm names each state that has another shape")

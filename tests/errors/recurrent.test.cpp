@@ -279,9 +279,9 @@ TEST_CASE("recurrent operators want activations that ONNX names")
 
 TEST_CASE_TEMPLATE("recurrent operators want X as W has it", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_call<shape_error>(
-        Case{.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, the last axis of W, but X "
-                                    "is [5, 2, 4]. Give X that shape.");
+    refuse_call<shape_error>(Case{.X = ones({5, 2, 4})},
+        "X must have the shape [T, N, I] with I = 3, the last axis of W, but X "
+        "is [5, 2, 4]. Give X that shape.");
     refuse_call<shape_error>(Case{.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, the last "
                                                       "axis of W, but X is [5, 3]. Give X that shape.");
     refuse_call<shape_error>(Case{.X = ones({5, 2, 1, 3}), .options = {.layout = 1}},

@@ -270,8 +270,7 @@ struct recurrent_family : Names {
     }
 
     template <class T>
-    static xloom::recurrent_workspace<T> workspace(
-        weights<T> const& packed, xloom::batch_sizes const& batch)
+    static xloom::recurrent_workspace<T> workspace(weights<T> const& packed, xloom::batch_sizes const& batch)
     {
         return xloom::recurrent_workspace(packed, batch);
     }

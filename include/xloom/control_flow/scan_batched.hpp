@@ -66,8 +66,8 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
-///           start at 0.
+/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row;
+///           outputs start at 0.
 /// Policy    rows run on its threads, in parts with about as many iterations; any number of
 ///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
 ///           several exceptions that of the first row passes on; rows of other threads run to their end.

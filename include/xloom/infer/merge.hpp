@@ -1,6 +1,6 @@
 #pragma once
-// Two types of one value: merging them, where a contradiction is an error; their union, the type of a value that
-// has one of them; and the propagation of an element type from one to the other.
+// Two types of one value: merging them, where a contradiction is an error; their union, the type of a value
+// that has one of them; and the propagation of an element type from one to the other.
 
 #include <cstddef>
 #include <optional>

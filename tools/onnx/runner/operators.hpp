@@ -15,7 +15,7 @@
 namespace runner {
 
 struct operation {
-    versions signatures{}; ///< none: the inputs, outputs and attributes of its nodes are not checked
+    version_list signatures{}; ///< none: the inputs, outputs and attributes of its nodes are not checked
     run_function run;
     std::function<types(typing const&)>
         infer; ///< of outputs that it leaves out, or untyped, nothing is known

@@ -83,7 +83,7 @@ std::vector<value> run_softmax(call const& c)
 
 void add_along_axis_operators(operator_table& table)
 {
-    versions const along_axis{{1, "r", "r", "axis:int"}};
+    version_list const along_axis{{1, "r", "r", "axis:int"}};
     table["CumSum"] = {{{11, "rr", "r", "exclusive:flag reverse:flag"}}, run_cumsum, cumsum_type};
     table["CumProd"] = {{{26, "rr", "r", "exclusive:flag reverse:flag"}}, run_cumprod, same_type};
     table["Softmax"] = {along_axis, run_softmax<false>, same_type};

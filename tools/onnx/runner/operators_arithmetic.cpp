@@ -123,10 +123,10 @@ std::vector<value> run_clip(call const& c)
 
 void add_arithmetic_operators(operator_table& table)
 {
-    versions const arithmetic{{1, "rr", "r", "axis:int broadcast:flag consumed_inputs:ints"},
+    version_list const arithmetic{{1, "rr", "r", "axis:int broadcast:flag consumed_inputs:ints"},
         {6, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}};
-    versions const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
-    versions const fold{{1, "+", "r", "consumed_inputs:ints"}, {6, "+", "r", ""}};
+    version_list const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
+    version_list const fold{{1, "+", "r", "consumed_inputs:ints"}, {6, "+", "r", ""}};
     table["Add"] = {arithmetic, run_binary<xloom_onnx::add>, broadcast_type};
     table["Sub"] = {arithmetic, run_binary<xloom_onnx::sub>, broadcast_type};
     table["Mul"] = {arithmetic, run_binary<xloom_onnx::mul>, broadcast_type};

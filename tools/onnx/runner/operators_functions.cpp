@@ -16,7 +16,7 @@ tensor map_floats(tensor const& x, F const& f)
 
 /// A function without parameters, as an operator.
 template <class F>
-operation plain(versions const& versions, F const& f)
+operation plain(version_list const& versions, F const& f)
 {
     return {versions, [f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; },
         same_type};
@@ -24,7 +24,7 @@ operation plain(versions const& versions, F const& f)
 
 /// One with a parameter: the attribute `alpha`.
 template <class F>
-operation with_alpha(versions const& versions, double otherwise)
+operation with_alpha(version_list const& versions, double otherwise)
 {
     auto const run = [otherwise](call const& c) {
         return std::vector<value>{map_floats(c.tensor_at(0), F(c.number("alpha", otherwise)))};
@@ -59,10 +59,10 @@ std::vector<value> run_relu(call const& c)
 
 void add_function_operators(operator_table& table)
 {
-    versions const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
-    versions const since_7{{7, "r", "r", ""}};
-    versions const since_1{{1, "r", "r", ""}};
-    versions const alpha_only{
+    version_list const unary{{1, "r", "r", "consumed_inputs:ints"}, {6, "r", "r", ""}};
+    version_list const since_7{{7, "r", "r", ""}};
+    version_list const since_1{{1, "r", "r", ""}};
+    version_list const alpha_only{
         {1, "r", "r", "alpha:float consumed_inputs:ints"}, {6, "r", "r", "alpha:float"}};
     table["Sqrt"] = plain(unary, xloom_onnx::sqrt);
     table["Exp"] = plain(unary, xloom_onnx::exp);
@@ -70,10 +70,10 @@ void add_function_operators(operator_table& table)
     table["Reciprocal"] = plain(unary, xloom_onnx::reciprocal);
     table["Sin"] = plain(since_7, xloom_onnx::sin);
     table["Cos"] = plain(since_7, xloom_onnx::cos);
-    table["Erf"] = plain(versions{{9, "r", "r", ""}}, xloom_onnx::erf);
+    table["Erf"] = plain(version_list{{9, "r", "r", ""}}, xloom_onnx::erf);
     table["Floor"] = plain(unary, xloom_onnx::floor);
     table["Ceil"] = plain(unary, xloom_onnx::ceil);
-    table["Round"] = plain(versions{{11, "r", "r", ""}}, xloom_onnx::round);
+    table["Round"] = plain(version_list{{11, "r", "r", ""}}, xloom_onnx::round);
     table["Relu"] = {unary, run_relu, same_type};
     table["Tanh"] = plain(unary, xloom_onnx::tanh);
     table["Sigmoid"] = plain(unary, xloom_onnx::sigmoid);
@@ -82,7 +82,7 @@ void add_function_operators(operator_table& table)
     table["Elu"] = with_alpha<xloom_onnx::elu>(alpha_only, 1.0);
     table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(alpha_only, 0.01);
     table["ThresholdedRelu"] =
-        with_alpha<xloom_onnx::thresholded_relu>(versions{{10, "r", "r", "alpha:float"}}, 1.0);
+        with_alpha<xloom_onnx::thresholded_relu>(version_list{{10, "r", "r", "alpha:float"}}, 1.0);
     table["HardSigmoid"] = {{{1, "r", "r", "alpha:float beta:float consumed_inputs:ints"},
                                 {6, "r", "r", "alpha:float beta:float"}},
         run_hard_sigmoid, same_type};

@@ -91,9 +91,9 @@ std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
 
 void add_logic_operators(operator_table& table)
 {
-    versions const broadcast{{1, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}};
-    versions const since_1{{1, "r", "r", ""}};
-    versions const ordered{{12, "rr", "r", ""}};
+    version_list const broadcast{{1, "rr", "r", "axis:int broadcast:flag"}, {7, "rr", "r", ""}};
+    version_list const since_1{{1, "r", "r", ""}};
+    version_list const ordered{{12, "rr", "r", ""}};
     table["And"] = {broadcast, run_logic<xloom_onnx::and_>, truth_type};
     table["Or"] = {broadcast, run_logic<xloom_onnx::or_>, truth_type};
     table["Xor"] = {broadcast, run_logic<xloom_onnx::xor_>, truth_type};

@@ -112,9 +112,9 @@ std::vector<value> run_arg(call const& c)
 
 void add_reduction_operators(operator_table& table)
 {
-    versions const reduction{
+    version_list const reduction{
         {1, "r", "r", "axes:ints keepdims:flag"}, {18, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"}};
-    versions const arg{{1, "r", "r", "axis:int keepdims:flag"},
+    version_list const arg{{1, "r", "r", "axis:int keepdims:flag"},
         {12, "r", "r", "axis:int keepdims:flag select_last_index:flag"}};
     table["ReduceSum"] = {{{1, "r", "r", "axes:ints keepdims:flag"},
                               {13, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"}},

@@ -190,9 +190,9 @@ void rewrite_quantized(onnx::ModelProto& model)
     rewrite(*model.mutable_graph(), names);
 }
 
-versions const& quantized_versions()
+version_list const& quantized_versions()
 {
-    static versions const all{{1, "rrrooooorrrr", "ooo",
+    static version_list const all{{1, "rrrooooorrrr", "ooo",
         "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string "
         "hidden_size:int input_forget:flag"}};
     return all;

@@ -20,6 +20,6 @@ namespace runner {
 void rewrite_quantized(onnx::ModelProto& model);
 
 /// The versions of com.microsoft.DynamicQuantizeLSTM, which no run function computes.
-versions const& quantized_versions();
+version_list const& quantized_versions();
 
 } // namespace runner

@@ -66,7 +66,7 @@ using signature_map = std::unordered_map<std::string, std::vector<signature>>;
 signature_map read_tables()
 {
     signature_map all;
-    auto const read = [&](std::string const& name, versions const& listed) {
+    auto const read = [&](std::string const& name, version_list const& listed) {
         for (version const& each : listed)
             all[name].push_back(signature_of(each));
     };

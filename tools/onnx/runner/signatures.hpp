@@ -58,7 +58,7 @@ struct version {
     std::string attributes;
 };
 /// The versions of an operator, oldest first.
-using versions = std::vector<version>;
+using version_list = std::vector<version>;
 
 /// Returns all versions of an operator, "Add" or "com.microsoft.AttnLSTM", oldest first; empty if there is no
 /// such operator.

@@ -9,8 +9,9 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// ONNX's attribute `direction` of recurrent operators, and the directions of Scan's inputs and outputs, which
-/// are forward or reverse. A bidirectional operator has two sets of weights and states: forward, then reverse.
+/// ONNX's attribute `direction` of recurrent operators, and the directions of Scan's inputs and outputs,
+/// which are forward or reverse. A bidirectional operator has two sets of weights and states: forward, then
+/// reverse.
 enum class direction : signed char { forward, reverse, bidirectional };
 
 namespace detail {

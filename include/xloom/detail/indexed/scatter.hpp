@@ -127,8 +127,8 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
 }
 
 /// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it. check_shapes_of(shapes of data, indices and updates, options, true if
-/// updates are broadcast) returns the indexed_shape.
+/// result last, so that no error loses it. check_shapes_of(shapes of data, indices and updates, options, true
+/// if updates are broadcast) returns the indexed_shape.
 template <bool InPlace, class CheckShapes, class Data, class Indices, class Updates, class Reduce,
     class Policy>
 auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce& reduce, Data&& data,

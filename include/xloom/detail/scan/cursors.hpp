@@ -110,8 +110,8 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis, Strided> {
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
     using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `traversals`,
-    /// checked.
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own
+    /// `traversals`, checked.
     template <class Traversals>
     static cursors start(std::tuple<Xs...> const& operands, Traversals const& traversals,
         kernel::iterations const& range, write_back when = write_back::each_element,

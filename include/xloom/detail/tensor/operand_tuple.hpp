@@ -34,8 +34,8 @@ inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 template <class X>
 inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
-/// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a std::tuple
-/// of lvalue references.
+/// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a
+/// std::tuple of lvalue references.
 template <class Operands>
 constexpr auto leaves(Operands& operands)
 {

@@ -129,8 +129,8 @@ struct is_writable<X>
                          !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
                              std::declval<X&>()))>>> {};
 
-/// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables by
-/// value.
+/// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables
+/// by value.
 template <class Operands>
 inline constexpr bool outlives_call = outlives_expression<Operands>;
 template <class... Ts>
