@@ -1009,10 +1009,10 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);
-    std::ptrdiff_t step = 1;
+    std::ptrdiff_t stride = 1;
     for (std::size_t axis = dims.size(); axis-- > 0;) {
-        result[axis] = step;
-        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+        result[axis] = stride;
+        stride *= static_cast<std::ptrdiff_t>(dims[axis]);
     }
     return result;
 }
@@ -1044,13 +1044,13 @@ struct strided_layout {
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
-    std::ptrdiff_t step = 1;
+    std::ptrdiff_t stride = 1;
     for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
         if (layout.dims[axis] == 0)
             return true;
-        if (layout.dims[axis] != 1 && layout.strides[axis] != step)
+        if (layout.dims[axis] != 1 && layout.strides[axis] != stride)
             return false;
-        step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+        stride *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
     }
     return true;
 }
@@ -1890,8 +1890,8 @@ shape shape_of(T const& value)
 template <tensor T>
 strided_layout layout_of(T const& value)
 {
-    auto const& steps = enable_tensor<bare<T>>::strides(value);
-    return {detail::shape_of(value), {steps.begin(), steps.end()}};
+    auto const& of_axes = enable_tensor<bare<T>>::strides(value);
+    return {detail::shape_of(value), {of_axes.begin(), of_axes.end()}};
 }
 
 /// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
@@ -4108,7 +4108,7 @@ inline constexpr write_back write_back_for =
 // tensor, where the operator allows it.
 
 // ==== xloom/detail/core/overlap.hpp ====
-// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// Overlap of strided arrays. Exact up to 10,000 attempts, then conservative: interleaved and adjacent
 // views do not overlap.
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -4120,57 +4120,58 @@ struct memory_block {
     strided_layout layout{};
 };
 
-/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
-/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
-/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
+/// A bounded linear Diophantine equation: sum of count * stride = target, with 0 <= count <= limit for each
+/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one stride are
+/// merged, then divisibility is tested, then counts are tried by descending stride: for nested strides one or
 /// two counts of each remain. After a fixed number of attempts the result is conservatively true.
 class overlap_equation {
 public:
-    constexpr void add(std::uintmax_t step, std::uintmax_t limit)
+    constexpr void add(std::uintmax_t stride, std::uintmax_t limit)
     {
-        if (step != 0 && limit != 0)
-            terms_.push_back({step, limit});
+        if (stride != 0 && limit != 0)
+            terms_.push_back({stride, limit});
     }
 
     constexpr bool is_soluble(std::uintmax_t target)
     {
-        std::sort(terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.step > b.step; });
+        std::sort(
+            terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.stride > b.stride; });
         merge_terms();
         return is_divisible(target) && is_soluble_from(0, target);
     }
 
 private:
     struct term {
-        std::uintmax_t step = 0;
+        std::uintmax_t stride = 0;
         std::uintmax_t limit = 0;
     };
 
-    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
+    /// Merges terms. Requires descending strides. A stride that is m times the next one is merged into it if the
     /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
     /// views becomes one term, whatever its length.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
             auto const [larger, count] = terms_[i - 1];
-            std::uintmax_t const multiple = larger / terms_[i].step;
-            if (larger % terms_[i].step == 0 && multiple - 1 <= terms_[i].limit) {
+            std::uintmax_t const multiple = larger / terms_[i].stride;
+            if (larger % terms_[i].stride == 0 && multiple - 1 <= terms_[i].limit) {
                 terms_[i].limit += multiple * count;
                 terms_.erase(i - 1);
             }
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
+    /// False if the larger strides have a common divisor whose multiples all differ from the target by more
     /// than the smaller terms can add up to.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
         for (term const& t : terms_)
-            rest += t.step * t.limit;
+            rest += t.stride * t.limit;
         std::uintmax_t divisor = 0;
-        for (auto const& [step, limit] : terms_) {
-            rest -= step * limit;
-            divisor = std::gcd(divisor, step);
+        for (auto const& [stride, limit] : terms_) {
+            rest -= stride * limit;
+            divisor = std::gcd(divisor, stride);
             if (target % divisor > rest)
                 return false;
         }
@@ -4186,11 +4187,11 @@ private:
             return false;
         std::uintmax_t rest = 0;
         for (std::size_t i = first + 1; i < terms_.size(); ++i)
-            rest += terms_[i].step * terms_[i].limit;
-        auto const [step, limit] = terms_[first];
-        std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
-        for (std::uintmax_t count = (std::min)(limit, target / step) + 1; count-- > least;)
-            if (is_soluble_from(first + 1, target - count * step))
+            rest += terms_[i].stride * terms_[i].limit;
+        auto const [stride, limit] = terms_[first];
+        std::uintmax_t const least = target > rest ? (target - rest + stride - 1) / stride : 0;
+        for (std::uintmax_t count = (std::min)(limit, target / stride) + 1; count-- > least;)
+            if (is_soluble_from(first + 1, target - count * stride))
                 return true;
         return false;
     }
@@ -4213,8 +4214,8 @@ constexpr bool intersect(byte_range const& a, byte_range const& b) noexcept
 
 constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
 {
-    std::ptrdiff_t const step = block.layout.strides[axis];
-    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
+    std::ptrdiff_t const stride = block.layout.strides[axis];
+    return static_cast<std::uintmax_t>(stride < 0 ? -stride : stride) * block.item_bytes;
 }
 
 /// Returns the byte range of a block.
@@ -4236,7 +4237,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// True if two blocks whose byte ranges intersect share a byte.
 ///
-/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
+/// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b down
 /// from its highest byte puts both sums on one side, with positive signs.
 [[gnu::noinline]] constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
@@ -4266,23 +4267,23 @@ constexpr bool is_unique(strided_layout const& layout)
     if (is_row_major(layout))
         return true;
     struct axis {
-        std::uintmax_t step = 0;
+        std::uintmax_t stride = 0;
         std::uintmax_t last = 0;
     };
     static_vector<axis, max_rank> all;
     for (std::size_t i = 0; i < layout.dims.size(); ++i) {
         if (layout.dims[i] == 0)
             return true;
-        std::ptrdiff_t const step = layout.strides[i];
+        std::ptrdiff_t const stride = layout.strides[i];
         if (layout.dims[i] > 1)
-            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
+            all.push_back({static_cast<std::uintmax_t>(stride < 0 ? -stride : stride), layout.dims[i] - 1});
     }
-    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
+    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.stride < b.stride; });
     std::uintmax_t reach = 0;
-    for (auto const& [step, last] : all) {
-        if (step <= reach)
+    for (auto const& [stride, last] : all) {
+        if (stride <= reach)
             return false;
-        reach += step * last;
+        reach += stride * last;
     }
     return true;
 }
@@ -6577,12 +6578,12 @@ void refer(memory_block& block, T* data, X const& operand)
     if (detail::rank_of(operand) > max_rank)
         return;
     auto const& dims = enable_tensor<X>::shape(operand);
-    auto const& steps = enable_tensor<X>::strides(operand);
+    auto const& of_axes = enable_tensor<X>::strides(operand);
     block.layout.dims.assign(dims.begin(), dims.end());
     if (data == nullptr)
         block.layout.strides.resize(block.layout.dims.size());
     else
-        block.layout.strides.assign(steps.begin(), steps.end());
+        block.layout.strides.assign(of_axes.begin(), of_axes.end());
 }
 
 /// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
@@ -6676,7 +6677,7 @@ public:
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return block_.layout.dims; }
-    std::ptrdiff_t step(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
+    std::ptrdiff_t stride(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
     detail::memory_block const& block() const noexcept { return block_; }
 
 private:
@@ -12859,9 +12860,9 @@ public:
     {
         if (from.is_given()) {
             data_ = from.data();
-            d_ = from.step(layout == 0 ? 0 : 1);
-            n_ = from.step(layout == 0 ? 1 : 0);
-            item_ = from.step(2);
+            d_ = from.stride(layout == 0 ? 0 : 1);
+            n_ = from.stride(layout == 0 ? 1 : 0);
+            item_ = from.stride(2);
         }
     }
 
@@ -12893,14 +12894,14 @@ public:
             return;
         data_ = from.data();
         bool const has_directions = from.shape().size() == 4;
-        t_ = from.step(layout == 0 ? 0 : 1);
-        n_ = from.step(layout != 0 ? 0 : has_directions ? 2 : 1);
-        d_ = has_directions ? from.step(layout == 0 ? 1 : 2) : 0;
-        item_ = from.step(from.shape().size() - 1);
+        t_ = from.stride(layout == 0 ? 0 : 1);
+        n_ = from.stride(layout != 0 ? 0 : has_directions ? 2 : 1);
+        d_ = has_directions ? from.stride(layout == 0 ? 1 : 2) : 0;
+        item_ = from.stride(from.shape().size() - 1);
     }
 
     bool is_given() const { return data_ != nullptr; }
-    std::ptrdiff_t step() const { return t_; }
+    std::ptrdiff_t stride() const { return t_; }
     kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
     {
         return {data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ +
@@ -12948,10 +12949,11 @@ struct batch_operands {
     kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
     {
         auto const [first, backwards] = first_step(d, n);
-        kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
+        kernel::sequence<Item> result{
+            n, length(n), X(first, 0, n), backwards ? -X.stride() : X.stride(), {}, 0};
         if (Y.is_given()) {
             result.y = Y(first, d, n);
-            result.y_stride = backwards ? -Y.step() : Y.step();
+            result.y_stride = backwards ? -Y.stride() : Y.stride();
         }
         return result;
     }
@@ -13843,7 +13845,7 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
     if (axis == from.shape().size())
         return f(*first);
     for (std::size_t i = 0; i < from.shape()[axis]; ++i)
-        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.step(axis), f);
+        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
@@ -14183,9 +14185,9 @@ kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    return {
-        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2),
-        from.step(2), from.step(1)};
+    return {from.data() + at(d) * from.stride(0) + at(first_row) * from.stride(1) +
+                at(first_column) * from.stride(2),
+        from.stride(2), from.stride(1)};
 }
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
@@ -14204,7 +14206,7 @@ void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t fir
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     kernel::copy_row<Item, T>(
-        {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+        {from.data() + at(d) * from.stride(0) + at(first) * from.stride(1), from.stride(1)}, count, {to});
 }
 
 /// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
@@ -14215,8 +14217,8 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
     if (!B.is_given())
         return;
     auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) +
-                                       static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.stride(0) +
+                                       static_cast<std::ptrdiff_t>(i) * B.stride(1)]);
     };
     for (std::size_t j = 0; j < H; ++j)
         to[j] = item(first + j) + item(second + j);
@@ -15180,7 +15182,7 @@ struct memory_operand {
     }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
-        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
+        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.stride(0), length(n), M.stride(1), M.stride(2)};
     }
 };
 
@@ -15273,7 +15275,7 @@ private:
         if (alignments.is_given()) {
             auto const [first, backwards] = operands.first_step(d, n);
             row.alignment = alignments(first, d, n);
-            row.alignment_stride = backwards ? -alignments.step() : alignments.step();
+            row.alignment_stride = backwards ? -alignments.stride() : alignments.stride();
         }
         return row;
     }
@@ -15833,19 +15835,19 @@ public:
             return;
         is_given_ = true;
         rows_ = to.shape()[1];
-        row_step_ = to.step(1);
-        item_step_ = to.step(2);
-        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.step(0) +
-                 static_cast<std::ptrdiff_t>(from.first_column) * item_step_;
+        row_stride_ = to.stride(1);
+        item_stride_ = to.stride(2);
+        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.stride(0) +
+                 static_cast<std::ptrdiff_t>(from.first_column) * item_stride_;
         if constexpr (std::is_same_v<T, Item>)
-            if (item_step_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
-                row_step_ >= static_cast<std::ptrdiff_t>(columns_)) {
-                sums_ = {first_, static_cast<std::size_t>(row_step_)};
+            if (item_stride_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
+                row_stride_ >= static_cast<std::ptrdiff_t>(columns_)) {
+                sums_ = {first_, static_cast<std::size_t>(row_stride_)};
                 is_in_place_ = true;
                 return;
             }
-        std::size_t const step = kernel::row_stride<T>(columns_);
-        sums_ = {memory.take(rows_, step), step};
+        std::size_t const stride = kernel::row_stride<T>(columns_);
+        sums_ = {memory.take(rows_, stride), stride};
     }
 
     bool is_given() const { return is_given_; }
@@ -15875,13 +15877,13 @@ public:
 private:
     kernel::strided_row<Item> to(std::size_t row) const
     {
-        return {first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
+        return {first_ + static_cast<std::ptrdiff_t>(row) * row_stride_, item_stride_};
     }
-    kernel::strided_row<Item const> from(std::size_t row) const { return {to(row).first, item_step_}; }
+    kernel::strided_row<Item const> from(std::size_t row) const { return {to(row).first, item_stride_}; }
 
     std::size_t rows_ = 0, columns_ = 0;
     Item* first_ = nullptr;
-    std::ptrdiff_t row_step_ = 0, item_step_ = 0;
+    std::ptrdiff_t row_stride_ = 0, item_stride_ = 0;
     kernel::row_span<T> sums_{nullptr, 0};
     bool is_given_ = false, is_in_place_ = false;
 };
@@ -16285,9 +16287,9 @@ private:
             return;
         std::size_t const H = o_.widths.H;
         auto const add = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
-            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.step(0) +
-                              static_cast<std::ptrdiff_t>(first) * to.step(1);
-            add_row<T, Item>({from}, H, {row, to.step(1)});
+            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.stride(0) +
+                              static_cast<std::ptrdiff_t>(first) * to.stride(1);
+            add_row<T, Item>({from}, H, {row, to.stride(1)});
         };
         if (o_.ct_B.is_given())
             for (kernel::gradient_column const& column : columns_)
@@ -16402,8 +16404,8 @@ public:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::pack_panels<T, Item>(
-            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0), o_.M.step(2), o_.M.step(1)}, o_.E,
-            length, {values(n), o_.E, length});
+            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
+            o_.E, length, {values(n), o_.E, length});
         std::fill_n(ct_V(n), key_step(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
             std::fill_n(ct_memory(n).first, o_.S * value_step(), T(0));
@@ -16421,7 +16423,7 @@ public:
             ct_V(n)};
         if (o_.ct_alignments.is_given()) {
             row.alignments = o_.ct_alignments(backwards ? length - 1 : 0, d_, n);
-            row.alignments_stride = backwards ? -o_.ct_alignments.step() : o_.ct_alignments.step();
+            row.alignments_stride = backwards ? -o_.ct_alignments.stride() : o_.ct_alignments.stride();
         }
         if (o_.ct_Y_alignment.is_given())
             row.last_alignment = o_.ct_Y_alignment(d_, n);
@@ -16476,9 +16478,9 @@ private:
     }
     kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
     {
-        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0) +
-                    static_cast<std::ptrdiff_t>(m) * o_.M.step(1),
-            o_.M.step(2)};
+        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0) +
+                    static_cast<std::ptrdiff_t>(m) * o_.M.stride(1),
+            o_.M.stride(2)};
     }
 
     /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last
@@ -16493,9 +16495,9 @@ private:
             return;
         for (std::size_t m = 0; m < length; ++m)
             add_row<T, Item>({memory.from(m).first}, o_.E,
-                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.step(0) +
-                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.step(1),
-                    o_.ct_M.step(2)});
+                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.stride(0) +
+                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.stride(1),
+                    o_.ct_M.stride(2)});
     }
 
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
@@ -16518,8 +16520,8 @@ private:
                 for (; m == residuals_.memory_length(n); ++n)
                     m = 0;
                 kernel::copy_row<Item, T>(
-                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.step(2),
-                        o_.M.step(2)},
+                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.stride(2),
+                        o_.M.stride(2)},
                     end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
@@ -16541,7 +16543,7 @@ private:
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
         add_row<T, Item>({sum}, o_.A,
-            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.step(0), o_.ct_V.step(1)});
+            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.stride(0), o_.ct_V.stride(1)});
     }
 
     attention_cotangents<Item> const& o_;
@@ -30039,14 +30041,14 @@ kernel::item_rows<Item> rows_of_sequence(
     if (!from.is_given())
         return {};
     std::size_t const rows = sizes.has_batch ? 1 : 0;
-    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.step(0) : 0;
-    return {from.data() + begin, from.step(rows), from.step(rows + 1)};
+    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.stride(0) : 0;
+    return {from.data() + begin, from.stride(rows), from.stride(rows + 1)};
 }
 
 template <class Item>
 kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
 {
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.step(0), from.step(1)}
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.stride(0), from.stride(1)}
                            : kernel::item_rows<Item>{};
 }
 
@@ -30054,7 +30056,7 @@ kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
 template <class Item>
 kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
 {
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.step(0)}
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
                            : kernel::item_rows<Item>{};
 }
 
@@ -31208,7 +31210,7 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes_of, reduce, owned_t<Data>(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);
@@ -39789,7 +39791,7 @@ public:
         detail::check_fits_in_memory<T>(memory_size);
         detail::check_fits_in_memory<T>(size);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(numbers_.size(), size + 1));
+        scratch_.resize((std::max)(scratch_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
@@ -39896,7 +39898,7 @@ private:
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
-            numbers_.data(), {h, c, attention, alignment, x_t, y_t});
+            scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }
 
     attn_lstm_weights<Item> weights_;
@@ -39905,7 +39907,7 @@ private:
     detail::row_count N_;
     std::size_t S_ = 0;
     held_memory memory_;
-    detail::aligned_vector<T> numbers_;
+    detail::aligned_vector<T> scratch_;
 };
 
 } // namespace xloom::inline XLOOM_ABI
@@ -39933,7 +39935,7 @@ public:
     {
         check_direction(Family::cell_name, weights_.sizes(), d);
         check_rows(Family::cell_name, weights_.sizes(), N);
-        grow(numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
+        grow(scratch_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }
@@ -40016,13 +40018,13 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
-        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, c, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, scratch_.data(), h, c, x_t, y_t);
     }
 
     weights_type weights_;
     row_count N_;
     std::size_t d_;
-    aligned_vector<T> numbers_;
+    aligned_vector<T> scratch_;
     kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
 };
 
@@ -40132,9 +40134,9 @@ private:
         auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
         if (!memory.only_counts()) {
-            pack_columns(kernel::strided_matrix<T>{B.data(), B.step(0), B.step(1)}, J, panels);
+            pack_columns(kernel::strided_matrix<T>{B.data(), B.stride(0), B.stride(1)}, J, panels);
             for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
         }
         return {panels.packed(), row};
     }

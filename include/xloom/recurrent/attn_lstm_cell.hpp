@@ -213,7 +213,7 @@ public:
         detail::check_fits_in_memory<T>(memory_size);
         detail::check_fits_in_memory<T>(size);
         // Allocations come first: if one fails, the cell is unchanged.
-        numbers_.resize((std::max)(numbers_.size(), size + 1));
+        scratch_.resize((std::max)(scratch_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
         N_ = detail::row_count(N);
@@ -320,7 +320,7 @@ private:
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
-            numbers_.data(), {h, c, attention, alignment, x_t, y_t});
+            scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }
 
     attn_lstm_weights<Item> weights_;
@@ -329,7 +329,7 @@ private:
     detail::row_count N_;
     std::size_t S_ = 0;
     held_memory memory_;
-    detail::aligned_vector<T> numbers_;
+    detail::aligned_vector<T> scratch_;
 };
 
 } // namespace xloom::inline XLOOM_ABI

@@ -43,9 +43,9 @@ private:
         auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
         if (!memory.only_counts()) {
-            pack_columns(kernel::strided_matrix<T>{B.data(), B.step(0), B.step(1)}, J, panels);
+            pack_columns(kernel::strided_matrix<T>{B.data(), B.stride(0), B.stride(1)}, J, panels);
             for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
         }
         return {panels.packed(), row};
     }

@@ -86,7 +86,7 @@ TEST_CASE("a view that holds a temporary can be named, and is then a variable")
     auto const held = xt::transpose(matrix{{1, 2}, {3, 4}});
     static_assert(is_kept<decltype((held))>);
     tensor_ref<float const> const ref = held;
-    CHECK(ref.data()[ref.step(0)] == 2);
+    CHECK(ref.data()[ref.stride(0)] == 2);
 }
 
 TEST_CASE("a cell writes states that outlive the step")

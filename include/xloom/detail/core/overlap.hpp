@@ -1,5 +1,5 @@
 #pragma once
-// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// Overlap of strided arrays. Exact up to 10,000 attempts, then conservative: interleaved and adjacent
 // views do not overlap.
 
 #include <algorithm>
@@ -18,57 +18,58 @@ struct memory_block {
     strided_layout layout{};
 };
 
-/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
-/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
-/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
+/// A bounded linear Diophantine equation: sum of count * stride = target, with 0 <= count <= limit for each
+/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one stride are
+/// merged, then divisibility is tested, then counts are tried by descending stride: for nested strides one or
 /// two counts of each remain. After a fixed number of attempts the result is conservatively true.
 class overlap_equation {
 public:
-    constexpr void add(std::uintmax_t step, std::uintmax_t limit)
+    constexpr void add(std::uintmax_t stride, std::uintmax_t limit)
     {
-        if (step != 0 && limit != 0)
-            terms_.push_back({step, limit});
+        if (stride != 0 && limit != 0)
+            terms_.push_back({stride, limit});
     }
 
     constexpr bool is_soluble(std::uintmax_t target)
     {
-        std::sort(terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.step > b.step; });
+        std::sort(
+            terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.stride > b.stride; });
         merge_terms();
         return is_divisible(target) && is_soluble_from(0, target);
     }
 
 private:
     struct term {
-        std::uintmax_t step = 0;
+        std::uintmax_t stride = 0;
         std::uintmax_t limit = 0;
     };
 
-    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
+    /// Merges terms. Requires descending strides. A stride that is m times the next one is merged into it if the
     /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
     /// views becomes one term, whatever its length.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
             auto const [larger, count] = terms_[i - 1];
-            std::uintmax_t const multiple = larger / terms_[i].step;
-            if (larger % terms_[i].step == 0 && multiple - 1 <= terms_[i].limit) {
+            std::uintmax_t const multiple = larger / terms_[i].stride;
+            if (larger % terms_[i].stride == 0 && multiple - 1 <= terms_[i].limit) {
                 terms_[i].limit += multiple * count;
                 terms_.erase(i - 1);
             }
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
+    /// False if the larger strides have a common divisor whose multiples all differ from the target by more
     /// than the smaller terms can add up to.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
         for (term const& t : terms_)
-            rest += t.step * t.limit;
+            rest += t.stride * t.limit;
         std::uintmax_t divisor = 0;
-        for (auto const& [step, limit] : terms_) {
-            rest -= step * limit;
-            divisor = std::gcd(divisor, step);
+        for (auto const& [stride, limit] : terms_) {
+            rest -= stride * limit;
+            divisor = std::gcd(divisor, stride);
             if (target % divisor > rest)
                 return false;
         }
@@ -84,11 +85,11 @@ private:
             return false;
         std::uintmax_t rest = 0;
         for (std::size_t i = first + 1; i < terms_.size(); ++i)
-            rest += terms_[i].step * terms_[i].limit;
-        auto const [step, limit] = terms_[first];
-        std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
-        for (std::uintmax_t count = (std::min)(limit, target / step) + 1; count-- > least;)
-            if (is_soluble_from(first + 1, target - count * step))
+            rest += terms_[i].stride * terms_[i].limit;
+        auto const [stride, limit] = terms_[first];
+        std::uintmax_t const least = target > rest ? (target - rest + stride - 1) / stride : 0;
+        for (std::uintmax_t count = (std::min)(limit, target / stride) + 1; count-- > least;)
+            if (is_soluble_from(first + 1, target - count * stride))
                 return true;
         return false;
     }
@@ -111,8 +112,8 @@ constexpr bool intersect(byte_range const& a, byte_range const& b) noexcept
 
 constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
 {
-    std::ptrdiff_t const step = block.layout.strides[axis];
-    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
+    std::ptrdiff_t const stride = block.layout.strides[axis];
+    return static_cast<std::uintmax_t>(stride < 0 ? -stride : stride) * block.item_bytes;
 }
 
 /// Returns the byte range of a block.
@@ -134,7 +135,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// True if two blocks whose byte ranges intersect share a byte.
 ///
-/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
+/// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b down
 /// from its highest byte puts both sums on one side, with positive signs.
 [[gnu::noinline]] constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
@@ -164,23 +165,23 @@ constexpr bool is_unique(strided_layout const& layout)
     if (is_row_major(layout))
         return true;
     struct axis {
-        std::uintmax_t step = 0;
+        std::uintmax_t stride = 0;
         std::uintmax_t last = 0;
     };
     static_vector<axis, max_rank> all;
     for (std::size_t i = 0; i < layout.dims.size(); ++i) {
         if (layout.dims[i] == 0)
             return true;
-        std::ptrdiff_t const step = layout.strides[i];
+        std::ptrdiff_t const stride = layout.strides[i];
         if (layout.dims[i] > 1)
-            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
+            all.push_back({static_cast<std::uintmax_t>(stride < 0 ? -stride : stride), layout.dims[i] - 1});
     }
-    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
+    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.stride < b.stride; });
     std::uintmax_t reach = 0;
-    for (auto const& [step, last] : all) {
-        if (step <= reach)
+    for (auto const& [stride, last] : all) {
+        if (stride <= reach)
             return false;
-        reach += step * last;
+        reach += stride * last;
     }
     return true;
 }

@@ -131,10 +131,10 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);
-    std::ptrdiff_t step = 1;
+    std::ptrdiff_t stride = 1;
     for (std::size_t axis = dims.size(); axis-- > 0;) {
-        result[axis] = step;
-        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+        result[axis] = stride;
+        stride *= static_cast<std::ptrdiff_t>(dims[axis]);
     }
     return result;
 }
@@ -166,13 +166,13 @@ struct strided_layout {
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
-    std::ptrdiff_t step = 1;
+    std::ptrdiff_t stride = 1;
     for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
         if (layout.dims[axis] == 0)
             return true;
-        if (layout.dims[axis] != 1 && layout.strides[axis] != step)
+        if (layout.dims[axis] != 1 && layout.strides[axis] != stride)
             return false;
-        step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+        stride *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
     }
     return true;
 }

@@ -137,7 +137,7 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes_of, reduce, owned_t<Data>(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);

@@ -60,8 +60,8 @@ public:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::pack_panels<T, Item>(
-            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0), o_.M.step(2), o_.M.step(1)}, o_.E,
-            length, {values(n), o_.E, length});
+            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
+            o_.E, length, {values(n), o_.E, length});
         std::fill_n(ct_V(n), key_step(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
             std::fill_n(ct_memory(n).first, o_.S * value_step(), T(0));
@@ -79,7 +79,7 @@ public:
             ct_V(n)};
         if (o_.ct_alignments.is_given()) {
             row.alignments = o_.ct_alignments(backwards ? length - 1 : 0, d_, n);
-            row.alignments_stride = backwards ? -o_.ct_alignments.step() : o_.ct_alignments.step();
+            row.alignments_stride = backwards ? -o_.ct_alignments.stride() : o_.ct_alignments.stride();
         }
         if (o_.ct_Y_alignment.is_given())
             row.last_alignment = o_.ct_Y_alignment(d_, n);
@@ -134,9 +134,9 @@ private:
     }
     kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
     {
-        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0) +
-                    static_cast<std::ptrdiff_t>(m) * o_.M.step(1),
-            o_.M.step(2)};
+        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0) +
+                    static_cast<std::ptrdiff_t>(m) * o_.M.stride(1),
+            o_.M.stride(2)};
     }
 
     /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last
@@ -151,9 +151,9 @@ private:
             return;
         for (std::size_t m = 0; m < length; ++m)
             add_row<T, Item>({memory.from(m).first}, o_.E,
-                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.step(0) +
-                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.step(1),
-                    o_.ct_M.step(2)});
+                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.stride(0) +
+                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.stride(1),
+                    o_.ct_M.stride(2)});
     }
 
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
@@ -176,8 +176,8 @@ private:
                 for (; m == residuals_.memory_length(n); ++n)
                     m = 0;
                 kernel::copy_row<Item, T>(
-                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.step(2),
-                        o_.M.step(2)},
+                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.stride(2),
+                        o_.M.stride(2)},
                     end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
@@ -199,7 +199,7 @@ private:
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
         add_row<T, Item>({sum}, o_.A,
-            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.step(0), o_.ct_V.step(1)});
+            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.stride(0), o_.ct_V.stride(1)});
     }
 
     attention_cotangents<Item> const& o_;

@@ -28,7 +28,7 @@ struct memory_operand {
     }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
-        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
+        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.stride(0), length(n), M.stride(1), M.stride(2)};
     }
 };
 
@@ -121,7 +121,7 @@ private:
         if (alignments.is_given()) {
             auto const [first, backwards] = operands.first_step(d, n);
             row.alignment = alignments(first, d, n);
-            row.alignment_stride = backwards ? -alignments.step() : alignments.step();
+            row.alignment_stride = backwards ? -alignments.stride() : alignments.stride();
         }
         return row;
     }

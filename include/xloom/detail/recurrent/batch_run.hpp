@@ -39,9 +39,9 @@ public:
     {
         if (from.is_given()) {
             data_ = from.data();
-            d_ = from.step(layout == 0 ? 0 : 1);
-            n_ = from.step(layout == 0 ? 1 : 0);
-            item_ = from.step(2);
+            d_ = from.stride(layout == 0 ? 0 : 1);
+            n_ = from.stride(layout == 0 ? 1 : 0);
+            item_ = from.stride(2);
         }
     }
 
@@ -73,14 +73,14 @@ public:
             return;
         data_ = from.data();
         bool const has_directions = from.shape().size() == 4;
-        t_ = from.step(layout == 0 ? 0 : 1);
-        n_ = from.step(layout != 0 ? 0 : has_directions ? 2 : 1);
-        d_ = has_directions ? from.step(layout == 0 ? 1 : 2) : 0;
-        item_ = from.step(from.shape().size() - 1);
+        t_ = from.stride(layout == 0 ? 0 : 1);
+        n_ = from.stride(layout != 0 ? 0 : has_directions ? 2 : 1);
+        d_ = has_directions ? from.stride(layout == 0 ? 1 : 2) : 0;
+        item_ = from.stride(from.shape().size() - 1);
     }
 
     bool is_given() const { return data_ != nullptr; }
-    std::ptrdiff_t step() const { return t_; }
+    std::ptrdiff_t stride() const { return t_; }
     kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
     {
         return {data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ +
@@ -128,10 +128,11 @@ struct batch_operands {
     kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
     {
         auto const [first, backwards] = first_step(d, n);
-        kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
+        kernel::sequence<Item> result{
+            n, length(n), X(first, 0, n), backwards ? -X.stride() : X.stride(), {}, 0};
         if (Y.is_given()) {
             result.y = Y(first, d, n);
-            result.y_stride = backwards ? -Y.step() : Y.step();
+            result.y_stride = backwards ? -Y.stride() : Y.stride();
         }
         return result;
     }

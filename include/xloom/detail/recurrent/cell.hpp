@@ -26,7 +26,7 @@ public:
     {
         check_direction(Family::cell_name, weights_.sizes(), d);
         check_rows(Family::cell_name, weights_.sizes(), N);
-        grow(numbers_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
+        grow(scratch_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
         if constexpr (std::is_same_v<T, Item>)
             small_step_ = detail::small_step_of(weights_, d_);
     }
@@ -109,13 +109,13 @@ private:
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
-        functions().step(detail::parameters_of(weights_, d_), N_, numbers_.data(), h, c, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, scratch_.data(), h, c, x_t, y_t);
     }
 
     weights_type weights_;
     row_count N_;
     std::size_t d_;
-    aligned_vector<T> numbers_;
+    aligned_vector<T> scratch_;
     kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
 };
 

@@ -261,9 +261,9 @@ kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    return {
-        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2),
-        from.step(2), from.step(1)};
+    return {from.data() + at(d) * from.stride(0) + at(first_row) * from.stride(1) +
+                at(first_column) * from.stride(2),
+        from.stride(2), from.stride(1)};
 }
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
@@ -282,7 +282,7 @@ void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t fir
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     kernel::copy_row<Item, T>(
-        {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+        {from.data() + at(d) * from.stride(0) + at(first) * from.stride(1), from.stride(1)}, count, {to});
 }
 
 /// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
@@ -293,8 +293,8 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
     if (!B.is_given())
         return;
     auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) +
-                                       static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.stride(0) +
+                                       static_cast<std::ptrdiff_t>(i) * B.stride(1)]);
     };
     for (std::size_t j = 0; j < H; ++j)
         to[j] = item(first + j) + item(second + j);

@@ -85,7 +85,7 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
     if (axis == from.shape().size())
         return f(*first);
     for (std::size_t i = 0; i < from.shape()[axis]; ++i)
-        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.step(axis), f);
+        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.

@@ -99,14 +99,14 @@ kernel::item_rows<Item> rows_of_sequence(
     if (!from.is_given())
         return {};
     std::size_t const rows = sizes.has_batch ? 1 : 0;
-    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.step(0) : 0;
-    return {from.data() + begin, from.step(rows), from.step(rows + 1)};
+    std::ptrdiff_t const begin = sizes.has_batch ? static_cast<std::ptrdiff_t>(n) * from.stride(0) : 0;
+    return {from.data() + begin, from.stride(rows), from.stride(rows + 1)};
 }
 
 template <class Item>
 kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
 {
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.step(0), from.step(1)}
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), from.stride(0), from.stride(1)}
                            : kernel::item_rows<Item>{};
 }
 
@@ -114,7 +114,7 @@ kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
 template <class Item>
 kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
 {
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.step(0)}
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
                            : kernel::item_rows<Item>{};
 }
 

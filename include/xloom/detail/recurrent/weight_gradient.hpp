@@ -47,19 +47,19 @@ public:
             return;
         is_given_ = true;
         rows_ = to.shape()[1];
-        row_step_ = to.step(1);
-        item_step_ = to.step(2);
-        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.step(0) +
-                 static_cast<std::ptrdiff_t>(from.first_column) * item_step_;
+        row_stride_ = to.stride(1);
+        item_stride_ = to.stride(2);
+        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.stride(0) +
+                 static_cast<std::ptrdiff_t>(from.first_column) * item_stride_;
         if constexpr (std::is_same_v<T, Item>)
-            if (item_step_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
-                row_step_ >= static_cast<std::ptrdiff_t>(columns_)) {
-                sums_ = {first_, static_cast<std::size_t>(row_step_)};
+            if (item_stride_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
+                row_stride_ >= static_cast<std::ptrdiff_t>(columns_)) {
+                sums_ = {first_, static_cast<std::size_t>(row_stride_)};
                 is_in_place_ = true;
                 return;
             }
-        std::size_t const step = kernel::row_stride<T>(columns_);
-        sums_ = {memory.take(rows_, step), step};
+        std::size_t const stride = kernel::row_stride<T>(columns_);
+        sums_ = {memory.take(rows_, stride), stride};
     }
 
     bool is_given() const { return is_given_; }
@@ -89,13 +89,13 @@ public:
 private:
     kernel::strided_row<Item> to(std::size_t row) const
     {
-        return {first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
+        return {first_ + static_cast<std::ptrdiff_t>(row) * row_stride_, item_stride_};
     }
-    kernel::strided_row<Item const> from(std::size_t row) const { return {to(row).first, item_step_}; }
+    kernel::strided_row<Item const> from(std::size_t row) const { return {to(row).first, item_stride_}; }
 
     std::size_t rows_ = 0, columns_ = 0;
     Item* first_ = nullptr;
-    std::ptrdiff_t row_step_ = 0, item_step_ = 0;
+    std::ptrdiff_t row_stride_ = 0, item_stride_ = 0;
     kernel::row_span<T> sums_{nullptr, 0};
     bool is_given_ = false, is_in_place_ = false;
 };

@@ -220,8 +220,8 @@ shape shape_of(T const& value)
 template <tensor T>
 strided_layout layout_of(T const& value)
 {
-    auto const& steps = enable_tensor<bare<T>>::strides(value);
-    return {detail::shape_of(value), {steps.begin(), steps.end()}};
+    auto const& of_axes = enable_tensor<bare<T>>::strides(value);
+    return {detail::shape_of(value), {of_axes.begin(), of_axes.end()}};
 }
 
 /// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.

@@ -28,12 +28,12 @@ void refer(memory_block& block, T* data, X const& operand)
     if (detail::rank_of(operand) > max_rank)
         return;
     auto const& dims = enable_tensor<X>::shape(operand);
-    auto const& steps = enable_tensor<X>::strides(operand);
+    auto const& of_axes = enable_tensor<X>::strides(operand);
     block.layout.dims.assign(dims.begin(), dims.end());
     if (data == nullptr)
         block.layout.strides.resize(block.layout.dims.size());
     else
-        block.layout.strides.assign(steps.begin(), steps.end());
+        block.layout.strides.assign(of_axes.begin(), of_axes.end());
 }
 
 /// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
@@ -127,7 +127,7 @@ public:
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return block_.layout.dims; }
-    std::ptrdiff_t step(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
+    std::ptrdiff_t stride(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
     detail::memory_block const& block() const noexcept { return block_; }
 
 private:
