@@ -35926,22 +35926,26 @@ void softmax_sequence(
         y(t, 0) = static_cast<T>(buffer[t]);
 }
 
-/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; ct_x may be
-/// ct_y or y.
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to ct_x.
 template <class T>
 void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
-    strip_items<T> const& ct_x, std::size_t count)
+    strip_items<T> const& ct_x, std::size_t count, bool is_added)
 {
     using V = compute_t<T>;
     using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
-    auto const at = [](strip_items<T const> const& items, std::size_t t) {
-        return static_cast<V>(items(t, 0));
-    };
+    auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
     sum_type sum = 0;
     for (std::size_t t = 0; t < count; ++t)
         sum += static_cast<sum_type>(at(ct_y, t)) * static_cast<sum_type>(at(y, t));
-    for (std::size_t t = 0; t < count; ++t)
-        ct_x(t, 0) = static_cast<T>(at(y, t) * (at(ct_y, t) - static_cast<V>(sum)));
+    auto const gradient = [&](std::size_t t) {
+        return kernel::product(at(y, t), static_cast<V>(at(ct_y, t) - static_cast<V>(sum)));
+    };
+    if (is_added)
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(at(ct_x, t) + gradient(t));
+    else
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(gradient(t));
 }
 
 /// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
@@ -35998,10 +36002,10 @@ void run_segment_softmax(
         policy);
 }
 
-/// Checks the operands and computes the cotangents of each segment. Requires valid types.
+/// Checks the operands and computes the cotangents of each segment, or adds them. Requires valid types.
 template <class Y, class Splits, class Ct, class CtX, class Policy>
 void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& row_splits, Ct const& ct_y,
-    CtX& ct_x, Policy const& policy)
+    CtX& ct_x, bool is_added, Policy const& policy)
 {
     using T = item_t<Y>;
     detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
@@ -36009,7 +36013,7 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
         detail::memory_of(row_splits)};
     operand_memory const result("ct_x", memory[2]);
     std::array<operand_memory, 3> const read{
-        {{"y", memory[0], "ct_x"}, {"ct_y", memory[1], "ct_x"}, {"row_splits", memory[3]}}};
+        {{"y", memory[0]}, {"ct_y", memory[1]}, {"row_splits", memory[3]}}};
     std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
     check_written(name, std::array{result}, read);
@@ -36022,7 +36026,7 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
         splits, all, detail::parts_for(policy, rows * all.count()),
         [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
             detail::softmax_cotangents<T>({y_items + at[0], time[0], 0}, {ct_y_items + at[1], time[1], 0},
-                {ct_x_items + at[2], time[2], 0}, length);
+                {ct_x_items + at[2], time[2], 0}, length, is_added);
         },
         policy);
 }
@@ -36117,22 +36121,23 @@ auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, E
     if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         auto ct_x = detail::make_like(op, "y", results);
-        detail::run_segment_softmax_vjp(op, results, splits, cotangents, ct_x, detail::policy_of(env...));
+        detail::run_segment_softmax_vjp(
+            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
         return ct_x;
     } else {
         return detail::owned_t<Y>(); // a value, so that one mistake gives one error
     }
 }
 
-/// Computes segment_softmax_vjp into the caller's ct_x, which may be ct_y or y itself, and is overwritten.
+/// Adds segment_softmax_vjp to the caller's ct_x, which shares no memory with another operand.
 template <class Y, class Splits, class Ct, class CtX, class... Env>
 void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct_y, CtX&& ct_x, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>, detail::written<CtX>,
                       detail::results_of<Y, CtX>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
-        detail::run_segment_softmax_vjp(
-            "xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x, detail::policy_of(env...));
+        detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
+            true, detail::policy_of(env...));
     }
 }
 

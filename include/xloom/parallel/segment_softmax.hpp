@@ -96,22 +96,23 @@ auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, E
     if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         auto ct_x = detail::make_like(op, "y", results);
-        detail::run_segment_softmax_vjp(op, results, splits, cotangents, ct_x, detail::policy_of(env...));
+        detail::run_segment_softmax_vjp(
+            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
         return ct_x;
     } else {
         return detail::owned_t<Y>(); // a value, so that one mistake gives one error
     }
 }
 
-/// Computes segment_softmax_vjp into the caller's ct_x, which may be ct_y or y itself, and is overwritten.
+/// Adds segment_softmax_vjp to the caller's ct_x, which shares no memory with another operand.
 template <class Y, class Splits, class Ct, class CtX, class... Env>
 void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct_y, CtX&& ct_x, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>, detail::written<CtX>,
                       detail::results_of<Y, CtX>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
-        detail::run_segment_softmax_vjp(
-            "xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x, detail::policy_of(env...));
+        detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
+            true, detail::policy_of(env...));
     }
 }
 

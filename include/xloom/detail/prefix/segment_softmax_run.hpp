@@ -11,6 +11,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/activations.hpp>
+#include <xloom/detail/kernel/product.hpp>
 #include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/operands.hpp>
 #include <xloom/detail/prefix/requirements.hpp>
@@ -53,22 +54,26 @@ void softmax_sequence(
         y(t, 0) = static_cast<T>(buffer[t]);
 }
 
-/// Computes the cotangents of a sequence of `count` elements from those of its softmax y; ct_x may be
-/// ct_y or y.
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to ct_x.
 template <class T>
 void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
-    strip_items<T> const& ct_x, std::size_t count)
+    strip_items<T> const& ct_x, std::size_t count, bool is_added)
 {
     using V = compute_t<T>;
     using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
-    auto const at = [](strip_items<T const> const& items, std::size_t t) {
-        return static_cast<V>(items(t, 0));
-    };
+    auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
     sum_type sum = 0;
     for (std::size_t t = 0; t < count; ++t)
         sum += static_cast<sum_type>(at(ct_y, t)) * static_cast<sum_type>(at(y, t));
-    for (std::size_t t = 0; t < count; ++t)
-        ct_x(t, 0) = static_cast<T>(at(y, t) * (at(ct_y, t) - static_cast<V>(sum)));
+    auto const gradient = [&](std::size_t t) {
+        return kernel::product(at(y, t), static_cast<V>(at(ct_y, t) - static_cast<V>(sum)));
+    };
+    if (is_added)
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(at(ct_x, t) + gradient(t));
+    else
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(gradient(t));
 }
 
 /// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
@@ -125,10 +130,10 @@ void run_segment_softmax(
         policy);
 }
 
-/// Checks the operands and computes the cotangents of each segment. Requires valid types.
+/// Checks the operands and computes the cotangents of each segment, or adds them. Requires valid types.
 template <class Y, class Splits, class Ct, class CtX, class Policy>
 void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& row_splits, Ct const& ct_y,
-    CtX& ct_x, Policy const& policy)
+    CtX& ct_x, bool is_added, Policy const& policy)
 {
     using T = item_t<Y>;
     detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
@@ -136,7 +141,7 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
         detail::memory_of(row_splits)};
     operand_memory const result("ct_x", memory[2]);
     std::array<operand_memory, 3> const read{
-        {{"y", memory[0], "ct_x"}, {"ct_y", memory[1], "ct_x"}, {"row_splits", memory[3]}}};
+        {{"y", memory[0]}, {"ct_y", memory[1]}, {"row_splits", memory[3]}}};
     std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
     check_written(name, std::array{result}, read);
@@ -149,7 +154,7 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
         splits, all, detail::parts_for(policy, rows * all.count()),
         [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
             detail::softmax_cotangents<T>({y_items + at[0], time[0], 0}, {ct_y_items + at[1], time[1], 0},
-                {ct_x_items + at[2], time[2], 0}, length);
+                {ct_x_items + at[2], time[2], 0}, length, is_added);
         },
         policy);
 }
