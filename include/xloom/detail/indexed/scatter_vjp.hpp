@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/gather.hpp>
