@@ -167,7 +167,7 @@ verdict law_of(call<T> const& chosen)
     law.shape = !has_right_shapes(in, D);
     bool const has_names = std::all_of(options.activations.begin(), options.activations.end(),
         [](std::string_view name) { return name != "Sine"; });
-    law.option = direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
+    law.option = direction < 0 || direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
                  (!options.activations.empty() && options.activations.size() != activations * D);
     if (in.R.shape.size() == 3)
         law.option =

@@ -70,7 +70,7 @@ inline step_plan choose_plan(decoder& bytes, std::size_t outputs)
     for (textbook::dims& shape : plan.outputs)
         shape = bytes.dims(2, 3);
     if (bytes.rarely()) {
-        plan.wrong = static_cast<misdeed>(bytes.below(4));
+        plan.wrong = static_cast<misdeed>(1 + bytes.below(3));
         // The first iteration tells the outputs' shapes.
         plan.when = bytes.below(3) + (plan.wrong == misdeed::reshape_output ? 1 : 0);
         plan.other_shape = bytes.dims(3, 3);

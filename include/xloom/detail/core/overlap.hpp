@@ -44,9 +44,9 @@ private:
         std::uintmax_t limit = 0;
     };
 
-    /// Merges terms. Requires descending strides. A stride that is m times the next one is merged into it if the
-    /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
-    /// views becomes one term, whatever its length.
+    /// Merges terms. Requires descending strides. A stride that is m times the next one is merged into it if
+    /// the limit of the next one is at least m - 1: together they reach every multiple. So the same axis of
+    /// two views becomes one term, whatever its length.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
@@ -135,8 +135,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// True if two blocks whose byte ranges intersect share a byte.
 ///
-/// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b down
-/// from its highest byte puts both sums on one side, with positive signs.
+/// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b
+/// down from its highest byte puts both sums on one side, with positive signs.
 [[gnu::noinline]] constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {

@@ -54,7 +54,8 @@ void softmax_sequence(
         y(t, 0) = static_cast<T>(buffer[t]);
 }
 
-/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to ct_x.
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to
+/// ct_x.
 template <class T>
 void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
     strip_items<T> const& ct_x, std::size_t count, bool is_added)
