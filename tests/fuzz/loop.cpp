@@ -47,7 +47,7 @@ call choose(decoder& bytes)
                                                : bytes.between(-2, 6);
     chosen.cond = bytes.pick<std::optional<bool>>({true, false, std::nullopt});
     chosen.next = bytes.below(patience + 2);
-    chosen.has_stop = bytes.flag();
+    chosen.has_stop = bytes.below(4) == 0;
     if (bytes.flag())
         chosen.stops_at = bytes.below(patience + 1);
     return chosen;
