@@ -41,11 +41,11 @@ call choose(decoder& bytes)
     for (textbook::dims& shape : chosen.later_shapes)
         shape = bytes.dims(3, 3);
     chosen.plan = choose_plan(bytes, all_counts[chosen.counts].outputs);
-    if (bytes.below(4) != 0)
+    if (bytes.below(3) != 0)
         chosen.max_trip_count = bytes.rarely() ? bytes.pick({std::numeric_limits<std::int64_t>::min(),
                                                      std::numeric_limits<std::int64_t>::max()})
                                                : bytes.between(-2, 6);
-    chosen.cond = bytes.pick<std::optional<bool>>({true, false, std::nullopt});
+    chosen.cond = bytes.pick<std::optional<bool>>({true, false, std::nullopt, std::nullopt});
     chosen.next = bytes.below(patience + 2);
     chosen.has_stop = bytes.below(4) == 0;
     if (bytes.flag())
