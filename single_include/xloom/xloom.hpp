@@ -14301,19 +14301,19 @@ struct lstm_family {
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, 4 * step, memory),
-                   R = take_panels(packing, H, 4 * step, memory);
-        T* const bias = memory.take(4 * step);
-        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(packing, I, 4 * stride, memory),
+                   R = take_panels(packing, H, 4 * stride, memory);
+        T* const bias = memory.take(4 * stride);
+        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * step);
-            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
+            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * stride);
             if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * step);
+                load_row(in.P, d, gate * H, H, P + gate * stride);
         }
-        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
+        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
             attributes<T>(in, checked, options, d)};
     }
 
@@ -14323,19 +14323,19 @@ struct lstm_family {
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), 4 * step, I, memory),
-                   R = take_panels(full_packing(), 4 * step, H, memory);
-        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(full_packing(), 4 * stride, I, memory),
+                   R = take_panels(full_packing(), 4 * stride, H, memory);
+        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
-            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
+            pack_panels(along(in.W, d, gate * H), H, I, W, gate * stride);
+            pack_panels(along(in.R, d, gate * H), H, H, R, gate * stride);
             if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * step);
+                load_row(in.P, d, gate * H, H, P + gate * stride);
         }
         return {{.I = I,
                     .H = H,
-                    .gate_stride = step,
+                    .gate_stride = stride,
                     .W = W.packed(),
                     .R = R.packed(),
                     .how = attributes<T>(in, checked, options, d)},
@@ -21745,29 +21745,29 @@ struct gru_family : single_state_family {
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
         kernel::gru_parameters<T> p{};
         p.I = I;
         p.H = H;
-        p.gate_stride = step;
+        p.gate_stride = stride;
         std::size_t const z = 0, r = 1, h = 2;
-        auto const W = take_panels(packing, I, 3 * step, memory),
-                   R_zr = take_panels(packing, H, 2 * step, memory),
-                   R_h = take_panels(packing, H, step, memory);
-        T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
+        auto const W = take_panels(packing, I, 3 * stride, memory),
+                   R_zr = take_panels(packing, H, 2 * stride, memory),
+                   R_h = take_panels(packing, H, stride, memory);
+        T *const bias = memory.take(3 * stride), *const Rb_h = memory.take(stride);
         if (!memory.only_counts()) {
             for (std::size_t const gate : {z, r, h})
-                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
+                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
             for (std::size_t const gate : {z, r}) {
-                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * step);
-                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
+                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * stride);
+                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * stride);
             }
             pack_columns(across(in.R, d, h * H, 0), H, R_h);
             if (in.B.is_given() && options.linear_before_reset) {
-                load_row(in.B, d, h * H, H, bias + h * step);
+                load_row(in.B, d, h * H, H, bias + h * stride);
                 load_row(in.B, d, (3 + h) * H, H, Rb_h);
             } else {
-                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
+                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * stride);
             }
         }
         p.W = W.packed();
@@ -21785,22 +21785,22 @@ struct gru_family : single_state_family {
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
         bool const is_linear = options.linear_before_reset;
-        auto const W = take_panels(full_packing(), 3 * step, I, memory),
-                   R_zr = take_panels(full_packing(), (is_linear ? 3 : 2) * step, H, memory),
-                   R_h = take_panels(full_packing(), step, H, memory);
+        auto const W = take_panels(full_packing(), 3 * stride, I, memory),
+                   R_zr = take_panels(full_packing(), (is_linear ? 3 : 2) * stride, H, memory),
+                   R_h = take_panels(full_packing(), stride, H, memory);
         if (!memory.only_counts()) {
             std::array<std::size_t, 3> const order{h, z, r};
             for (std::size_t i = 0; i < 3; ++i)
-                pack_panels(along(in.W, d, order[i] * H), H, I, W, i * step);
+                pack_panels(along(in.W, d, order[i] * H), H, I, W, i * stride);
             for (std::size_t const gate : {z, r})
-                pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * step);
-            pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * step : 0);
+                pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * stride);
+            pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * stride : 0);
         }
         return {{.I = I,
                     .H = H,
-                    .gate_stride = step,
+                    .gate_stride = stride,
                     .W = W.packed(),
                     .R = R_zr.packed(),
                     .how = attributes<T>(checked, options, d)},
@@ -21854,15 +21854,15 @@ struct rnn_family : single_state_family {
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, step, memory), R = take_panels(packing, H, step, memory);
-        T* const bias = memory.take(step);
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(packing, I, stride, memory), R = take_panels(packing, H, stride, memory);
+        T* const bias = memory.take(stride);
         if (!memory.only_counts()) {
             pack_columns(across(in.W, d, 0, 0), H, W);
             pack_columns(across(in.R, d, 0, 0), H, R);
             load_bias(in.B, d, 0, H, H, bias);
         }
-        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias},
+        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias},
             {gate_of<T>(functions[d], options.clip)}};
     }
 
@@ -21872,16 +21872,16 @@ struct rnn_family : single_state_family {
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
         auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), step, I, memory),
-                   R = take_panels(full_packing(), step, H, memory);
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(full_packing(), stride, I, memory),
+                   R = take_panels(full_packing(), stride, H, memory);
         if (!memory.only_counts()) {
             pack_panels(along(in.W, d, 0), H, I, W);
             pack_panels(along(in.R, d, 0), H, H, R);
         }
         return {.I = I,
             .H = H,
-            .gate_stride = step,
+            .gate_stride = stride,
             .W = W.packed(),
             .R = R.packed(),
             .how = {gate_of<T>(functions[d], options.clip)}};

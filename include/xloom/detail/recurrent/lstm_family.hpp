@@ -75,19 +75,19 @@ struct lstm_family {
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, 4 * step, memory),
-                   R = take_panels(packing, H, 4 * step, memory);
-        T* const bias = memory.take(4 * step);
-        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(packing, I, 4 * stride, memory),
+                   R = take_panels(packing, H, 4 * stride, memory);
+        T* const bias = memory.take(4 * stride);
+        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * step);
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * step);
-            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
+            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * stride);
             if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * step);
+                load_row(in.P, d, gate * H, H, P + gate * stride);
         }
-        return {{.I = I, .H = H, .gate_stride = step, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
+        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
             attributes<T>(in, checked, options, d)};
     }
 
@@ -97,19 +97,19 @@ struct lstm_family {
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
         auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), 4 * step, I, memory),
-                   R = take_panels(full_packing(), 4 * step, H, memory);
-        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+        auto const W = take_panels(full_packing(), 4 * stride, I, memory),
+                   R = take_panels(full_packing(), 4 * stride, H, memory);
+        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
         for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
-            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
+            pack_panels(along(in.W, d, gate * H), H, I, W, gate * stride);
+            pack_panels(along(in.R, d, gate * H), H, H, R, gate * stride);
             if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * step);
+                load_row(in.P, d, gate * H, H, P + gate * stride);
         }
         return {{.I = I,
                     .H = H,
-                    .gate_stride = step,
+                    .gate_stride = stride,
                     .W = W.packed(),
                     .R = R.packed(),
                     .how = attributes<T>(in, checked, options, d)},
