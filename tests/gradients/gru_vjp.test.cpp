@@ -1,22 +1,24 @@
-// The backward pass of GRU: gradients against derivatives of the forward pass, in every option; threads,
-// errors.
+// The backward passes of GRU and RNN: gradients against derivatives of the forward pass, in every option;
+// threads, errors.
 
 #include <doctest/doctest.h>
 
+#include <type_traits>
+
 #include <xloom/interop/threads.hpp>
 
-#include "support/gru_vjp_calls.hpp"
+#include "support/single_state_vjp_calls.hpp"
 
 namespace gru_vjp_test {
 
 using namespace xloom;
-using family = gru_vjp_family;
 
-TEST_CASE("gru_vjp_into: the derivatives of scalars that carry them")
+TEST_CASE_TEMPLATE("gru_vjp_into, rnn_vjp_into: the derivatives of scalars that carry them", family,
+    gru_vjp_family, rnn_vjp_family)
 {
     for (unsigned seed = 0; seed < 60; ++seed)
         check_any_gradient<family>(seed, [&](auto& options, recurrent_sizes& sizes, std::mt19937& random) {
-            options.linear_before_reset = random() % 2 == 0;
+            family::set_own(options, random() % 2 == 0);
             if (seed % 2 == 0)
                 draw_activations<family>(options, sizes, random);
             else if (random() % 3 == 0)
@@ -24,65 +26,75 @@ TEST_CASE("gru_vjp_into: the derivatives of scalars that carry them")
         });
 }
 
-TEST_CASE("gru_vjp_into: each activation in each place")
+TEST_CASE_TEMPLATE(
+    "gru_vjp_into, rnn_vjp_into: each activation in each place", family, gru_vjp_family, rnn_vjp_family)
 {
     std::mt19937 random(5);
-    for (std::size_t place = 0; place < 2; ++place)
+    for (std::size_t place = 0; place < family::default_activations.size(); ++place)
         for (std::size_t kind = 0; kind < activation_count; ++kind) {
-            family::options options;
-            options.linear_before_reset = kind % 2 == 0;
-            options.activations = {{activation::sigmoid}, {activation::tanh}};
+            typename family::options options;
+            family::set_own(options, kind % 2 == 0);
+            for (activation const each : family::default_activations)
+                options.activations.push_back({each});
             options.activations[place] = {static_cast<activation>(kind), 0.3, 0.2};
-            auto const in = family::draw<double>(random, {3, 2, 2, 5, 1});
+            auto const in = family::template draw<double>(random, {3, 2, 2, 5, 1});
             CAPTURE(place);
             CAPTURE(kind);
-            auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
-            check_gradients<family>(random, in, options, family::vjp<double>(in, options, ct), ct);
+            auto const ct = random_cotangents<double>(random, family::template textbook<double>(in, options));
+            check_gradients<family>(random, in, options, family::template vjp<double>(in, options, ct), ct);
         }
 }
 
-TEST_CASE("gru_vjp_into: blocks of steps, with rows of any length; any number of threads")
+TEST_CASE_TEMPLATE(
+    "gru_vjp_into, rnn_vjp_into: blocks of steps, with rows of any length; any number of threads", family,
+    gru_vjp_family, rnn_vjp_family)
 {
     std::mt19937 random(6);
-    for (bool const is_linear : {false, true}) {
-        family::options options;
+    for (bool const own : {false, true}) {
+        typename family::options options;
         options.direction = "bidirectional";
-        options.linear_before_reset = is_linear;
-        auto const in = family::draw<double>(random, {60, 23, 9, 21, 2}, with_all, {.weights = 0.2});
-        auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
-        auto const expected = family::vjp<double>(in, options, ct);
+        family::set_own(options, own);
+        auto const in = family::template draw<double>(random, {60, 23, 9, 21, 2}, with_all, {.weights = 0.2});
+        auto const ct = random_cotangents<double>(random, family::template textbook<double>(in, options));
+        auto const expected = family::template vjp<double>(in, options, ct);
         for (std::size_t const threads : {2u, 3u})
             CHECK(have_same_gradients<family, double>(
-                family::vjp<double>(in, options, ct, {}, thread_policy{threads}), expected));
-        auto const small = family::draw<double>(random, {60, 23, 2, 3, 2});
-        auto const small_ct = random_cotangents<double>(random, family::textbook<double>(small, options));
+                family::template vjp<double>(in, options, ct, {}, thread_policy{threads}), expected));
+        auto const small = family::template draw<double>(random, {60, 23, 2, 3, 2});
+        auto const small_ct =
+            random_cotangents<double>(random, family::template textbook<double>(small, options));
         check_gradients<family>(
-            random, small, options, family::vjp<double>(small, options, small_ct), small_ct, 1e-11);
+            random, small, options, family::template vjp<double>(small, options, small_ct), small_ct, 1e-11);
     }
 }
 
-TEST_CASE("gru_forward_into has the bits of gru_into; a gradient does not depend on the others")
+TEST_CASE_TEMPLATE("gru_forward_into, rnn_forward_into: the bits of gru_into and rnn_into; a gradient does "
+                   "not depend on the "
+                   "others",
+    family, gru_vjp_family, rnn_vjp_family)
 {
-    for (bool const is_linear : {false, true}) {
+    for (bool const own : {false, true}) {
         std::mt19937 random(7);
-        family::options options;
-        options.linear_before_reset = is_linear;
-        auto const in = family::draw<float>(random, {7, 5, 3, 17, 1});
-        auto const expected = family::call<float>(in, options);
-        gru_tensors<float> const given(in);
-        output_tensors<float> out(
-            arrays_of(family::textbook<float>(in, options)), placement::row_major, {true, true, false});
-        gru_residuals<float> residuals;
+        typename family::options options;
+        family::set_own(options, own);
+        auto const in = family::template draw<float>(random, {7, 5, 3, 17, 1});
+        auto const expected = family::template call<float>(in, options);
+        typename family::template tensors<float> const given(in);
+        output_tensors<float> out(arrays_of(family::template textbook<float>(in, options)),
+            placement::row_major, {true, true, false});
+        typename family::template residuals<float> residuals;
         recurrent_workspace<float> workspace;
-        gru_weights<float> const weights(given.constants(), family::options_of(options));
-        gru_forward_into(given.X, weights, given.start(), {out.Y, out.Y_h}, residuals, workspace);
+        typename family::template weights<float> const weights(
+            given.constants(), family::options_of(options));
+        detail::single_state_outputs<float> const outputs{out.Y, out.Y_h};
+        family::forward_into(given.X, weights, given.start(), outputs, residuals, workspace);
         CHECK(have_same_bits(to_array(out.Y), expected.Y));
         CHECK(have_same_bits(to_array(out.Y_h), expected.Y_h));
 
-        auto const ct = random_cotangents<float>(random, family::textbook<float>(in, options));
-        auto const all = family::vjp<float>(in, options, ct);
+        auto const ct = random_cotangents<float>(random, family::template textbook<float>(in, options));
+        auto const all = family::template vjp<float>(in, options, ct);
         for (unsigned wanted = 0; wanted < 32; ++wanted) {
-            auto const some = family::vjp<float>(in, options, ct, {.wanted = wanted});
+            auto const some = family::template vjp<float>(in, options, ct, {.wanted = wanted});
             for (std::size_t i = 0; i < 5; ++i)
                 if (wanted >> i & 1)
                     CHECK(have_same_bits(*family::parts(some)[i], *family::parts(all)[i]));
@@ -90,27 +102,40 @@ TEST_CASE("gru_forward_into has the bits of gru_into; a gradient does not depend
     }
 }
 
-TEST_CASE("gru_vjp_into: errors, before anything is written")
+TEST_CASE_TEMPLATE(
+    "gru_vjp_into, rnn_vjp_into: errors, before anything is written", family, gru_vjp_family, rnn_vjp_family)
 {
+    using weights_type = typename family::template weights<float>;
+    using cotangents_type = detail::single_state_cotangents<float>;
     std::mt19937 random(1);
-    auto const in = family::draw<float>(random, {3, 2, 4, 5, 1}, with_B);
-    gru_tensors<float> const given(in);
-    gru_weights<float> const weights(given.constants(), {}, for_training);
-    gru_residuals<float> residuals;
+    auto const in = family::template draw<float>(random, {3, 2, 4, 5, 1}, with_B);
+    typename family::template tensors<float> const given(in);
+    weights_type const weights(given.constants(), {}, for_training);
+    typename family::template residuals<float> residuals;
     recurrent_workspace<float> workspace;
     xt::xtensor<float, 3> X = xt::ones<float>({3, 2, 4}), ct_X = 7 * X, wrong = xt::ones<float>({1, 5, 2});
-    CHECK_THROWS_AS(gru_vjp_into(X, weights, residuals, {}, {.X = ct_X}, workspace), shape_error);
-    gru_forward_into(X, weights, {}, {}, residuals, workspace);
-    CHECK_THROWS_WITH_AS(gru_vjp_into(X, weights, residuals, {.Y_h = wrong}, {.X = ct_X}, workspace),
-        "xloom::gru_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
-        "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.",
-        shape_error);
-    CHECK_THROWS_AS(gru_vjp_into(X, weights, residuals, {}, {.X = X}, workspace), overlap_error);
-    gru_weights<float> const other(given.constants(), {.linear_before_reset = true}, for_training);
-    CHECK_THROWS_AS(gru_vjp_into(X, other, residuals, {}, {.X = ct_X}, workspace), option_error);
+    auto const vjp_into = [&](weights_type const& packed, cotangents_type const& ct, auto& gradient) {
+        family::vjp_into(
+            X, packed, residuals, ct, detail::single_state_gradients<float>{.X = gradient}, workspace);
+    };
+    CHECK_THROWS_AS(vjp_into(weights, {}, ct_X), shape_error);
+    family::forward_into(X, weights, detail::single_state_start<float>(),
+        detail::single_state_outputs<float>(), residuals, workspace);
+    std::string const text =
+        std::string("xloom::") + family::name +
+        "_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
+        "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.";
+    CHECK_THROWS_WITH_AS(vjp_into(weights, {.Y_h = wrong}, ct_X), text.c_str(), shape_error);
+    CHECK_THROWS_AS(vjp_into(weights, {}, X), overlap_error);
+    weights_type const other(given.constants(), {.clip = 1}, for_training);
+    CHECK_THROWS_AS(vjp_into(other, {}, ct_X), option_error);
     CHECK(ct_X == 7 * X);
-    gru_vjp_into(X, weights, residuals, {}, {.X = ct_X}, workspace); // without cotangents, nothing
+    vjp_into(weights, {}, ct_X); // without cotangents, nothing
     CHECK(ct_X == 7 * X);
+    if constexpr (std::is_same_v<family, gru_vjp_family>) {
+        weights_type const linear(given.constants(), {.linear_before_reset = true}, for_training);
+        CHECK_THROWS_AS(vjp_into(linear, {}, ct_X), option_error);
+    }
 }
 
 } // namespace gru_vjp_test

@@ -14,6 +14,7 @@ set(elsewhere
   "test gru_cell | tests/recurrent/cells.test.cpp | gru_cell"
   "test lstm_cell | tests/recurrent/cells.test.cpp | lstm_cell"
   "test rnn_cell | tests/recurrent/cells.test.cpp | rnn_cell"
+  "test rnn_vjp | tests/gradients/gru_vjp.test.cpp | rnn_vjp_into"
   "test mpi | tests/mpi/mpi.test.cpp | mpi_communicator"
   "benchmark at | benchmarks/scatter_elements.bench.cpp | xloom::at"
   "benchmark gru_cell | benchmarks/small_cells.bench.cpp | gru_cell"

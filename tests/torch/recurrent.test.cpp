@@ -8,9 +8,8 @@
 
 #include "differences.hpp"
 #include "oracle.hpp"
-#include "support/gru_vjp_calls.hpp"
 #include "support/lstm_vjp_calls.hpp"
-#include "support/rnn_vjp_calls.hpp"
+#include "support/single_state_vjp_calls.hpp"
 
 namespace torch_recurrent_test {
 
