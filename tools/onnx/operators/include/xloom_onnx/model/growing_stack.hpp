@@ -48,7 +48,7 @@ public:
         const_view_of<X> const from(element);
         if (count_ == 0 && from.rank() == Rank) {
             dims_type dims{};
-            std::copy(from.shape().begin(), from.shape().end(), dims.begin());
+            std::copy_n(from.shape().begin(), Rank, dims.begin());
             set_dims(dims);
         }
         if (!std::equal(dims_.begin(), dims_.end(), from.shape().begin(), from.shape().end()))
