@@ -4467,9 +4467,13 @@ constexpr void check_in_place(std::string_view op, std::array<traversal, N> cons
     std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs,
     operand_memory const& rows = {})
 {
-    check_written(op,
-        all_operands(numbered("states", states), numbered("scan_outputs", outputs, "scan_inputs")),
-        all_operands(numbered("scan_inputs", inputs), std::array{rows}));
+    [&]<std::size_t... S, std::size_t... X, std::size_t... Y>(
+        std::index_sequence<S...>, std::index_sequence<X...>, std::index_sequence<Y...>) {
+        check_written(op,
+            std::array<operand_memory, N + K>{operand_memory("states", S, states[S])...,
+                operand_memory("scan_outputs", Y, outputs[Y], "scan_inputs")...},
+            std::array<operand_memory, M + 1>{operand_memory("scan_inputs", X, inputs[X])..., rows});
+    }(std::make_index_sequence<N>(), std::make_index_sequence<M>(), std::make_index_sequence<K>());
 }
 
 /// The names of a call in error texts: of the operator, of the tensor that is indexed, and of the values that
