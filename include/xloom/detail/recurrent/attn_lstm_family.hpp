@@ -93,12 +93,12 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const step = p.lstm.gate_stride;
-        auto const W = take_panels(packing, C, 4 * step, memory), QW = take_panels(packing, H, A, memory),
+        std::size_t const stride = p.lstm.gate_stride;
+        auto const W = take_panels(packing, C, 4 * stride, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_columns(across(in.W, d, gate * H, I), H, W, gate * step);
+                pack_columns(across(in.W, d, gate * H, I), H, W, gate * stride);
             pack_columns(along(in.QW, d, 0), A, QW);
             pack_columns(along(in.MW, d, 0), A, MW);
         }
@@ -134,14 +134,14 @@ struct attn_lstm_family {
         p.A = A;
         p.E = E;
         p.C = C;
-        std::size_t const step = p.gate_stride;
-        auto const W = take_panels(full_packing(), 4 * step, C, memory),
+        std::size_t const stride = p.gate_stride;
+        auto const W = take_panels(full_packing(), 4 * stride, C, memory),
                    QW = take_panels(full_packing(), A, H, memory),
                    MW = take_panels(full_packing(), A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
             for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * step);
+                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * stride);
             pack_panels(across(in.QW, d, 0, 0), A, H, QW);
             pack_panels(across(in.MW, d, 0, 0), A, E, MW);
             load_row(in.V, d, 0, A, V);
