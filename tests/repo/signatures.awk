@@ -39,7 +39,7 @@ function kind_of(type, name, function_name) {
         return 5
     if (type ~ /^First(&&| const&)$/)
         return 5
-    if (type ~ /(_options|checkpoint) const&$/)
+    if (type ~ /(_options|checkpoint) const&$/ || type ~ /^(Options|Start)&&$/)
         return 4
     if (name in is_callable)
         return 1

@@ -193,25 +193,19 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 /// result.scan_outputs; // = [6, 3, 1.5]
 /// result.trip_count; // = 3
 /// ```
-template <class Body, class Init, class... Env>
-auto loop(Body&& body, Init&& init, loop_options const& options = {}, Env&&...)
+template <class Body, class Init, class Options = loop_options, class... Env>
+auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop<Body, state>()) {
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
+                  is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return detail::run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
+        return detail::run_loop<step>(
+            "xloom::loop", body, state(static_cast<Init&&>(init)), detail::options_of<loop_options>(options));
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop without options. It takes nothing behind them, which one sentence says of what is there.
-template <class Body, class Init, detail::beside_options<loop_options> First, class... Env>
-auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
-{
-    return xloom::loop(
-        body, static_cast<Init&&>(init), {}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 /// Runs a loop in place: the body updates the caller's carried values and writes the caller's outputs.
@@ -242,24 +236,17 @@ auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
 /// v; // = 0.75
 /// status.trip_count; // = 3
 /// ```
-template <class Body, class States, class Outputs = std::tuple<>, class... Env>
+template <class Body, class States, class Outputs = std::tuple<>, class Options = loop_options, class... Env>
 loop_status loop_into(
-    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {}, Env&&...)
+    Body&& body, States&& states, Outputs&& scan_outputs = {}, Options&& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop_into<Body, States, Outputs>())
-        return detail::run_loop_into(
-            "xloom::loop_into", body, detail::leaves(states), detail::leaves(scan_outputs), options);
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
+                  is_valid_loop_into<Body, States, Outputs>())
+        return detail::run_loop_into("xloom::loop_into", body, detail::leaves(states),
+            detail::leaves(scan_outputs), detail::options_of<loop_options>(options));
     else
         return {}; // a value, so that one mistake gives one error
-}
-
-/// Runs loop_into without options. It takes nothing behind them, which one sentence says of what is there.
-template <class Body, class States, class Outputs, detail::beside_options<loop_options> First, class... Env>
-loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs, First&& first, Env&&... env)
-{
-    return xloom::loop_into(body, static_cast<States&&>(states), static_cast<Outputs&&>(scan_outputs), {},
-        static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -51,24 +51,17 @@ struct linear_recurrence_options {
 /// xloom::linear_recurrence_into(a, b, 4.0, h);
 /// h; // = [3, 2.5, 2.25]
 /// ```
-template <class A, class B, class H0, class H, class... Env>
-void linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class H, class Options = linear_recurrence_options, class... Env>
+void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::recurrence_types<A, B, H0>,
-                      detail::written<H>, detail::one_element_type<A, H>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>, detail::written<H>,
+                      detail::one_element_type<A, H>>()) {
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::run_linear_recurrence("xloom::linear_recurrence_into", a_tensor, b_tensor, initial, h,
-            options, detail::policy_of(env...));
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
-}
-template <class A, class B, class H0, class H, detail::beside_options<linear_recurrence_options> First,
-    class... Env>
-void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, First&& first, Env&&... env)
-{
-    xloom::linear_recurrence_into(a, b, h0, std::forward<H>(h), linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the states of linear_recurrence_into, of the shape of b.
@@ -79,26 +72,21 @@ void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, First&&
 /// xloom::linear_recurrence(a, b, xt::xtensor<double, 1>{0, 5}); // = [[1, 1], [3, 1]]
 /// xloom::linear_recurrence(a, b, 0.0, {.reverse = true}); // = [[3, 1], [1, 1]]
 /// ```
-template <class A, class B, class H0, class... Env>
-auto linear_recurrence(
-    A const& a, B const& b, H0 const& h0, linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class Options = linear_recurrence_options, class... Env>
+auto linear_recurrence(A const& a, B const& b, H0 const& h0, Options&& options = {}, Env&&... env)
 {
     detail::owned_t<B> h;
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::recurrence_types<A, B, H0>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>>()) {
         static constexpr std::string_view op = "xloom::linear_recurrence";
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::check_rank(op, "b", detail::rank_of(b_tensor));
         h = detail::make_tensor<detail::owned_t<B>>(op, "h", detail::shape_of(b_tensor));
-        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, detail::policy_of(env...));
+        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h,
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return h;
-}
-template <class A, class B, class H0, detail::beside_options<linear_recurrence_options> First, class... Env>
-auto linear_recurrence(A const& a, B const& b, H0 const& h0, First&& first, Env&&... env)
-{
-    return xloom::linear_recurrence(
-        a, b, h0, linear_recurrence_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,18 +3,15 @@
 // call: the arguments behind its options, which say where it runs and change no result.
 //
 // An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
-// order, each at most once, and says which of them it has a use for:
+// order, each at most once, and says which of them it has a use for. Options may be absent: then the
+// environment, or nothing, is in their place. One function serves all of these calls, because braces deduce no
+// type, so that the default one applies:
 //
-//     template <class X, class... Env>
-//     auto f(X const& x, f_options const& options = {}, Env&&... env)
+//     template <class X, class Options = f_options, class... Env>
+//     auto f(X const& x, Options&& options = {}, Env&&... env)
 //     {
-//         if constexpr (satisfied<at_most_a_policy<Env...>, readable<X>>())
-//             run(x, options, policy_of(env...));
-//     }
-//     template <class X, beside_options<f_options> First, class... Env>
-//     auto f(X const& x, First&& first, Env&&... env) // without options
-//     {
-//         return f(x, f_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+//         if constexpr (satisfied<options_and_policy<f_options, Options, Env...>, readable<X>>())
+//             run(x, options_of<f_options>(options), policy_of(options, env...));
 //     }
 
 #include <cstddef>
@@ -115,6 +112,27 @@ using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...
 /// An argument in the place of a call's options that is none: the first of its environment, or a mistake.
 template <class T, class Options>
 concept beside_options = !std::is_convertible_v<T, Options const&>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then an environment of Kinds.
+template <class Options, class Kinds, class First, class... Env>
+using behind_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
+    environment<Kinds, Env...>>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then at most a policy.
+template <class Options, class First, class... Env>
+using options_and_policy = behind_operands<Options, takes<a_policy>, First, Env...>;
+
+/// Returns the options of a call; the default ones if another argument is in their place.
+template <class Options, class First>
+constexpr decltype(auto) options_of(First const& first)
+{
+    if constexpr (std::is_base_of_v<Options, First>)
+        return static_cast<Options const&>(first);
+    else if constexpr (beside_options<First const&, Options>)
+        return Options{};
+    else
+        return Options(first);
+}
 
 /// The first argument of a kind; `otherwise` if there is none.
 template <class Kind, class Otherwise>
