@@ -86,32 +86,25 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 /// total; // = [6, 4]
 /// running; // = [[1, 3, 6], [4, 0, 0]]
 /// ```
-template <class Body, class Init, class Inputs, class Lens = std::nullopt_t, class... Env>
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t,
+    class Options = scan_batched_options, class... Env>
 auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {}, Env&&... env)
+    Lens const& sequence_lens = std::nullopt, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
-                      returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
+                      holds_sequence_lens<Lens>,
+                      returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens, options, detail::policy_of(env...));
+            detail::evaluated_inputs(scan_inputs), sequence_lens,
+            detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs scan_batched without options.
-template <class Body, class Init, class Inputs, class Lens,
-    detail::beside_options<scan_batched_options> First, class... Env>
-auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens,
-    First&& first, Env&&... env)
-{
-    return xloom::scan_batched(body, static_cast<Init&&>(init), scan_inputs, sequence_lens,
-        scan_batched_options{}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 /// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
@@ -155,30 +148,20 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens cons
 /// running; // = [[1, 3, 6], [14, 0, 0]]
 /// ```
 template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
-    class... Env>
+    class Options = scan_batched_options, class... Env>
 void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {},
-    scan_batched_options const& options = {}, Env&&... env)
+    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {}, Options&& options = {},
+    Env&&... env)
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
-                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
-                      holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
-                      updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<States, inputs, Outputs>, carried_by_rows<States>, updated<States>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
+                      updates_rows<batch_rows, Body, States, inputs, Outputs, Options, Env...>>())
         detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            sequence_lens, detail::leaves(scan_outputs), options, detail::policy_of(env...));
-}
-
-/// Runs scan_batched_into without options.
-template <class Body, class States, class Inputs, class Lens, class Outputs,
-    detail::beside_options<scan_batched_options> First, class... Env>
-void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs, Lens const& sequence_lens,
-    Outputs&& scan_outputs, First&& first, Env&&... env)
-{
-    xloom::scan_batched_into(body, static_cast<States&&>(states), scan_inputs, sequence_lens,
-        static_cast<Outputs&&>(scan_outputs), scan_batched_options{}, static_cast<First&&>(first),
-        static_cast<Env&&>(env)...);
+            sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_batched_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

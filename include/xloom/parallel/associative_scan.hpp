@@ -75,16 +75,11 @@ struct associative_scan_options {
 /// auto const multiply = [](int a, int b) { return a * b; };
 /// xloom::associative_scan(xloom::monoid{multiply, 1}, x, {.exclusive = true}); // = [1, 3, 3, 12, 12]
 /// ```
-template <class Op, class Xs, class... Env>
-auto associative_scan(Op&& op, Xs const& xs, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Options = associative_scan_options, class... Env>
+auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan("xloom::associative_scan", op, xs, options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, detail::beside_options<associative_scan_options> First, class... Env>
-auto associative_scan(Op&& op, Xs const& xs, First&& first, Env&&... env)
-{
-    return xloom::associative_scan(
-        op, xs, associative_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<associative_scan_options>(
+        "xloom::associative_scan", op, xs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Runs associative_scan into the caller's results: a tensor, or std::tie of several, of the shape and the
@@ -98,18 +93,11 @@ auto associative_scan(Op&& op, Xs const& xs, First&& first, Env&&... env)
 /// xloom::associative_scan_into(xloom::reduction::add, x, x, {.axis = -1}); // in place
 /// x; // = [[1, 3, 6], [4, 9, 15]]
 /// ```
-template <class Op, class Xs, class Ys, class... Env>
-void associative_scan_into(
-    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Ys, class Options = associative_scan_options, class... Env>
+void associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::associative_scan_into", op, xs, std::forward<Ys>(ys), options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
-void associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<associative_scan_options>("xloom::associative_scan_into", op, xs,
+        std::forward<Ys>(ys), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -33,33 +33,21 @@ using cumulative_options = associative_scan_options;
 /// xloom::cumulative_sum(x, {.axis = -1, .reverse = true}); // = [[6, 5, 3], [15, 11, 6]]
 /// xloom::cumulative_sum(x, {.axis = 1, .exclusive = true}); // = [[0, 1, 3], [0, 4, 9]]
 /// ```
-template <class X, class... Env>
-auto cumulative_sum(X const& x, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Options = cumulative_options, class... Env>
+auto cumulative_sum(X const& x, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan(
-        "xloom::cumulative_sum", reduce_add, x, options, std::forward<Env>(env)...);
-}
-template <class X, detail::beside_options<cumulative_options> First, class... Env>
-auto cumulative_sum(X const& x, First&& first, Env&&... env)
-{
-    return xloom::cumulative_sum(
-        x, cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<cumulative_options>(
+        "xloom::cumulative_sum", reduce_add, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
-template <class X, class Y, class... Env>
-void cumulative_sum_into(X const& x, Y&& y, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Y, class Options = cumulative_options, class... Env>
+void cumulative_sum_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::cumulative_sum_into", reduce_add, x, std::forward<Y>(y), options, std::forward<Env>(env)...);
-}
-template <class X, class Y, detail::beside_options<cumulative_options> First, class... Env>
-void cumulative_sum_into(X const& x, Y&& y, First&& first, Env&&... env)
-{
-    xloom::cumulative_sum_into(
-        x, std::forward<Y>(y), cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<cumulative_options>("xloom::cumulative_sum_into", reduce_add, x,
+        std::forward<Y>(y), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes the running products of x along an axis; all else as cumulative_sum, with 1 where that has 0.
@@ -69,31 +57,19 @@ void cumulative_sum_into(X const& x, Y&& y, First&& first, Env&&... env)
 /// ```cpp
 /// xloom::cumulative_prod(xt::xtensor<int, 1>{2, 3, 4}); // = [2, 6, 24]
 /// ```
-template <class X, class... Env>
-auto cumulative_prod(X const& x, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Options = cumulative_options, class... Env>
+auto cumulative_prod(X const& x, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan(
-        "xloom::cumulative_prod", reduce_mul, x, options, std::forward<Env>(env)...);
-}
-template <class X, detail::beside_options<cumulative_options> First, class... Env>
-auto cumulative_prod(X const& x, First&& first, Env&&... env)
-{
-    return xloom::cumulative_prod(
-        x, cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<cumulative_options>(
+        "xloom::cumulative_prod", reduce_mul, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes cumulative_prod into the caller's y, which may be x itself.
-template <class X, class Y, class... Env>
-void cumulative_prod_into(X const& x, Y&& y, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Y, class Options = cumulative_options, class... Env>
+void cumulative_prod_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::cumulative_prod_into", reduce_mul, x, std::forward<Y>(y), options, std::forward<Env>(env)...);
-}
-template <class X, class Y, detail::beside_options<cumulative_options> First, class... Env>
-void cumulative_prod_into(X const& x, Y&& y, First&& first, Env&&... env)
-{
-    xloom::cumulative_prod_into(
-        x, std::forward<Y>(y), cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<cumulative_options>("xloom::cumulative_prod_into", reduce_mul, x,
+        std::forward<Y>(y), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

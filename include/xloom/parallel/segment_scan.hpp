@@ -36,18 +36,11 @@ struct segment_scan_options {
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits); // = [1, 3, 3, 7, 12]
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits, {.exclusive = true}); // = [0, 1, 0, 3, 7]
 /// ```
-template <class Op, class Xs, class Splits, class... Env>
-auto segment_scan(
-    Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Splits, class Options = segment_scan_options, class... Env>
+auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, Options&& options = {}, Env&&... env)
 {
-    return detail::segment_scan(
-        "xloom::segment_scan", op, xs, row_splits, options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Splits, detail::beside_options<segment_scan_options> First, class... Env>
-auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, First&& first, Env&&... env)
-{
-    return xloom::segment_scan(
-        op, xs, row_splits, segment_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::segment_scan<segment_scan_options>(
+        "xloom::segment_scan", op, xs, row_splits, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
@@ -59,19 +52,12 @@ auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, First&& first
 /// xloom::segment_scan_into(xloom::reduction::add, x, row_splits, x, {.reverse = true});
 /// x; // = [3, 2, 12, 9, 5]
 /// ```
-template <class Op, class Xs, class Splits, class Ys, class... Env>
-void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
-    segment_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Splits, class Ys, class Options = segment_scan_options, class... Env>
+void segment_scan_into(
+    Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, std::forward<Ys>(ys), options,
-        std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Splits, class Ys, detail::beside_options<segment_scan_options> First,
-    class... Env>
-void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::segment_scan_into(op, xs, row_splits, std::forward<Ys>(ys), segment_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    detail::segment_scan_into<segment_scan_options>("xloom::segment_scan_into", op, xs, row_splits,
+        std::forward<Ys>(ys), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -57,24 +57,24 @@ void scan_whole(std::string_view name, Op& op, Inputs const& inputs, Ys const& y
 }
 
 /// Scans xs into ys along whole sequences, if the types of the call are valid.
-template <class Op, class Xs, class Ys, class Options, class... Env>
-void associative_scan_into(
-    std::string_view name, Op& op, Xs const& xs, Ys&& ys, Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class Ys, class First, class... Env>
+void associative_scan_into(std::string_view name, Op& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, scan_into_types<Op, Xs, Ys>>())
-        detail::scan_whole<Xs>(
-            name, op, detail::evaluated_inputs(xs), detail::leaves(ys), options, policy_of(env...));
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_into_types<Op, Xs, Ys>>())
+        detail::scan_whole<Xs>(name, op, detail::evaluated_inputs(xs), detail::leaves(ys),
+            detail::options_of<Options>(first), policy_of(first, env...));
 }
 
 /// Returns a scan of xs along whole sequences; a value of the same type if the types of the call are not
 /// valid, so that one mistake gives one error.
-template <class Op, class Xs, class Options, class... Env>
-auto associative_scan(std::string_view name, Op& op, Xs const& xs, Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class First, class... Env>
+auto associative_scan(std::string_view name, Op& op, Xs const& xs, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, scan_types<Op, Xs>>()) {
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
         auto results = detail::make_all_like(name, inputs);
-        detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), options, policy_of(env...));
+        detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), detail::options_of<Options>(first),
+            policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
     } else {
         return owned_t<Xs>(xs);

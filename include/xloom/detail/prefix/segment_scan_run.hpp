@@ -93,26 +93,28 @@ void scan_segments(std::string_view name, Op& op, Inputs const& inputs, Splits c
 }
 
 /// Scans xs into ys along segments, if the types of the call are valid.
-template <class Op, class Xs, class Splits, class Ys, class Options, class... Env>
+template <class Options, class Op, class Xs, class Splits, class Ys, class First, class... Env>
 void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
-    Options const& options, Env&&... env)
+    First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_into_types<Op, Xs, Ys>>())
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
+                      scan_into_types<Op, Xs, Ys>>())
         detail::scan_segments<Xs>(name, op, detail::evaluated_inputs(xs), row_splits, detail::leaves(ys),
-            options, policy_of(env...));
+            detail::options_of<Options>(first), policy_of(first, env...));
 }
 
 /// Returns a scan of xs along segments; a value of the same type if the types of the call are not valid, so
 /// that one mistake gives one error.
-template <class Op, class Xs, class Splits, class Options, class... Env>
-auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits,
-    Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class Splits, class First, class... Env>
+auto segment_scan(
+    std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_types<Op, Xs>>()) {
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
+                      scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
         auto results = detail::make_all_like(name, inputs);
-        detail::scan_segments<Xs>(
-            name, op, inputs, row_splits, detail::leaves(results), options, policy_of(env...));
+        detail::scan_segments<Xs>(name, op, inputs, row_splits, detail::leaves(results),
+            detail::options_of<Options>(first), policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
     } else {
         return owned_t<Xs>();
