@@ -144,8 +144,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
         batch_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
         detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
         bahdanau const score;
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        attention_workspace<Item>& workspace = given == nullptr ? own : *given;
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
         detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
             [&](auto& runner, auto const& states) {
@@ -213,7 +212,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
         batch_sizes const batch = residuals.batch();
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(
             {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
                 gradients.B, gradients.P,
@@ -223,7 +222,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
                 batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
                 {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW,
                 gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
-            weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+            weights, residuals, workspace, detail::policy_of(env...));
     }
 }
 
