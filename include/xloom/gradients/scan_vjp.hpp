@@ -239,9 +239,10 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     using inputs = const_leaves_t<held_operands_t<Inputs>>;
     using callable = std::remove_reference_t<Body>;
     using call = scan_param_call<callable, state, inputs, Params, LeadingAxis>;
-    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
-                      has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
-                      is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
+    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
+                      flat_arguments<Params>, has_zero_cotangents<Params>,
+                      have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
+                      fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>

@@ -193,14 +193,18 @@ struct is_loop_vjp {
     }
 };
 
+/// The kind of an argument in an environment that is a checkpoint.
+struct a_checkpoint {};
+template <class T>
+    requires std::is_same_v<std::remove_cvref_t<T>, checkpoint>
+inline constexpr bool is_of_kind<a_checkpoint, T> = true;
+
 /// Requires at most a checkpoint behind the options.
 template <class... Env>
-struct checkpoint_only {
+struct environment<takes<a_checkpoint>, Env...> {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            sizeof...(Env) == 0 ||
-            (sizeof...(Env) == 1 && (std::is_same_v<std::remove_cvref_t<Env>, checkpoint> && ...));
+        constexpr bool is_valid = sizeof...(Env) <= 1 && (is_of_kind<a_checkpoint, Env> && ...);
         static_assert(
             is_valid, "behind the operands and params come the options, then at most one xloom::checkpoint");
         return is_valid;
@@ -208,8 +212,12 @@ struct checkpoint_only {
 };
 
 /// Returns the checkpoint of an environment; all if there is none.
-inline checkpoint checkpoint_of() { return checkpoint::all(); }
-inline checkpoint checkpoint_of(checkpoint const& checkpoints) { return checkpoints; }
+template <class... Env>
+checkpoint checkpoint_of(Env const&... env)
+{
+    checkpoint const all = checkpoint::all();
+    return detail::first_of_kind<a_checkpoint>(all, env...);
+}
 
 /// Requires the arguments of a pullback: a value for each state, and a tensor for each scan output.
 template <class State, class Outputs, class CtStates, class CtOutputs>
