@@ -167,14 +167,15 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 ///           H, A], ct_MW [D, E, A], ct_V [D, A], ct_M [N, S, E], ct_AW [D, H + E, L], ct_initial_attention
 ///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
 ///           and P do not require that the forward pass has them. Without attention, M is {}.
-/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X and M are those of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
 ///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the

@@ -65,7 +65,8 @@ using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 /// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D,
 ///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
 ///           T, D, H], states [N, D, H]. Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   gru_options; if the weights are packed, those given to gru_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.

@@ -60,7 +60,8 @@ using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 /// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
 ///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
 ///           Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
