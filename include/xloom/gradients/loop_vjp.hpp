@@ -302,19 +302,13 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
     using state = kept_state_t<loop_residuals, Residuals>;
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using outputs = decltype(detail::evaluated_inputs(cotangents.ct_outputs));
-        using ct_states_t = decltype(cotangents.ct_states);
-        using init = decltype(gradients.ct_init);
-        using ct_inputs = decltype(gradients.ct_scan_inputs);
-        using ct_params_t = decltype(gradients.ct_params);
+        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, bare<Gradients>>;
+        using outputs = typename types::outputs;
         using body_call = loop_repeated_call<std::remove_reference_t<Body>, state, Params, outputs>;
-        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, ct_params_t>;
-        if constexpr (satisfied<flat_arguments<Params, ct_states_t, init, ct_params_t>,
-                          have_time<std::tuple<>, outputs, std::tuple<>>,
-                          one_of_each_input<std::tuple<>, ct_inputs>, are_added_to<init, ct_params_t>,
-                          one_of_each_state<state, ct_states_t>, one_of_each_init<state, init>,
-                          one_of_each_param<Params, ct_params_t>, is_forward_body<body_call>,
-                          is_loop_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, typename types::ct_params>;
+        if constexpr (satisfied<one_of_each_input<std::tuple<>, typename types::ct_inputs>, types,
+                          is_forward_body<body_call>, is_loop_vjp<vjp_call>,
+                          writes_by_reference<vjp_call>>()) {
             static constexpr std::string_view op = "xloom::loop_vjp_into";
             outputs const evaluated = detail::evaluated_inputs(cotangents.ct_outputs);
             auto const evaluated_states = detail::evaluated_inputs(cotangents.ct_states);

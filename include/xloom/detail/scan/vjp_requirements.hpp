@@ -334,6 +334,24 @@ struct one_of_each_param {
     }
 };
 
+/// The types of the operands of a backward pass in place, and the requirements on them.
+template <class State, class Inputs, class Params, class Cotangents, class Gradients>
+struct backward_operand_types {
+    using outputs = decltype(detail::evaluated_inputs(std::declval<Cotangents const&>().ct_outputs));
+    using ct_states = decltype(Cotangents::ct_states);
+    using ct_init = decltype(Gradients::ct_init);
+    using ct_inputs = decltype(Gradients::ct_scan_inputs);
+    using ct_params = decltype(Gradients::ct_params);
+
+    static consteval bool holds()
+    {
+        return satisfied<flat_arguments<Params, ct_states, ct_init, ct_inputs, ct_params>,
+            have_time<Inputs, outputs, leaves_t<ct_inputs>>, are_added_to<ct_init, ct_inputs, ct_params>,
+            one_of_each_state<State, ct_states>, one_of_each_init<State, ct_init>,
+            one_of_each_input<Inputs, ct_inputs>, one_of_each_param<Params, ct_params>>();
+    }
+};
+
 /// Requires, for the body of a backward pass, that of the forward pass.
 template <class Call>
 struct is_forward_body {
