@@ -144,8 +144,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
         batch_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
         detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
         bahdanau const score;
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        attention_workspace<Item>& workspace = given == nullptr ? own : *given;
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
         detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
             [&](auto& runner, auto const& states) {
@@ -168,14 +167,15 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 ///           H, A], ct_MW [D, E, A], ct_V [D, A], ct_M [N, S, E], ct_AW [D, H + E, L], ct_initial_attention
 ///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
 ///           and P do not require that the forward pass has them. Without attention, M is {}.
-/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X and M are those of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
 ///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
@@ -213,7 +213,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
         batch_sizes const batch = residuals.batch();
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(
             {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
                 gradients.B, gradients.P,
@@ -223,7 +223,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
                 batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
                 {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW,
                 gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
-            weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+            weights, residuals, workspace, detail::policy_of(env...));
     }
 }
 

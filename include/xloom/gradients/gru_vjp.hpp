@@ -44,11 +44,12 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h [D, N, H] -> ct_X
 ///           [T, N, I], ct_W [D, 3H, I], ct_R [D, 3H, H], ct_B [D, 6H], ct_initial_h [D, N, H]. Each may be
 ///           omitted. Any strides.
-/// Types     those of gru. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 6H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.

@@ -285,27 +285,20 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// ct_a; // = [15, 11]
 /// ct_h0; // = 6
 /// ```
-template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>, class... Env>
+template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>,
+    class Options = linear_recurrence_options, class... Env>
 void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients,
-    linear_recurrence_options const& options = {}, Env&&... env)
+    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients, Options&& options = {},
+    Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>,
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
                       detail::recurrence_vjp_types<A, B, H0, H, CtH>>()) {
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<Item>(h0);
         detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, terms, initial, states,
-            cotangents, gradients, /*is_fresh*/ false, options, detail::policy_of(env...));
+            cotangents, gradients, /*is_fresh*/ false, detail::options_of<linear_recurrence_options>(options),
+            detail::policy_of(options, env...));
     }
-}
-template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>,
-    detail::beside_options<linear_recurrence_options> First, class... Env>
-void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients, First&& first,
-    Env&&... env)
-{
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct_h, gradients, linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the gradients that linear_recurrence_vjp_into adds, in tensors of their own.
@@ -320,14 +313,15 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
 /// ct_b; // = [3, 1]
 /// ct_h0; // = 6
 /// ```
-template <class A, class B, class H0, class H, class CtH, class... Env>
-auto linear_recurrence_vjp(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class H, class CtH, class Options = linear_recurrence_options,
+    class... Env>
+auto linear_recurrence_vjp(
+    A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h, Options&& options = {}, Env&&... env)
 {
     using T = detail::item_t<A>;
     using state_type = std::conditional_t<tensor<H0> || detail::lazy<H0>, detail::owned_t<H0>, T>;
     linear_recurrence_gradients<detail::owned_t<A>, state_type> gradients{};
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>,
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
                       detail::recurrence_vjp_types<A, B, H0, H, CtH>>()) {
         static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
@@ -338,18 +332,10 @@ auto linear_recurrence_vjp(A const& a, B const& b, H0 const& h0, H const& h, CtH
         if constexpr (tensor<state_type>)
             gradients.ct_h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true, options,
-            detail::policy_of(env...));
+            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true,
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return gradients;
-}
-template <class A, class B, class H0, class H, class CtH,
-    detail::beside_options<linear_recurrence_options> First, class... Env>
-auto linear_recurrence_vjp(
-    A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h, First&& first, Env&&... env)
-{
-    return xloom::linear_recurrence_vjp(a, b, h0, h, ct_h, linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

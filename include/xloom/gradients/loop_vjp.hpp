@@ -193,21 +193,24 @@ struct fits_loop {
 /// ct_v; // = 0.125
 /// ct_w; // = 4.5
 /// ```
-template <class Body, class BodyVjp, class Init, class Params, class... Env>
-auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loop_options const& options,
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class Options = loop_options,
+    class... Env>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Options&& options = {},
     Env const&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using callable = std::remove_reference_t<Body>;
     using call = loop_param_call<callable, state, Params>;
-    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
-                      has_zero_cotangents<Params>, is_loop_body<call>, fits_loop<call, state>,
-                      recordable<bare<BodyVjp>, callable, call>>()) {
+    if constexpr (satisfied<follows_body<BodyVjp>,
+                      behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
+                      flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
+                      fits_loop<call, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
-                detail::hold(std::forward<Params>(params)), checkpoint_of(env...));
-        auto result = pullback.run_forward(state(std::forward<Init>(init)), options);
+                detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
+        auto result =
+            pullback.run_forward(state(std::forward<Init>(init)), detail::options_of<loop_options>(options));
         return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
             result.trip_count, result.stopped};
@@ -215,15 +218,6 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loo
         return loop_vjp_result<state, std::tuple<>,
             no_pullback>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop_vjp without options.
-template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class... Env>
-    requires detail::are_without_options<loop_options, Env...>
-auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Env const&... env)
-{
-    return xloom::loop_vjp(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
-        std::forward<Init>(init), std::forward<Params>(params), loop_options{}, env...);
 }
 
 /// Runs loop_into with a body that has parameters, and keeps the carried values that loop_vjp_into needs.
@@ -238,42 +232,33 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
 /// Example   loop_vjp_into has one.
-template <class Body, class States, class Params, class Outputs, class Residuals, class... Env>
+template <class Body, class States, class Params, class Outputs, class Residuals,
+    class Options = loop_options, class... Env>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    Residuals& residuals, loop_options const& options = {}, Env&&...)
+    Residuals& residuals, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using call = loop_forward_call<Body, States, Params, Outputs>;
-    if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
                       fits_loop_into<call, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
+        loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::start_loop(op, record, detail::leaves(states), limit_of(op, options), options);
+        detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
         recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
             bare<decltype(parameters)>>
             recording(record.states, body, parameters);
-        loop_status const status = detail::run_loop_into(
-            op, recording, detail::leaves(states), detail::leaves(scan_outputs), options);
+        loop_status const status =
+            detail::run_loop_into(op, recording, detail::leaves(states), detail::leaves(scan_outputs), given);
         detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop_forward_into without options.
-template <class Body, class States, class Params, class Outputs, class Residuals,
-    detail::beside_options<loop_options> First, class... Env>
-loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    Residuals& residuals, First&& first, Env&&... env)
-{
-    return xloom::loop_forward_into(body, std::forward<States>(states), params,
-        std::forward<Outputs>(scan_outputs), residuals, loop_options{}, std::forward<First>(first),
-        std::forward<Env>(env)...);
 }
 
 /// Adds the cotangents of a loop's carried values and parameters to gradients, from the cotangents of its
@@ -317,19 +302,13 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
     using state = kept_state_t<loop_residuals, Residuals>;
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using outputs = decltype(detail::evaluated_inputs(cotangents.ct_outputs));
-        using ct_states_t = decltype(cotangents.ct_states);
-        using init = decltype(gradients.ct_init);
-        using ct_inputs = decltype(gradients.ct_scan_inputs);
-        using ct_params_t = decltype(gradients.ct_params);
+        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, bare<Gradients>>;
+        using outputs = typename types::outputs;
         using body_call = loop_repeated_call<std::remove_reference_t<Body>, state, Params, outputs>;
-        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, ct_params_t>;
-        if constexpr (satisfied<flat_arguments<Params, ct_states_t, init, ct_params_t>,
-                          have_time<std::tuple<>, outputs, std::tuple<>>,
-                          one_of_each_input<std::tuple<>, ct_inputs>, are_added_to<init, ct_params_t>,
-                          one_of_each_state<state, ct_states_t>, one_of_each_init<state, init>,
-                          one_of_each_param<Params, ct_params_t>, is_forward_body<body_call>,
-                          is_loop_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, typename types::ct_params>;
+        if constexpr (satisfied<one_of_each_input<std::tuple<>, typename types::ct_inputs>, types,
+                          is_forward_body<body_call>, is_loop_vjp<vjp_call>,
+                          writes_by_reference<vjp_call>>()) {
             static constexpr std::string_view op = "xloom::loop_vjp_into";
             outputs const evaluated = detail::evaluated_inputs(cotangents.ct_outputs);
             auto const evaluated_states = detail::evaluated_inputs(cotangents.ct_states);

@@ -60,7 +60,8 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
 ///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
-/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the

@@ -99,20 +99,13 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using outputs = decltype(detail::evaluated_inputs(cts.ct_outputs));
-        using ct_states = decltype(cts.ct_states);
-        using init = decltype(by.ct_init);
-        using ct_inputs = decltype(by.ct_scan_inputs);
-        using ct_params = decltype(by.ct_params);
+        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, bare<Gradients>>;
+        using outputs = typename types::outputs;
         using body_call = scan_repeated_call<Body, state, inputs, Params, outputs, LeadingAxis>;
-        using vjp_call =
-            scan_vjp_call<BodyVjp, state, inputs, Params, outputs, ct_inputs, ct_params, LeadingAxis>;
-        if constexpr (satisfied<flat_arguments<Params, ct_states, init, ct_inputs, ct_params>,
-                          have_time<inputs, outputs, leaves_t<ct_inputs>>,
-                          are_added_to<init, ct_inputs, ct_params>, one_of_each_state<state, ct_states>,
-                          one_of_each_init<state, init>, one_of_each_input<inputs, ct_inputs>,
-                          one_of_each_param<Params, ct_params>, is_forward_body<body_call>,
-                          is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        using vjp_call = scan_vjp_call<BodyVjp, state, inputs, Params, outputs, typename types::ct_inputs,
+            typename types::ct_params, LeadingAxis>;
+        if constexpr (satisfied<types, is_forward_body<body_call>, is_scan_vjp<vjp_call>,
+                          writes_by_reference<vjp_call>>()) {
             static constexpr std::string_view op = "xloom::scan_vjp_into";
             inputs const evaluated = detail::evaluated_inputs(scan_inputs);
             outputs const evaluated_cts = detail::evaluated_inputs(cts.ct_outputs);
@@ -239,9 +232,10 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     using inputs = const_leaves_t<held_operands_t<Inputs>>;
     using callable = std::remove_reference_t<Body>;
     using call = scan_param_call<callable, state, inputs, Params, LeadingAxis>;
-    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
-                      has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
-                      is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
+    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
+                      flat_arguments<Params>, has_zero_cotangents<Params>,
+                      have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
+                      fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>

@@ -108,34 +108,25 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// ct_u; // = [[2], [1]]
 /// ct_A; // = [[1]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
     std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
-    std::type_identity_t<selective_scan_gradients<Item>> const& gradients,
-    selective_scan_options const& options = {}, Env&&... env)
+    std::type_identity_t<selective_scan_gradients<Item>> const& gradients, Options&& options = {},
+    Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
-        detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
-        detail::with_workspace<recurrent_workspace<Item>>(
-            [&](recurrent_workspace<Item>& workspace) {
-                detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
-                    call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(env...)));
-            },
-            env...);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
+        detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
+            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
     }
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
-    std::type_identity_t<selective_scan_gradients<Item>> const& gradients, First&& first, Env&&... env)
-{
-    xloom::selective_scan_vjp_into(u, inputs, cotangents, gradients, selective_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

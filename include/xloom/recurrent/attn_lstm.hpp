@@ -100,21 +100,32 @@ using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, It
 
 namespace detail {
 
+/// Checks and runs an AttnLSTM. The environment is valid; options in it are passed over.
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
+attn_lstm_result<Item> run_attn_lstm_call(Score const& score, tensor_ref<Item const> const& X,
+    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
-    attn_lstm_result<Item> result{};
-    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
-        batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-        result = {make_output<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0),
-            make_state<Item>(weights.sizes(), sizes, 0)};
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(X, weights, sizes, start,
-            attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, given == nullptr ? own : *given,
-            detail::policy_of(env...));
-    }
+    batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
+    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
+        make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
+    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+    detail::run_attn_lstm_into(X, weights, sizes, start,
+        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace,
+        detail::policy_of(env...));
     return result;
+}
+
+/// Runs an AttnLSTM with packed weights.
+template <class Item, class Score, class Start, class... Env>
+attn_lstm_result<Item> run_packed_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
+    attn_lstm_weights<Item> const& weights, Start&& start, Env&&... env)
+{
+    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_start<Item>, attention_workspace<Item>,
+                      Start, Env...>>())
+        return detail::run_attn_lstm_call<Item>(
+            score, X, weights, detail::options_of<attn_lstm_start<Item>>(start), start, env...);
+    else
+        return {};
 }
 
 template <class Item, class Score, class... Env>
@@ -126,9 +137,9 @@ void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         batch_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(X, weights, sizes, start, outputs, score, given == nullptr ? own : *given,
-            detail::policy_of(env...));
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+        detail::run_attn_lstm_into(
+            X, weights, sizes, start, outputs, score, workspace, detail::policy_of(env...));
     }
 }
 
@@ -159,14 +170,20 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 }
 
 /// Runs an AttnLSTM with unpacked weights.
-template <class Item, class Score, class... Env>
+template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_inputs<Item> const& inputs, attn_lstm_options const& options, Env&&... env)
+    attn_lstm_inputs<Item> const& inputs, Options&& options, Env&&... env)
 {
-    check_memory_given(inputs);
-    return detail::run_attn_lstm<Item>(score, X,
-        detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm", constants_of(inputs), options),
-        start_of(inputs), std::forward<Env>(env)...);
+    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
+                      Options, Env...>>()) {
+        check_memory_given(inputs);
+        return detail::run_attn_lstm_call<Item>(score, X,
+            detail::weights_for<attn_lstm_family, Item>(
+                "xloom::attn_lstm", constants_of(inputs), detail::options_of<attn_lstm_options>(options)),
+            start_of(inputs), options, env...);
+    } else {
+        return {};
+    }
 }
 
 } // namespace detail
@@ -220,55 +237,45 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
-{
-    return detail::run_attn_lstm<Item>(bahdanau(), X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<attn_lstm_start<Item>> First, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Start = attn_lstm_start<Item>,
+    class... Env>
 attn_lstm_result<Item> attn_lstm(
-    Input const& X, attn_lstm_weights<Item> const& weights, First&& first, Env&&... env)
+    Input const& X, attn_lstm_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_attn_lstm<Item>(
-        bahdanau(), X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed_attn_lstm<Item>(
+        bahdanau(), X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = attn_lstm_options,
+    class... Env>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
-    attn_lstm_options const& options = {}, Env&&... env)
-{
-    return detail::run_unpacked_attn_lstm<Item>(bahdanau(), X, inputs, options, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<attn_lstm_options> First, class... Env>
-attn_lstm_result<Item> attn_lstm(
-    Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     return detail::run_unpacked_attn_lstm<Item>(
-        bahdanau(), X, inputs, {}, std::forward<First>(first), std::forward<Env>(env)...);
+        bahdanau(), X, inputs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with a score of its own.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
-    class... Env>
+    class Start = attn_lstm_start<Item>, class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
 attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
+    Start&& start = {}, Env&&... env)
 {
-    return detail::run_attn_lstm<Item>(score, X, weights, start, std::forward<Env>(env)...);
+    return detail::run_packed_attn_lstm<Item>(
+        score, X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with a score of its own and unpacked weights, which it packs first.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
-    class... Env>
+    class Options = attn_lstm_options, class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
 attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
-    std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, attn_lstm_options const& options = {},
-    Env&&... env)
+    std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, Options&& options = {}, Env&&... env)
 {
-    return detail::run_unpacked_attn_lstm<Item>(score, X, inputs, options, std::forward<Env>(env)...);
+    return detail::run_unpacked_attn_lstm<Item>(
+        score, X, inputs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM into the caller's outputs, of any strides, and maybe with the

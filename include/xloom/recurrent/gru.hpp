@@ -65,7 +65,8 @@ using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 /// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D,
 ///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
 ///           T, D, H], states [N, D, H]. Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   gru_options; if the weights are packed, those given to gru_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
@@ -83,35 +84,20 @@ using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 /// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
 /// Y; // = [[[[0.174468]]], [[[0.307763]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
-    std::type_identity_t<gru_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = gru_start<Item>, class... Env>
+gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::gru_family, Item>(
-        "xloom::gru", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<gru_start<Item>> First, class... Env>
-gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::gru_family, Item>(
-        "xloom::gru", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::gru_family, Item>(
+        "xloom::gru", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's GRU with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = gru_options, class... Env>
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
-    gru_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::gru_family, Item>("xloom::gru", X,
-        detail::weights_for<detail::gru_family, Item>("xloom::gru", {inputs.W, inputs.R, inputs.B}, options),
-        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<gru_options> First,
-    class... Env>
-gru_result<Item> gru(
-    Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return gru(X, inputs, gru_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::gru_family, Item>("xloom::gru", X, {inputs.W, inputs.R, inputs.B},
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's GRU into the caller's outputs, of any strides, and maybe with the

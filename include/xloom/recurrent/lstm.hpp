@@ -121,36 +121,21 @@ using lstm_weights = detail::recurrent_weights<detail::lstm_family, Item>;
 /// xt::xtensor<float, 3> const zero = {{{0}}}, c = {{{3}}}; // clip does not apply to c
 /// xloom::lstm(zero, {.W = W, .R = R, .initial_c = c}, {.clip = 1}).Y_h; // = [[[0.452574]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
-    std::type_identity_t<lstm_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = lstm_start<Item>, class... Env>
+lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::lstm_family, Item>(
-        "xloom::lstm", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<lstm_start<Item>> First, class... Env>
-lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::lstm_family, Item>(
-        "xloom::lstm", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::lstm_family, Item>(
+        "xloom::lstm", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = lstm_options, class... Env>
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
-    lstm_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::lstm_family, Item>("xloom::lstm", X,
-        detail::weights_for<detail::lstm_family, Item>(
-            "xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options),
-        {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<lstm_options> First,
-    class... Env>
-lstm_result<Item> lstm(
-    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return lstm(X, inputs, lstm_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::lstm_family, Item>("xloom::lstm", X,
+        {inputs.W, inputs.R, inputs.B, inputs.P}, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c},
+        std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the

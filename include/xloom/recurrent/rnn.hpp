@@ -60,7 +60,8 @@ using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 /// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
 ///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
 ///           Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
@@ -77,35 +78,20 @@ using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 /// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
-    std::type_identity_t<rnn_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = rnn_start<Item>, class... Env>
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::rnn_family, Item>(
-        "xloom::rnn", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<rnn_start<Item>> First, class... Env>
-rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::rnn_family, Item>(
-        "xloom::rnn", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::rnn_family, Item>(
+        "xloom::rnn", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's RNN with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = rnn_options, class... Env>
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
-    rnn_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::rnn_family, Item>("xloom::rnn", X,
-        detail::weights_for<detail::rnn_family, Item>("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options),
-        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<rnn_options> First,
-    class... Env>
-rnn_result<Item> rnn(
-    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return rnn(X, inputs, rnn_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::rnn_family, Item>("xloom::rnn", X, {inputs.W, inputs.R, inputs.B},
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's RNN into the caller's outputs, of any strides, and maybe with the

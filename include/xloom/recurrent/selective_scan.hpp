@@ -119,27 +119,21 @@ struct selective_tensor<X> {
 /// y; // = [[1], [3]]
 /// state; // = [[3, 2.36788]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_outputs<Item>> const& outputs,
-    selective_scan_options const& options = {}, Env&&... env)
+    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
         detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, options.delta_softplus}, outputs.y, outputs.final_state, env...);
+            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus},
+            outputs.y, outputs.final_state, options, env...);
     }
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, First&& first, Env&&... env)
-{
-    xloom::selective_scan_into(
-        u, inputs, outputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the outputs of selective_scan_into.
@@ -155,31 +149,26 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
 /// y; // = [[[2.69315], [5.73287]]]
 /// final_state; // = [[[1.73287]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    selective_scan_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan";
     using tensor_type = typename detail::selective_tensor<Input>::type;
     selective_scan_result<tensor_type> result{};
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
         tensor_ref<Item> const y = result.y, final_state = result.final_state;
         detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, options.delta_softplus}, y, final_state, env...);
+            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus}, y,
+            final_state, options, env...);
     }
     return result;
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    First&& first, Env&&... env)
-{
-    return xloom::selective_scan(
-        u, inputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -78,6 +78,17 @@ struct attn_lstm_family {
             op, in, options, check_attention_constants(op, in), activation_dialect::microsoft);
     }
 
+    /// Sets the sizes of an attention.
+    template <class Parameters>
+    static void set_attention(Parameters& p, recurrent_widths const& sizes)
+    {
+        p.attends = true;
+        p.has_layer = sizes.has_layer;
+        p.A = sizes.A;
+        p.E = sizes.E;
+        p.C = sizes.C;
+    }
+
     /// Packs direction d.
     template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
@@ -86,13 +97,9 @@ struct attn_lstm_family {
         auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         kernel::attn_lstm_parameters<T> p{};
         p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
-        p.attends = attends;
         if (!attends)
             return p;
-        p.has_layer = has_layer;
-        p.A = A;
-        p.E = E;
-        p.C = C;
+        set_attention(p, checked.sizes);
         std::size_t const stride = p.lstm.gate_stride;
         auto const W = take_panels(packing, C, 4 * stride, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
@@ -127,13 +134,9 @@ struct attn_lstm_family {
     {
         auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
-        p.attends = attends;
         if (!attends)
             return p;
-        p.has_layer = has_layer;
-        p.A = A;
-        p.E = E;
-        p.C = C;
+        set_attention(p, checked.sizes);
         std::size_t const stride = p.gate_stride;
         auto const W = take_panels(full_packing(), 4 * stride, C, memory),
                    QW = take_panels(full_packing(), A, H, memory),

@@ -223,38 +223,65 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
-template <class Family, class Item, class Policy>
+/// Runs an operator. The environment is valid; options in it are passed over.
+template <class Family, class Item, class... Env>
 void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, typename Family::template start<Item> const& start,
-    typename Family::template outputs<Item> const& outputs, recurrent_workspace<Item>* workspace,
-    Policy const& policy)
+    typename Family::template outputs<Item> const& outputs, Env&... env)
 {
-    recurrent_workspace<Item> own;
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
     run_recurrent<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), X,
-        start.sequence_lens, outputs.Y, batch, workspace == nullptr ? own : *workspace, policy);
+        start.sequence_lens, outputs.Y, batch, workspace, detail::policy_of(env...));
 }
 
-/// Runs an operator, and returns its outputs.
+/// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
 template <class Family, class Item, class... Env>
 typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
-    typename Family::template start<Item> const& start, Env&&... env)
+    typename Family::template start<Item> const& start, Env&... env)
 {
     typename Family::template result<Item> result{};
-    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        batch_sizes const batch =
-            check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-        result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
-        result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
-        typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
-        if constexpr (Family::has_c) {
-            result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
-            outputs.Y_c = result.Y_c;
-        }
-        run_call<Family, Item>(X, weights, batch, start, outputs,
-            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+    batch_sizes const batch =
+        check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
+    result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
+    result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
+    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
+    if constexpr (Family::has_c) {
+        result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
+        outputs.Y_c = result.Y_c;
     }
+    run_call<Family, Item>(X, weights, batch, start, outputs, env...);
     return result;
+}
+
+/// Runs an operator with packed weights.
+template <class Family, class Item, class Start, class... Env>
+typename Family::template result<Item> run_packed(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_weights<Family, Item> const& weights, Start&& start, Env&&... env)
+{
+    using start_type = typename Family::template start<Item>;
+    if constexpr (satisfied<
+                      options_policy_and_workspace<start_type, recurrent_workspace<Item>, Start, Env...>>())
+        return run_recurrent_call<Family, Item>(
+            op, X, weights, detail::options_of<start_type>(start), start, env...);
+    else
+        return {};
+}
+
+/// Runs an operator with unpacked weights, which it packs first.
+template <class Family, class Item, class Options, class... Env>
+typename Family::template result<Item> run_unpacked(std::string_view op, tensor_ref<Item const> const& X,
+    typename Family::template constants<Item> const& constants,
+    typename Family::template start<Item> const& start, Options&& options, Env&&... env)
+{
+    using options_type = typename Family::options;
+    if constexpr (satisfied<options_policy_and_workspace<options_type, recurrent_workspace<Item>, Options,
+                      Env...>>())
+        return run_recurrent_call<Family, Item>(op, X,
+            detail::weights_for<Family, Item>(op, constants, detail::options_of<options_type>(options)),
+            start, options, env...);
+    else
+        return {};
 }
 
 /// Runs an operator into the caller's outputs.
@@ -267,8 +294,7 @@ void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
         auto const inputs = named_inputs<Family, Item>(X, start);
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
         check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
-        run_call<Family, Item>(X, weights, batch, start, outputs,
-            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+        run_call<Family, Item>(X, weights, batch, start, outputs, env...);
     }
 }
 

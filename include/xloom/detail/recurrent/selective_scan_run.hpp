@@ -205,28 +205,14 @@ private:
     }
 };
 
-/// Calls f with the workspace of an environment, or with a new one if there is none.
-template <class Workspace, class F, class... Env>
-void with_workspace(F const& f, Env&... env)
-{
-    if constexpr (count_of_kind<a_workspace<Workspace>, Env&...> != 0) {
-        f(*workspace_of<Workspace>(env...));
-    } else {
-        Workspace workspace;
-        f(workspace);
-    }
-}
-
+/// Runs a selective scan. The environment is valid; options in it are passed over.
 template <class Item, class... Env>
 void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
     tensor_ref<Item> const& final_state, Env&... env)
 {
-    detail::with_workspace<recurrent_workspace<Item>>(
-        [&](recurrent_workspace<Item>& workspace) {
-            vector_level().functions<selective_functions<Item>>().run(
-                call, y, final_state, workspace, policy_ref(policy_of(env...)));
-        },
-        env...);
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<selective_functions<Item>>().run(
+        call, y, final_state, workspace, policy_ref(policy_of(env...)));
 }
 
 } // namespace detail

@@ -60,9 +60,9 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
         batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
             {outputs.Y, layout}, &start.sequence_lens};
         residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
-        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
-        auto runner = make_runner(weights, operands, given == nullptr ? own : *given, policy);
+        auto runner = make_runner(weights, operands, workspace, policy);
         runner(recorded_states<Family, Item>{{weights, start, outputs}, residuals, runner.groups}, policy);
         residuals.finish(operands.X);
     }
@@ -135,9 +135,9 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
             states.ct_Y_c = {cotangents.Y_c, layout};
             states.ct_initial_c = {gradients.initial_c, layout};
         }
-        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         run_backward<backward_states<Item, rows>>(
-            operands, states, weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+            operands, states, weights, residuals, workspace, detail::policy_of(env...));
     }
 }
 

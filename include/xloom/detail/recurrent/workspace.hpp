@@ -9,6 +9,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -84,6 +85,21 @@ private:
 };
 
 namespace detail {
+
+/// Requires that a call's arguments behind its operands are Options or none, then at most a policy and a
+/// workspace of the type W.
+template <class Options, class W, class First, class... Env>
+using options_policy_and_workspace = behind_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
+
+/// Returns the workspace of an environment, or a new one if there is none.
+template <class W, class... Env>
+decltype(auto) workspace_or_new(Env&... env)
+{
+    if constexpr (count_of_kind<a_workspace<W>, Env&...> == 0)
+        return W();
+    else
+        return detail::first_of_kind<a_workspace<W>>(serial, env...);
+}
 
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count)

@@ -193,14 +193,18 @@ struct is_loop_vjp {
     }
 };
 
+/// The kind of an argument in an environment that is a checkpoint.
+struct a_checkpoint {};
+template <class T>
+    requires std::is_same_v<std::remove_cvref_t<T>, checkpoint>
+inline constexpr bool is_of_kind<a_checkpoint, T> = true;
+
 /// Requires at most a checkpoint behind the options.
 template <class... Env>
-struct checkpoint_only {
+struct environment<takes<a_checkpoint>, Env...> {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            sizeof...(Env) == 0 ||
-            (sizeof...(Env) == 1 && (std::is_same_v<std::remove_cvref_t<Env>, checkpoint> && ...));
+        constexpr bool is_valid = sizeof...(Env) <= 1 && (is_of_kind<a_checkpoint, Env> && ...);
         static_assert(
             is_valid, "behind the operands and params come the options, then at most one xloom::checkpoint");
         return is_valid;
@@ -208,8 +212,12 @@ struct checkpoint_only {
 };
 
 /// Returns the checkpoint of an environment; all if there is none.
-inline checkpoint checkpoint_of() { return checkpoint::all(); }
-inline checkpoint checkpoint_of(checkpoint const& checkpoints) { return checkpoints; }
+template <class... Env>
+checkpoint checkpoint_of(Env const&... env)
+{
+    checkpoint const all = checkpoint::all();
+    return detail::first_of_kind<a_checkpoint>(all, env...);
+}
 
 /// Requires the arguments of a pullback: a value for each state, and a tensor for each scan output.
 template <class State, class Outputs, class CtStates, class CtOutputs>
@@ -323,6 +331,24 @@ struct one_of_each_param {
             std::tuple_size_v<const_leaves_t<Params>> == std::tuple_size_v<leaves_t<CtParams>>;
         static_assert(is_valid, "there must be a gradient for each of the params");
         return is_valid;
+    }
+};
+
+/// The types of the operands of a backward pass in place, and the requirements on them.
+template <class State, class Inputs, class Params, class Cotangents, class Gradients>
+struct backward_operand_types {
+    using outputs = decltype(detail::evaluated_inputs(std::declval<Cotangents const&>().ct_outputs));
+    using ct_states = decltype(Cotangents::ct_states);
+    using ct_init = decltype(Gradients::ct_init);
+    using ct_inputs = decltype(Gradients::ct_scan_inputs);
+    using ct_params = decltype(Gradients::ct_params);
+
+    static consteval bool holds()
+    {
+        return satisfied<flat_arguments<Params, ct_states, ct_init, ct_inputs, ct_params>,
+            have_time<Inputs, outputs, leaves_t<ct_inputs>>, are_added_to<ct_init, ct_inputs, ct_params>,
+            one_of_each_state<State, ct_states>, one_of_each_init<State, ct_init>,
+            one_of_each_input<Inputs, ct_inputs>, one_of_each_param<Params, ct_params>>();
     }
 };
 
