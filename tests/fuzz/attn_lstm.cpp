@@ -100,7 +100,7 @@ void damage(decoder& bytes, call<T>& chosen)
         return;
     default:
         options.activations = decltype(options.activations)(
-            bytes.below(xloom::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
+            bytes.below(xloom::detail::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
     }
 }
 
