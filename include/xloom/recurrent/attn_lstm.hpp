@@ -77,14 +77,13 @@ struct attn_lstm_result {
 /// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    detail::option_list<std::string_view, detail::max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    detail::option_list<double, max_operands>
-        activation_alpha{}; ///< taken in order by the activations that have one
-    detail::option_list<double, max_operands> activation_beta{}; ///< likewise; surplus values are ignored
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool input_forget = false;                 ///< f = 1 - i
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool input_forget = false;                            ///< f = 1 - i
 };
 
 /// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the

@@ -32,15 +32,14 @@ using gru_result = detail::single_state_result<Item>;
 /// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
-    detail::option_list<std::string_view, detail::max_activations>
-        activations{}; ///< f, g of each direction; none: Sigmoid, Tanh
-    detail::option_list<double, max_operands>
-        activation_alpha{}; ///< taken in order by the activations that have one
-    detail::option_list<double, max_operands> activation_beta{}; ///< likewise; surplus values are ignored
-    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
-    bool linear_before_reset = false;          ///< r is applied to R h + Rb instead of h
-    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+    option_list<std::string_view, detail::max_activations>
+        activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
+    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
+    bool linear_before_reset = false;                     ///< r is applied to R h + Rb instead of h
+    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
 };
 
 /// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,

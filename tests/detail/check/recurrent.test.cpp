@@ -22,8 +22,8 @@ constexpr std::string_view op = "xloom::op";
 
 struct options {
     xloom::direction direction = xloom::direction::forward;
-    detail::option_list<std::string_view, detail::max_activations> activations{};
-    detail::option_list<double, 8> activation_alpha{}, activation_beta{};
+    option_list<std::string_view, detail::max_activations> activations{};
+    option_list<double, 8> activation_alpha{}, activation_beta{};
     std::optional<double> clip{};
     std::optional<std::int64_t> hidden_size{};
     std::int64_t layout = 0;

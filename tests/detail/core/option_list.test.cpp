@@ -14,7 +14,7 @@ namespace {
 
 constexpr bool counts_what_is_given()
 {
-    detail::option_list<int, 3> list{4, 5, 6, 7, 8};
+    option_list<int, 3> list{4, 5, 6, 7, 8};
     bool right = list.size() == 3 && list.given() == 5 && list[2] == 6;
     list.push_back(9);
     return right && list.size() == 3 && list.given() == 6;
@@ -22,10 +22,9 @@ constexpr bool counts_what_is_given()
 
 constexpr bool is_a_list_while_there_is_room()
 {
-    detail::option_list<int, 3> list{4, 5};
+    option_list<int, 3> list{4, 5};
     list.push_back(6);
-    return list == static_vector<int, 3>{4, 5, 6} && list.given() == 3 &&
-           detail::option_list<int, 3>().given() == 0;
+    return list == static_vector<int, 3>{4, 5, 6} && list.given() == 3 && option_list<int, 3>().given() == 0;
 }
 
 } // namespace
@@ -36,9 +35,9 @@ TEST_CASE("option_list keeps what there is room for, and counts what is given")
     CHECK(counts_what_is_given());
     CHECK(is_a_list_while_there_is_room());
     std::vector<int> const many(40, 1);
-    CHECK(detail::option_list<int, 32>(many.begin(), many.end()).given() == 40);
-    CHECK(detail::option_list<int, 3>(5, 1).given() == 5);
-    CHECK(detail::option_list<int, 3>(static_vector<int, 3>{1, 2}).given() == 2);
+    CHECK(option_list<int, 32>(many.begin(), many.end()).given() == 40);
+    CHECK(option_list<int, 3>(5, 1).given() == 5);
+    CHECK(option_list<int, 3>(static_vector<int, 3>{1, 2}).given() == 2);
 }
 
 } // namespace core_option_list_test

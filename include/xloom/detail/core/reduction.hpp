@@ -58,6 +58,10 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
+/// Types of public objects, in a namespace without functions: unqualified calls with such an argument find no
+/// function of this library.
+namespace tags {
+
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
@@ -116,6 +120,10 @@ struct reduce_min_t {
         return update != update ? update : smaller;
     }
 };
+
+} // namespace tags
+
+using namespace tags;
 
 } // namespace detail
 

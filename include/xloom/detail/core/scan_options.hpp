@@ -11,7 +11,7 @@
 namespace xloom::inline XLOOM_ABI {
 
 /// Directions of scan inputs or outputs, each forward or reverse.
-using directions = detail::option_list<direction, max_operands>;
+using directions = option_list<direction, max_operands>;
 
 /// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
 /// one entry for each.

@@ -25,7 +25,7 @@ inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
 
 using shape = static_vector<std::size_t, max_rank>;
 using strides = static_vector<std::ptrdiff_t, max_rank>;
-using axes = detail::option_list<std::int64_t, max_operands>;
+using axes = option_list<std::int64_t, max_operands>;
 
 namespace detail {
 

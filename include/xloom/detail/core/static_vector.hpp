@@ -149,8 +149,6 @@ private:
 template <std::integral T, std::size_t Capacity>
 inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
 
-namespace detail {
-
 /// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
 /// than Capacity items.
 template <class T, std::size_t Capacity>
@@ -191,8 +189,6 @@ private:
 };
 
 template <std::integral T, std::size_t Capacity>
-inline constexpr bool is_printed<option_list<T, Capacity>> = true;
-
-} // namespace detail
+inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
 
 } // namespace xloom::inline XLOOM_ABI
