@@ -66,11 +66,11 @@ template <class T>
 built_call make_scan_of(std::string_view kind, dispatch_work const& work)
 {
     if (kind == "add")
-        return call_of(std::make_shared<item_scan<T, xloom::reduce_add_t>>(work));
+        return call_of(std::make_shared<item_scan<T, xloom::detail::reduce_add_t>>(work));
     if (kind == "mul")
-        return call_of(std::make_shared<item_scan<T, xloom::reduce_mul_t>>(work));
+        return call_of(std::make_shared<item_scan<T, xloom::detail::reduce_mul_t>>(work));
     if (kind == "max")
-        return call_of(std::make_shared<item_scan<T, xloom::reduce_max_t>>(work));
+        return call_of(std::make_shared<item_scan<T, xloom::detail::reduce_max_t>>(work));
     if constexpr (std::is_floating_point_v<T>) {
         if (kind == "linear_recurrence")
             return call_of(std::make_shared<recurrence<T>>(work));

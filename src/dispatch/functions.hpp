@@ -71,9 +71,10 @@ using reducing_functions = decltype(std::tuple_cat(
     std::declval<segment_functions<T, Reduce>>()));
 
 template <class T>
-using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T, reduce_add_t>>(),
-    std::declval<reducing_functions<T, reduce_mul_t>>(), std::declval<reducing_functions<T, reduce_max_t>>(),
-    std::declval<reducing_functions<T, reduce_min_t>>()));
+using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T, detail::reduce_add_t>>(),
+    std::declval<reducing_functions<T, detail::reduce_mul_t>>(),
+    std::declval<reducing_functions<T, detail::reduce_max_t>>(),
+    std::declval<reducing_functions<T, detail::reduce_min_t>>()));
 
 template <class T>
 using recurrence_functions =

@@ -99,7 +99,7 @@ auto numbers(Dims... dims)
     return result;
 }
 
-/// -2, -1.25, ... 2.5, -2, ...: updates of numbers, which change every one of them at last.
+/// -2, -1.25, ... 2.5, -2, ...: updates of numbers, which change every one of them in the end.
 template <class T = double, class... Dims>
 auto others(Dims... dims)
 {

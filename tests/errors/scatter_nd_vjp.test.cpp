@@ -117,34 +117,34 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
     refuse_outputs<shape_error>("ct_updates must have the shape of updates, [2], but it is [3]. Give it that "
                                 "shape.",
         {.ct_updates = short_one}, cotangents, old, values);
-    std::string const law = "an operand that is written must have memory of its own, but ";
+    std::string const rule = "an operand that is written must have memory of its own, but ";
     refuse_outputs<overlap_error>(
-        law + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
-    refuse_outputs<overlap_error>(law + "ct_updates overlaps updates. Copy one of the two.",
+        rule + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
+    refuse_outputs<overlap_error>(rule + "ct_updates overlaps updates. Copy one of the two.",
         {.ct_updates = values}, cotangents, old, values);
     vector wide = {1, 2, 3, 4, 5, 6};
     auto first = xt::view(wide, xt::range(0, 4)), second = xt::view(wide, xt::range(2, 6)),
          part = xt::view(wide, xt::range(3, 5));
-    refuse_outputs<overlap_error>(law + "ct_data overlaps ct_updates. Copy one of the two.",
+    refuse_outputs<overlap_error>(rule + "ct_data overlaps ct_updates. Copy one of the two.",
         {.ct_data = first, .ct_updates = part}, cotangents, old, values);
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_data = second}),
-        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
+        ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_updates = part}),
-        ("xloom::scatter_nd_vjp_into: " + law + "ct_updates overlaps ct. Copy one of the two.").c_str(),
+        ("xloom::scatter_nd_vjp_into: " + rule + "ct_updates overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = cotangents}),
-        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
+        ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     auto reversed = xt::view(cotangents, xt::range(3, xt::placeholders::_, -1));
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = reversed}),
-        ("xloom::scatter_nd_vjp_into: " + law + "ct_data overlaps ct. Copy one of the two.").c_str(),
+        ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     tuples own = indices;
     auto numbers = xt::adapt(
         reinterpret_cast<double*>(own.data()), 2, xt::no_ownership(), std::array<std::size_t, 1>{2});
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, own, values, cotangents, {.ct_updates = numbers}),
-        ("xloom::scatter_nd_vjp_into: " + law + "ct_updates overlaps indices. Copy one of the two.").c_str(),
+        ("xloom::scatter_nd_vjp_into: " + rule + "ct_updates overlaps indices. Copy one of the two.").c_str(),
         overlap_error);
     auto repeated = xt::adapt(short_one.data(), 4, xt::no_ownership(), std::array<std::size_t, 1>{4},
         std::array<std::ptrdiff_t, 1>{0});

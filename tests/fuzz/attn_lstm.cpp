@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "judge.hpp"
 #include "operators.hpp"
+#include "outcome.hpp"
 #include "support/attn_lstm_calls.hpp"
 
 namespace fuzz {
@@ -100,7 +100,7 @@ void damage(decoder& bytes, call<T>& chosen)
         return;
     default:
         options.activations = decltype(options.activations)(
-            bytes.below(xloom::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
+            bytes.below(xloom::detail::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
     }
 }
 
@@ -158,27 +158,27 @@ bool lie_within(std::vector<std::int32_t> const& lengths, std::size_t most)
 }
 
 template <class T>
-verdict law_of(call<T> const& chosen)
+expected_outcome outcome_of(call<T> const& chosen)
 {
     auto const& [in, ignored, options] = chosen;
-    verdict law;
+    expected_outcome outcome;
     int const direction = static_cast<int>(options.direction);
     std::size_t const D = direction == 2 ? 2 : 1;
-    law.shape = !has_right_shapes(in, D);
+    outcome.shape = !has_right_shapes(in, D);
     bool const has_names = std::all_of(options.activations.begin(), options.activations.end(),
         [](std::string_view name) { return name != "Sine"; });
-    law.option = direction < 0 || direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
-                 (!options.activations.empty() && options.activations.size() != activations * D);
+    outcome.option = direction < 0 || direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
+                     (!options.activations.empty() && options.activations.size() != activations * D);
     if (in.R.shape.size() == 3)
-        law.option =
-            law.option ||
+        outcome.option =
+            outcome.option ||
             (options.hidden_size && *options.hidden_size != static_cast<std::int64_t>(in.R.shape[2])) ||
             (options.hidden_size && *options.hidden_size < 1);
     if (in.X.shape.size() == 3)
-        law.index = !lie_within(in.sequence_lens, in.X.shape[0]);
+        outcome.index = !lie_within(in.sequence_lens, in.X.shape[0]);
     if (in.M.shape.size() == 3)
-        law.index = law.index || !lie_within(in.memory_seq_lens, in.M.shape[1]);
-    return law;
+        outcome.index = outcome.index || !lie_within(in.memory_seq_lens, in.M.shape[1]);
+    return outcome;
 }
 
 /// What the damage left of the options is told to the textbook.
@@ -200,35 +200,37 @@ constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-10;
 /// Into outputs of any placement, some of them not wanted, one perhaps of another shape, Y_h or Y_c perhaps
 /// where initial_h is.
 template <class T>
-bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_tensors<T>& tensors)
+bool attend_into(
+    decoder& bytes, call<T> const& chosen, expected_outcome outcome, attn_lstm_tensors<T>& tensors)
 {
-    attn_lstm_arrays<double> const expected = law.is_legal() ? reference(chosen) : attn_lstm_arrays<double>{};
+    attn_lstm_arrays<double> const expected =
+        outcome.is_legal() ? reference(chosen) : attn_lstm_arrays<double>{};
     std::array<bool, 6> is_wanted{};
     for (bool& each : is_wanted)
         each = bytes.flag();
     attn_lstm_places<T> places(expected, bytes.where(), is_wanted);
-    if (law.is_legal() && bytes.rarely()) {
+    if (outcome.is_legal() && bytes.rarely()) {
         std::size_t const which = bytes.below(6);
         textbook::dims const shape = bytes.damaged(expected.each()[which]->shape);
-        law.shape = !shape.empty() && shape != expected.each()[which]->shape;
+        outcome.shape = !shape.empty() && shape != expected.each()[which]->shape;
         is_wanted[which] = !shape.empty();
         places.tensors[which] = placed_tensor<T>(shape, bytes.where());
     }
     auto outputs = places.outputs();
     bool const is_in_place =
-        !tensors.initial_h.layout.dims.empty() && is_wanted[1] && law.is_legal() && bytes.below(4) == 1;
+        !tensors.initial_h.layout.dims.empty() && is_wanted[1] && outcome.is_legal() && bytes.below(4) == 1;
     if (is_in_place)
         outputs.Y_h = tensors.initial_h;
-    if (law.is_legal() && !chosen.in.initial_h.items.empty() && bytes.rarely()) {
+    if (outcome.is_legal() && !chosen.in.initial_h.items.empty() && bytes.rarely()) {
         outputs.Y_c = tensors.initial_h;
-        law.overlap = true;
+        outcome.overlap = true;
     }
     std::vector<std::vector<T>> before{tensors.initial_h.memory};
     for (auto const& each : places.tensors)
         before.push_back(each.memory);
 
     xloom::attention_workspace<T> workspace;
-    bool const has_run = runs(law, [&] {
+    bool const has_run = runs(outcome, [&] {
         xloom::attn_lstm_weights<T> const weights(tensors.constants(), chosen.options);
         xloom::attn_lstm_into(tensors.X, weights, tensors.start(), outputs, workspace);
     });
@@ -253,13 +255,13 @@ bool try_type(decoder& bytes)
     call<T> chosen = choose<T>(bytes);
     if (bytes.below(4) == 3)
         damage(bytes, chosen);
-    verdict const law = law_of(chosen);
+    expected_outcome const outcome = outcome_of(chosen);
     attn_lstm_tensors<T> tensors(chosen.in, bytes.where());
     if (bytes.flag())
-        return attend_into(bytes, chosen, law, tensors);
+        return attend_into(bytes, chosen, outcome, tensors);
     xloom::attn_lstm_result<T> result;
     bool const has_run =
-        runs(law, [&] { result = xloom::attn_lstm(tensors.X, tensors.inputs(), chosen.options); });
+        runs(outcome, [&] { result = xloom::attn_lstm(tensors.X, tensors.inputs(), chosen.options); });
     if (has_run)
         require(
             difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)},

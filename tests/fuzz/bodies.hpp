@@ -8,7 +8,7 @@
 #include <xloom/detail/tensor/tensor.hpp>
 
 #include "decoder.hpp"
-#include "judge.hpp"
+#include "outcome.hpp"
 #include "support/nd_operands.hpp"
 #include "support/tensors.hpp"
 

@@ -1,4 +1,4 @@
-// What the fuzzer on the operators found before, and that its judge can tell right from wrong.
+// What the fuzzer on the operators found before, and that its checks notice wrong answers.
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "judge.hpp"
 #include "operators.hpp"
+#include "outcome.hpp"
 
 using namespace fuzz;
 
@@ -46,7 +46,7 @@ TEST_CASE("calls that random bytes make are as they should be, and of each opera
     }
 }
 
-TEST_CASE("the judge: what the rule does not name is wrong, and so is a call that it does not allow")
+TEST_CASE("a refusal that the rule does not name is wrong, and so is a call that it does not allow")
 {
     auto const refuse = [] { throw xloom::index_error("an index"); };
     CHECK(!runs({.index = true}, refuse));

@@ -2,9 +2,9 @@
 
 #include <xloom/indexing/gather_nd.hpp>
 
-#include "judge.hpp"
 #include "nd_choices.hpp"
 #include "operators.hpp"
+#include "outcome.hpp"
 
 namespace fuzz {
 
@@ -39,25 +39,25 @@ call choose(decoder& bytes)
     return chosen;
 }
 
-verdict law_of(call const& chosen)
+expected_outcome outcome_of(call const& chosen)
 {
     auto const& [data, indices, options] = chosen;
     std::size_t const r = data.shape.size(), q = indices.shape.size();
-    verdict law;
-    law.shape = r == 0 || q == 0;
-    law.option = !law.shape &&
-                 (options.batch_dims < 0 || options.batch_dims >= static_cast<std::int64_t>(std::min(q, r)));
-    if (!law.is_legal())
-        return law;
+    expected_outcome outcome;
+    outcome.shape = r == 0 || q == 0;
+    outcome.option = !outcome.shape && (options.batch_dims < 0 ||
+                                           options.batch_dims >= static_cast<std::int64_t>(std::min(q, r)));
+    if (!outcome.is_legal())
+        return outcome;
     auto const b = static_cast<std::size_t>(options.batch_dims);
-    law.shape =
+    outcome.shape =
         b + indices.shape.back() > r ||
         !std::equal(data.shape.begin(), data.shape.begin() + options.batch_dims, indices.shape.begin());
-    law.index = !law.shape && has_wrong_index(indices, data.shape, b, options.bounds);
-    return law;
+    outcome.index = !outcome.shape && has_wrong_index(indices, data.shape, b, options.bounds);
+    return outcome;
 }
 
-/// Requires a legal call. What is omitted is 0, or what stood there before.
+/// Requires a legal call. What is omitted is 0, or the old value.
 array reference(call const& chosen, std::optional<array> const& before)
 {
     auto const& [data, indices, options] = chosen;
@@ -85,19 +85,19 @@ array reference(call const& chosen, std::optional<array> const& before)
 }
 
 /// Into a tensor of the right shape, or of another.
-bool gather_into(decoder& bytes, call const& chosen, verdict law, placed_tensor<float> const& data,
-    placed_tensor<std::int64_t> const& indices)
+bool gather_into(decoder& bytes, call const& chosen, expected_outcome outcome,
+    placed_tensor<float> const& data, placed_tensor<std::int64_t> const& indices)
 {
-    textbook::dims shape = law.is_legal() ? reference(chosen, std::nullopt).shape : bytes.dims(3, 3);
+    textbook::dims shape = outcome.is_legal() ? reference(chosen, std::nullopt).shape : bytes.dims(3, 3);
     if (bytes.rarely()) {
         textbook::dims const other = bytes.damaged(shape);
-        law.shape = law.shape || (law.is_legal() && other != shape) || law.index;
+        outcome.shape = outcome.shape || (outcome.is_legal() && other != shape) || outcome.index;
         shape = other;
     }
     array before{shape, std::vector<float>(textbook::size_of(shape), -1)};
     auto output = place<float>(before, bytes.where());
     auto const memory = output.memory;
-    bool const has_run = runs(law, [&] { xloom::gather_nd_into(data, indices, output, chosen.options); });
+    bool const has_run = runs(outcome, [&] { xloom::gather_nd_into(data, indices, output, chosen.options); });
     if (has_run) {
         require(are_same(to_array(output).items, reference(chosen, before).items),
             "gather_nd_into: another result than the textbook's");
@@ -114,14 +114,14 @@ bool gather_into(decoder& bytes, call const& chosen, verdict law, placed_tensor<
 bool try_gather_nd(decoder bytes)
 {
     call const chosen = choose(bytes);
-    verdict const law = law_of(chosen);
+    expected_outcome const outcome = outcome_of(chosen);
     auto const data = place<float>(chosen.data, bytes.where());
     auto const indices = place<std::int64_t>(chosen.indices, bytes.where());
     if (bytes.flag())
-        return gather_into(bytes, chosen, law, data, indices);
+        return gather_into(bytes, chosen, outcome, data, indices);
     auto const packed = to_tensor<xt::xarray<float>>(chosen.data);
     xt::xarray<float> output;
-    bool const has_run = runs(law, [&] { output = xloom::gather_nd(packed, indices, chosen.options); });
+    bool const has_run = runs(outcome, [&] { output = xloom::gather_nd(packed, indices, chosen.options); });
     if (has_run) {
         array const found = to_array(output), expected = reference(chosen, std::nullopt);
         require(found.shape == expected.shape && are_same(found.items, expected.items),

@@ -82,7 +82,7 @@ struct expected_results {
 };
 
 /// Adds to the rule what is found while it runs. With `room` the outputs end after this number of iterations.
-expected_results reference(call const& chosen, verdict& law, std::size_t room)
+expected_results reference(call const& chosen, expected_outcome& outcome, std::size_t room)
 {
     expected_results results{
         chosen.states, std::vector<tensors>(chosen.plan.outputs.size()), chosen.cond.value_or(true)};
@@ -95,13 +95,13 @@ expected_results reference(call const& chosen, verdict& law, std::size_t room)
         if (results.stopped)
             break;
         if (results.trips == room) {
-            law.shape = true;
+            outcome.shape = true;
             break;
         }
         loop_step_result const step = take_loop_step(chosen, results.trips, results.states, stop);
-        law.body = step.values.states.size() != results.states.size() ||
-                   !keeps_outputs(chosen.plan, step.values.outputs);
-        if (!law.is_legal())
+        outcome.body = step.values.states.size() != results.states.size() ||
+                       !keeps_outputs(chosen.plan, step.values.outputs);
+        if (!outcome.is_legal())
             break;
         results.states = step.values.states;
         for (std::size_t k = 0; k < step.values.outputs.size(); ++k)
@@ -113,13 +113,13 @@ expected_results reference(call const& chosen, verdict& law, std::size_t room)
 }
 
 /// The same with an exception of the body's.
-expected_results reference_of(call const& chosen, verdict& law, std::size_t room = patience + 1)
+expected_results reference_of(call const& chosen, expected_outcome& outcome, std::size_t room = patience + 1)
 {
     try {
-        if (law.is_legal())
-            return reference(chosen, law, room);
+        if (outcome.is_legal())
+            return reference(chosen, outcome, room);
     } catch (own_exception const&) {
-        law.throws = true;
+        outcome.throws = true;
     }
     return {};
 }
@@ -154,7 +154,7 @@ tensor output_of(call const& chosen, expected_results const& expected, std::size
 }
 
 template <operand_counts Counts>
-bool run_loop(call const& chosen, verdict const& law, expected_results const& expected)
+bool run_loop(call const& chosen, expected_outcome const& outcome, expected_results const& expected)
 {
     control with(chosen);
     auto const body = [&](std::int64_t t, bool, auto const&... states) {
@@ -163,7 +163,7 @@ bool run_loop(call const& chosen, verdict const& law, expected_results const& ex
         return xloom::loop_step{
             cond, write_all<Counts.states>(values.states), write_all<Counts.outputs>(values.outputs)};
     };
-    return runs(law, [&] {
+    return runs(outcome, [&] {
         auto const result = xloom::loop(body, write_all<Counts.states>(chosen.states), with.options);
         require_same_end("loop", expected, result);
         require(are_same(read_all(result.final_state), expected.states),
@@ -175,7 +175,7 @@ bool run_loop(call const& chosen, verdict const& law, expected_results const& ex
     });
 }
 
-void loop_one_into(decoder& bytes, call const& chosen, verdict law)
+void loop_one_into(decoder& bytes, call const& chosen, expected_outcome outcome)
 {
     std::size_t const room = bytes.below(patience + 1);
     textbook::dims shape = chosen.plan.outputs[0];
@@ -183,9 +183,9 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
     if (bytes.rarely())
         shape.clear();
     bool const is_certain = chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
-    law.shape = shape.empty() || (is_certain && *chosen.max_trip_count > static_cast<std::int64_t>(room));
-    bool const is_refused_at_once = !law.is_legal();
-    expected_results const expected = reference_of(chosen, law, room);
+    outcome.shape = shape.empty() || (is_certain && *chosen.max_trip_count > static_cast<std::int64_t>(room));
+    bool const is_refused_at_once = !outcome.is_legal();
+    expected_results const expected = reference_of(chosen, outcome, room);
 
     control with(chosen);
     doubles state = make_tensor<doubles>(chosen.states[0]);
@@ -198,7 +198,7 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
         return cond;
     };
     xloom::loop_status status{};
-    if (runs(law, [&] { status = xloom::loop_into(body, state, y, with.options); })) {
+    if (runs(outcome, [&] { status = xloom::loop_into(body, state, y, with.options); })) {
         require_same_end("loop_into", expected, status);
         require(are_same(read(state), expected.states[0]),
             "loop_into: another carried value than the textbook's");
@@ -219,22 +219,22 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
 bool try_loop(decoder bytes)
 {
     call const chosen = choose(bytes);
-    verdict first_law;
-    first_law.option = !chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
-    verdict law = first_law;
-    expected_results const expected = reference_of(chosen, law);
+    expected_outcome first_outcome;
+    first_outcome.option = !chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
+    expected_outcome outcome = first_outcome;
+    expected_results const expected = reference_of(chosen, outcome);
     // Room for all iterations that are certain is made at once: not for these.
     bool const is_huge = chosen.max_trip_count.value_or(0) > 100 && !chosen.cond && !chosen.has_stop;
     bool has_run = false;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
         ((has_run = has_run ||
-                    (I == chosen.counts && !is_huge && run_loop<all_counts[I]>(chosen, law, expected))),
+                    (I == chosen.counts && !is_huge && run_loop<all_counts[I]>(chosen, outcome, expected))),
             ...);
     }(std::make_index_sequence<all_counts.size()>());
     bool const is_well_behaved =
         chosen.plan.wrong == misdeed::none || chosen.plan.wrong == misdeed::throw_own;
     if (chosen.counts == 0 && is_well_behaved)
-        loop_one_into(bytes, chosen, first_law);
+        loop_one_into(bytes, chosen, first_outcome);
     return has_run;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// One call of an operator, told by bytes, legal or not: judged by a rule of its own and compared with the
+// One call of an operator, chosen by bytes, legal or not: checked by a rule of its own and compared with the
 // textbook.
 //
-// Each throws wrong_answer if xloom does anything but what it must: give the reference's result, which is
-// told by true, or refuse with an error that fits and leave what it was given untouched.
+// Each throws wrong_answer if xloom does anything but what it must: give the reference's result, where it
+// returns true, or refuse with an error that fits and leave what it was given untouched.
 
 #include "decoder.hpp"
 

@@ -5,9 +5,9 @@
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
 
-#include "judge.hpp"
 #include "nd_choices.hpp"
 #include "operators.hpp"
+#include "outcome.hpp"
 #include "support/textbook_prefix.hpp"
 
 namespace fuzz {
@@ -59,23 +59,24 @@ call choose(decoder& bytes)
     return chosen;
 }
 
-verdict law_of(call const& chosen)
+expected_outcome outcome_of(call const& chosen)
 {
     auto const rank = static_cast<std::int64_t>(chosen.x.shape.size());
-    verdict law;
-    law.shape = rank == 0 || (chosen.what == operation::scan && (chosen.axis < -rank || chosen.axis >= rank));
+    expected_outcome outcome;
+    outcome.shape =
+        rank == 0 || (chosen.what == operation::scan && (chosen.axis < -rank || chosen.axis >= rank));
     bool is_empty = false;
     if (chosen.what != operation::scan && rank != 0) {
         auto const& splits = chosen.splits.items;
-        law.index = splits.front() != 0 || splits.back() != static_cast<std::int64_t>(chosen.x.shape[0]);
+        outcome.index = splits.front() != 0 || splits.back() != static_cast<std::int64_t>(chosen.x.shape[0]);
         for (std::size_t s = 1; s < splits.size(); ++s) {
-            law.index = law.index || splits[s] < splits[s - 1];
+            outcome.index = outcome.index || splits[s] < splits[s - 1];
             is_empty = is_empty || splits[s] == splits[s - 1];
         }
     }
     bool const uses_identity = chosen.what == operation::segment_reduce ? is_empty : chosen.exclusive;
-    law.option = uses_identity && !chosen.is_reduction && !chosen.has_identity;
-    return law;
+    outcome.option = uses_identity && !chosen.is_reduction && !chosen.has_identity;
+    return outcome;
 }
 
 /// Requires a legal call.
@@ -147,7 +148,7 @@ void run(call const& chosen, Op const& op, placed_tensor<float> const& x,
 bool try_prefix(decoder bytes)
 {
     call const chosen = choose(bytes);
-    verdict law = law_of(chosen);
+    expected_outcome outcome = outcome_of(chosen);
     auto x = place<float>(chosen.x, bytes.where());
     auto const splits = place<std::int64_t>(chosen.splits, bytes.where());
     array before{chosen.x.shape, {}};
@@ -155,7 +156,7 @@ bool try_prefix(decoder bytes)
         before.shape[0] = chosen.splits.items.size() - 1;
     if (bytes.rarely()) {
         textbook::dims const other = bytes.damaged(before.shape);
-        law.shape = law.shape || other != before.shape;
+        outcome.shape = outcome.shape || other != before.shape;
         before.shape = other;
     }
     before.items.assign(textbook::size_of(before.shape), -1);
@@ -163,9 +164,9 @@ bool try_prefix(decoder bytes)
     bool const in_place = chosen.what != operation::segment_reduce && bytes.flag();
     auto& result = in_place ? x : y;
     if (in_place)
-        law.shape = law_of(chosen).shape;
+        outcome.shape = outcome_of(chosen).shape;
     auto const memory = result.memory;
-    bool const has_run = runs(law, [&] {
+    bool const has_run = runs(outcome, [&] {
         if (chosen.is_reduction)
             run(chosen, xloom::reduction::add, x, splits, result);
         else if (chosen.has_identity)

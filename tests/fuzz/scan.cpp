@@ -111,32 +111,32 @@ bool are_directions(xloom::directions const& list)
 }
 
 /// What is known before the body runs; sets the number of iterations.
-verdict law_of(call const& chosen, std::size_t& length)
+expected_outcome outcome_of(call const& chosen, std::size_t& length)
 {
     auto const& [input_axes, output_axes, input_directions, output_directions, given_length] = chosen.options;
     std::size_t const inputs = chosen.inputs.size(), outputs = chosen.plan.outputs.size();
-    verdict law;
-    law.option = !fits(input_axes, inputs) || !fits(input_directions, inputs) ||
-                 !fits(output_axes, outputs) || !fits(output_directions, outputs) ||
-                 !are_directions(input_directions) || !are_directions(output_directions) ||
-                 (inputs == 0 && !given_length);
+    expected_outcome outcome;
+    outcome.option = !fits(input_axes, inputs) || !fits(input_directions, inputs) ||
+                     !fits(output_axes, outputs) || !fits(output_directions, outputs) ||
+                     !are_directions(input_directions) || !are_directions(output_directions) ||
+                     (inputs == 0 && !given_length);
     std::optional<std::size_t> common = inputs == 0 ? given_length : std::nullopt;
     for (std::size_t i = 0; i < inputs; ++i) {
         textbook::dims const& shape = chosen.inputs[i].shape;
         auto const axis = fits(input_axes, inputs) ? axis_of(input_axes, i, shape.size()) : std::nullopt;
         if (!axis) {
-            law.shape = law.shape || shape.empty() || fits(input_axes, inputs);
+            outcome.shape = outcome.shape || shape.empty() || fits(input_axes, inputs);
             continue;
         }
-        law.shape = law.shape || (common && *common != shape[*axis]);
-        law.option = law.option || (given_length && *given_length != shape[*axis]);
+        outcome.shape = outcome.shape || (common && *common != shape[*axis]);
+        outcome.option = outcome.option || (given_length && *given_length != shape[*axis]);
         common = shape[*axis];
     }
     length = common.value_or(0);
     // An axis that no tensor has is refused before the body runs.
     for (std::size_t k = 0; k < outputs && fits(output_axes, outputs); ++k)
-        law.shape = law.shape || !axis_of(output_axes, k, xloom::max_rank);
-    return law;
+        outcome.shape = outcome.shape || !axis_of(output_axes, k, xloom::max_rank);
+    return outcome;
 }
 
 struct expected_results {
@@ -145,7 +145,7 @@ struct expected_results {
 
 /// Runs the body as the textbook does. Requires that the rule has nothing against it so far; adds what it has
 /// against the body.
-expected_results reference(call const& chosen, std::size_t length, verdict& law)
+expected_results reference(call const& chosen, std::size_t length, expected_outcome& outcome)
 {
     expected_results results{chosen.states, {}};
     std::vector<tensors> elements(chosen.plan.outputs.size());
@@ -157,14 +157,14 @@ expected_results reference(call const& chosen, std::size_t length, verdict& law)
                 is_reverse(chosen.options.scan_input_directions, i) ? length - 1 - t : t));
         }
         auto const [states, outputs] = take_step(chosen.plan, t, results.states, x_t);
-        law.body = states.size() != results.states.size() || !keeps_outputs(chosen.plan, outputs);
+        outcome.body = states.size() != results.states.size() || !keeps_outputs(chosen.plan, outputs);
         for (std::size_t i = 0; i < results.states.size(); ++i)
-            law.body = law.body || states[i].shape != results.states[i].shape;
+            outcome.body = outcome.body || states[i].shape != results.states[i].shape;
         // What the first iteration returns is what the outputs are made for.
         for (std::size_t k = 0; t == 0 && k < outputs.size(); ++k)
-            law.shape =
-                law.shape || !axis_of(chosen.options.scan_output_axes, k, outputs[k].shape.size() + 1);
-        if (!law.is_legal())
+            outcome.shape =
+                outcome.shape || !axis_of(chosen.options.scan_output_axes, k, outputs[k].shape.size() + 1);
+        if (!outcome.is_legal())
             return results;
         results.states = states;
         for (std::size_t k = 0; k < outputs.size(); ++k)
@@ -189,7 +189,7 @@ void require_same(
 }
 
 template <operand_counts Counts>
-bool run_scan(call const& chosen, verdict const& law, expected_results const& expected)
+bool run_scan(call const& chosen, expected_outcome const& outcome, expected_results const& expected)
 {
     auto body = [&, t = std::size_t{0}](auto const&... values) mutable {
         tensors const all{read(values)...};
@@ -201,7 +201,7 @@ bool run_scan(call const& chosen, verdict const& law, expected_results const& ex
     auto const init = write_all<Counts.states>(chosen.states);
     auto const inputs = write_all<Counts.inputs>(chosen.inputs);
     tensors states, outputs;
-    bool const has_run = runs(law, [&] {
+    bool const has_run = runs(outcome, [&] {
         auto const result = xloom::scan(body, init, inputs, chosen.options);
         states = read_all(result.final_state);
         outputs = read_all(result.scan_outputs);
@@ -213,8 +213,8 @@ bool run_scan(call const& chosen, verdict const& law, expected_results const& ex
 
 /// In place: the output's shape is the caller's, and may be another. `throws`: the body does, if it is
 /// called.
-void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdict law, bool throws,
-    expected_results const& expected)
+void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, expected_outcome outcome,
+    bool throws, expected_results const& expected)
 {
     auto const& element = chosen.plan.outputs[0];
     auto const axis = axis_of(chosen.options.scan_output_axes, 0, element.size() + 1);
@@ -225,10 +225,10 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
     if (is_other)
         shape = bytes.dims(3, 3);
     auto const real_axis = axis_of(chosen.options.scan_output_axes, 0, shape.size());
-    law.shape = law.shape || !real_axis || shape[*real_axis] != length;
-    if (law.is_legal() && is_other)
+    outcome.shape = outcome.shape || !real_axis || shape[*real_axis] != length;
+    if (outcome.is_legal() && is_other)
         return; // the body would have to know
-    law.throws = law.is_legal() && throws;
+    outcome.throws = outcome.is_legal() && throws;
     auto h =
         place<double>(textbook::array<double>{chosen.states[0].shape, chosen.states[0].items}, bytes.where());
     auto const x =
@@ -245,7 +245,7 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
                 states.at(0).items[i];
         std::copy(outputs.at(0).items.begin(), outputs.at(0).items.end(), y_t.data());
     };
-    bool const has_run = runs(law, [&] { xloom::scan_into(body, h, x, y, chosen.options); });
+    bool const has_run = runs(outcome, [&] { xloom::scan_into(body, h, x, y, chosen.options); });
     if (has_run) {
         textbook::array<double> const state = to_array(h), output = to_array(y);
         require(are_same(state.items, expected.states[0].items),
@@ -253,7 +253,7 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
         require(length == 0 || are_same(output.items, expected.outputs[0].items),
             "scan_into: another output than the textbook's");
         require(has_clean_gaps(h) && has_clean_gaps(y), "scan_into: written beside its operands");
-    } else if (!law.throws) {
+    } else if (!outcome.throws) {
         require(are_same(h.memory, before.first) && are_same(y.memory, before.second),
             "scan_into: written, then the call refused");
     }
@@ -265,24 +265,25 @@ bool try_scan(decoder bytes)
 {
     call const chosen = choose(bytes);
     std::size_t length = 0;
-    verdict const first_law = law_of(chosen, length);
-    verdict law = first_law;
+    expected_outcome const first_outcome = outcome_of(chosen, length);
+    expected_outcome outcome = first_outcome;
     expected_results expected;
-    if (law.is_legal())
+    if (outcome.is_legal())
         try {
-            expected = reference(chosen, length, law);
+            expected = reference(chosen, length, outcome);
         } catch (own_exception const&) {
-            law.throws = true;
+            outcome.throws = true;
         }
 
     bool has_run = false;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-        ((has_run = has_run || (I == chosen.counts && run_scan<all_counts[I]>(chosen, law, expected))), ...);
+        ((has_run = has_run || (I == chosen.counts && run_scan<all_counts[I]>(chosen, outcome, expected))),
+            ...);
     }(std::make_index_sequence<all_counts.size()>());
     bool const is_well_behaved =
         chosen.plan.wrong == misdeed::none || chosen.plan.wrong == misdeed::throw_own;
     if (chosen.counts == 0 && is_well_behaved)
-        scan_one_into(bytes, chosen, length, first_law, law.throws, expected);
+        scan_one_into(bytes, chosen, length, first_outcome, outcome.throws, expected);
     return has_run;
 }
 

@@ -5,9 +5,9 @@
 #include <xloom/indexing/scatter_nd.hpp>
 
 #include "../support/reduced_options.hpp"
-#include "judge.hpp"
 #include "nd_choices.hpp"
 #include "operators.hpp"
+#include "outcome.hpp"
 
 namespace fuzz {
 
@@ -82,25 +82,25 @@ std::vector<std::size_t> slices_of(call const& chosen)
     return slices;
 }
 
-verdict law_of(call const& chosen)
+expected_outcome outcome_of(call const& chosen)
 {
     auto const& [data, indices, updates, options, is_callable] = chosen;
-    verdict law;
+    expected_outcome outcome;
     bool const replaces = !is_callable && options.reduction == reduction::none;
-    law.option =
+    outcome.option =
         options.reduction > reduction::mean || (options.duplicates == duplicates::first && !replaces);
-    law.shape = data.shape.empty() || indices.shape.empty() || indices.shape.back() > data.shape.size() ||
-                updates.shape != updates_shape(data.shape, indices.shape);
-    if (law.shape)
-        return law;
-    law.index = has_wrong_index(indices, data.shape, 0, options.bounds);
-    if (law.index)
-        return law;
+    outcome.shape = data.shape.empty() || indices.shape.empty() || indices.shape.back() > data.shape.size() ||
+                    updates.shape != updates_shape(data.shape, indices.shape);
+    if (outcome.shape)
+        return outcome;
+    outcome.index = has_wrong_index(indices, data.shape, 0, options.bounds);
+    if (outcome.index)
+        return outcome;
     std::vector<std::size_t> const slices = slices_of(chosen);
     bool const repeats = std::set(slices.begin(), slices.end()).size() != slices.size();
-    law.index = (repeats && (options.duplicates == duplicates::error || options.unique)) ||
-                (options.sorted && !std::is_sorted(slices.begin(), slices.end()));
-    return law;
+    outcome.index = (repeats && (options.duplicates == duplicates::error || options.unique)) ||
+                    (options.sorted && !std::is_sorted(slices.begin(), slices.end()));
+    return outcome;
 }
 
 float reduced(call const& chosen, float old, float update)
@@ -163,14 +163,15 @@ void with_reduction(call const& chosen, F const& f)
         f(chosen.options.reduction, chosen.options);
 }
 
-bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::int64_t> const& indices)
+bool scatter_into(
+    decoder& bytes, call chosen, expected_outcome outcome, placed_tensor<std::int64_t> const& indices)
 {
     auto data = place<float>(chosen.data, bytes.where());
     bool const is_own_update = bytes.rarely() && chosen.data.shape == chosen.updates.shape;
     auto const updates = place<float>(chosen.updates, bytes.where());
-    law.overlap = is_own_update && !chosen.data.items.empty();
+    outcome.overlap = is_own_update && !chosen.data.items.empty();
     auto const memory = data.memory;
-    bool const has_run = runs(law, [&] {
+    bool const has_run = runs(outcome, [&] {
         with_reduction(chosen, [&](auto const& reduce, reduced_options const& options) {
             xloom::scatter_nd_into(reduce, data, indices, is_own_update ? data : updates, options);
         });
@@ -190,15 +191,15 @@ bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::i
 bool try_scatter_nd(decoder bytes)
 {
     call const chosen = choose(bytes);
-    verdict const law = law_of(chosen);
+    expected_outcome const outcome = outcome_of(chosen);
     auto const indices = place<std::int64_t>(chosen.indices, bytes.where());
     std::size_t const way = bytes.below(3);
     if (way == 2)
-        return scatter_into(bytes, chosen, law, indices);
+        return scatter_into(bytes, chosen, outcome, indices);
     auto const updates = place<float>(chosen.updates, bytes.where());
     auto data = to_tensor<xt::xarray<float>>(chosen.data);
     xt::xarray<float> result;
-    bool const has_run = runs(law, [&] {
+    bool const has_run = runs(outcome, [&] {
         with_reduction(chosen, [&](auto const& reduce, reduced_options const& options) {
             result = way == 0 ? xloom::scatter_nd(reduce, data, indices, updates, options)
                               : xloom::scatter_nd(reduce, std::move(data), indices, updates, options);

@@ -33,7 +33,7 @@ void check_layouts()
         CAPTURE(k);
         CHECK(to_array(tensor).items == expected.items);
 
-        // Tracked slices go through a copy where data is not row-major.
+        // Slices whose updates are counted go through a copy where data is not row-major.
         textbook::array<double> const hundreds{data_shape, std::vector<double>(data.items.size(), 100.0)};
         auto const first = textbook::scatter_nd(hundreds, indices, updates,
             [](double old, double update) { return old == 100.0 ? update : old; });

@@ -85,7 +85,7 @@ TEST_CASE("duplicates: the first stays, or none may be there")
               {.bounds = bounds::drop, .duplicates = duplicates::error}) == data);
 }
 
-TEST_CASE("include_self = false: the first update replaces what stood there")
+TEST_CASE("include_self = false: the first update replaces the old value")
 {
     indices_2d const indices = {{1}, {1}, {3}};
     vector const updates = {2, 3, 7};

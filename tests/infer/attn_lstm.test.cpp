@@ -33,7 +33,7 @@ constexpr attn_lstm_types outputs(
 constexpr direction reverse = direction::reverse, bidirectional = direction::bidirectional;
 
 // T = 6, N = 3, I = 2, H = 4, S = 5, E = 7, A = 8, L = 9, with every input.
-constexpr attn_lstm_input_types all_inputs{floats({6, 3, 2}), floats({1, 16, 11}), floats({1, 16, 4}),
+constexpr detail::attn_lstm_input_types all_inputs{floats({6, 3, 2}), floats({1, 16, 11}), floats({1, 16, 4}),
     floats({1, 32}), tensor_type(int32, {3}), floats({1, 3, 4}), floats({1, 3, 4}), floats({1, 12}),
     floats({1, 4, 8}), floats({1, 7, 8}), floats({1, 8}), floats({3, 5, 7}), tensor_type(int32, {3}),
     floats({1, 11, 9})};
@@ -60,7 +60,7 @@ constexpr bool directions_tell_their_number()
 // M's batch would tell N, and R tells H.
 constexpr bool what_is_unknown_stays_unknown()
 {
-    attn_lstm_input_types inputs = all_inputs;
+    detail::attn_lstm_input_types inputs = all_inputs;
     inputs.X = floats(unknown_rank);
     attn_lstm_types const only_S =
         outputs({unknown, 1, unknown, unknown}, {1, unknown, unknown}, {unknown, 1, unknown, 5});
@@ -79,7 +79,7 @@ constexpr bool what_is_unknown_stays_unknown()
 // The batches of X and M differ, and M has another element type.
 constexpr bool only_the_steps_of_M_count()
 {
-    attn_lstm_input_types inputs = all_inputs;
+    detail::attn_lstm_input_types inputs = all_inputs;
     inputs.M = tensor_type(int64, {30, 50, 70});
     return is_same(
         infer_attn_lstm(inputs, {}, {.hidden_size = 4}), outputs({6, 1, 3, 4}, {1, 3, 4}, {6, 1, 3, 50}));
@@ -87,7 +87,7 @@ constexpr bool only_the_steps_of_M_count()
 
 constexpr bool nothing_is_read_of_the_others()
 {
-    attn_lstm_input_types wrong{.X = all_inputs.X, .M = all_inputs.M};
+    detail::attn_lstm_input_types wrong{.X = all_inputs.X, .M = all_inputs.M};
     wrong.W = wrong.R = wrong.B = wrong.sequence_lens = sequence_of(untyped);
     wrong.initial_h = wrong.initial_c = wrong.P = tensor_type(undefined, {1});
     wrong.QW = wrong.MW = wrong.V = wrong.memory_seq_lens = wrong.AW = tensor_type(string, {});
@@ -98,7 +98,7 @@ constexpr bool nothing_is_read_of_the_others()
 constexpr bool the_element_type_is_that_of_X()
 {
     for (element_type const element : {float16, float_, double_, bfloat16}) {
-        attn_lstm_input_types inputs = all_inputs;
+        detail::attn_lstm_input_types inputs = all_inputs;
         inputs.X = inputs.X.with_element(element);
         attn_lstm_types const inferred = infer_attn_lstm(inputs, {}, {.hidden_size = 4});
         if (inferred.Y != tensor_type(element, {6, 1, 3, 4}) ||

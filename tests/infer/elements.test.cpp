@@ -36,32 +36,32 @@ constexpr bool rules_hold()
 
 constexpr bool versions_hold()
 {
-    return operator_version(indexing::scatter_elements, 12) == 11 &&
-           operator_version(indexing::scatter_elements, 17) == 16 &&
-           operator_version(indexing::scatter_elements, latest_opset) == 18 &&
-           operator_version(indexing::gather_elements, 12) == 11 &&
-           operator_version(indexing::gather_elements, latest_opset) == 13 &&
-           operator_version(accumulation::cumsum, 13) == 11 &&
-           operator_version(accumulation::cumsum, latest_opset) == 14 &&
-           name_of(indexing::scatter_elements) == "ScatterElements" &&
-           name_of(indexing::gather_elements) == "GatherElements" &&
-           name_of(accumulation::cumsum) == "CumSum";
+    return operator_version(onnx_operator::scatter_elements, 12) == 11 &&
+           operator_version(onnx_operator::scatter_elements, 17) == 16 &&
+           operator_version(onnx_operator::scatter_elements, latest_opset) == 18 &&
+           operator_version(onnx_operator::gather_elements, 12) == 11 &&
+           operator_version(onnx_operator::gather_elements, latest_opset) == 13 &&
+           operator_version(onnx_operator::cumsum, 13) == 11 &&
+           operator_version(onnx_operator::cumsum, latest_opset) == 14 &&
+           name_of(onnx_operator::scatter_elements) == "ScatterElements" &&
+           name_of(onnx_operator::gather_elements) == "GatherElements" &&
+           name_of(onnx_operator::cumsum) == "CumSum";
 }
 
 constexpr bool element_types_hold()
 {
-    for (auto const op : {indexing::scatter_elements, indexing::gather_elements})
+    for (auto const op : {onnx_operator::scatter_elements, onnx_operator::gather_elements})
         if (is_allowed(op, 12, bfloat16) || !is_allowed(op, 13, bfloat16) || !is_allowed(op, 11, string) ||
             is_allowed(op, latest_opset, int4))
             return false;
     int at_11 = 0, at_14 = 0;
     for (std::size_t number = 0; number < element_type_count; ++number) {
         auto const element = static_cast<element_type>(number);
-        at_11 += is_allowed(accumulation::cumsum, 13, element) ? 1 : 0;
-        at_14 += is_allowed(accumulation::cumsum, 14, element) ? 1 : 0;
+        at_11 += is_allowed(onnx_operator::cumsum, 13, element) ? 1 : 0;
+        at_14 += is_allowed(onnx_operator::cumsum, 14, element) ? 1 : 0;
     }
-    return at_11 == 6 && at_14 == 8 && is_allowed(accumulation::cumsum, 14, bfloat16) &&
-           !is_allowed(accumulation::cumsum, 14, int8);
+    return at_11 == 6 && at_14 == 8 && is_allowed(onnx_operator::cumsum, 14, bfloat16) &&
+           !is_allowed(onnx_operator::cumsum, 14, int8);
 }
 
 } // namespace

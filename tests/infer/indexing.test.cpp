@@ -17,7 +17,7 @@ namespace {
 
 using enum element_type; // hides the types of the same names
 
-constexpr int count_allowed(indexing op, std::int64_t opset)
+constexpr int count_allowed(onnx_operator op, std::int64_t opset)
 {
     int allowed = 0;
     for (std::size_t number = 0; number < element_type_count; ++number)
@@ -26,20 +26,21 @@ constexpr int count_allowed(indexing op, std::int64_t opset)
 }
 
 struct expected_count {
-    indexing op;
+    onnx_operator op;
     std::int64_t opset;
     std::int64_t version;
     int count;
 };
 
 // Every version, and opsets in between and beyond.
-constexpr expected_count counts[] = {{indexing::scatter_nd, 11, 11, 15}, {indexing::scatter_nd, 12, 11, 15},
-    {indexing::scatter_nd, 13, 13, 16}, {indexing::scatter_nd, 15, 13, 16},
-    {indexing::scatter_nd, 16, 16, 16}, {indexing::scatter_nd, 17, 16, 16},
-    {indexing::scatter_nd, 18, 18, 16}, {indexing::scatter_nd, latest_opset, 18, 16},
-    {indexing::scatter_nd, 1000, 18, 16}, {indexing::gather_nd, 11, 11, 15},
-    {indexing::gather_nd, 12, 12, 15}, {indexing::gather_nd, 13, 13, 16},
-    {indexing::gather_nd, latest_opset, 13, 16}, {indexing::gather_nd, 1000, 13, 16}};
+constexpr expected_count counts[] = {{onnx_operator::scatter_nd, 11, 11, 15},
+    {onnx_operator::scatter_nd, 12, 11, 15}, {onnx_operator::scatter_nd, 13, 13, 16},
+    {onnx_operator::scatter_nd, 15, 13, 16}, {onnx_operator::scatter_nd, 16, 16, 16},
+    {onnx_operator::scatter_nd, 17, 16, 16}, {onnx_operator::scatter_nd, 18, 18, 16},
+    {onnx_operator::scatter_nd, latest_opset, 18, 16}, {onnx_operator::scatter_nd, 1000, 18, 16},
+    {onnx_operator::gather_nd, 11, 11, 15}, {onnx_operator::gather_nd, 12, 12, 15},
+    {onnx_operator::gather_nd, 13, 13, 16}, {onnx_operator::gather_nd, latest_opset, 13, 16},
+    {onnx_operator::gather_nd, 1000, 13, 16}};
 
 constexpr bool counts_hold()
 {
@@ -53,7 +54,7 @@ constexpr bool counts_hold()
 // By name: the fifteen, bfloat16 from 13 on, and what never came.
 constexpr bool names_hold()
 {
-    for (indexing const op : {indexing::scatter_nd, indexing::gather_nd}) {
+    for (onnx_operator const op : {onnx_operator::scatter_nd, onnx_operator::gather_nd}) {
         for (element_type const element : {uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16,
                  float_, double_, string, bool_, complex64, complex128})
             if (!is_allowed(op, 11, element) || !is_allowed(op, 28, element))
@@ -65,7 +66,8 @@ constexpr bool names_hold()
         if (is_allowed(op, 12, bfloat16) || !is_allowed(op, 13, bfloat16) || !is_allowed(op, 28, bfloat16))
             return false;
     }
-    return name_of(indexing::scatter_nd) == "ScatterND" && name_of(indexing::gather_nd) == "GatherND";
+    return name_of(onnx_operator::scatter_nd) == "ScatterND" &&
+           name_of(onnx_operator::gather_nd) == "GatherND";
 }
 
 TEST_CASE("ScatterND and GatherND: versions and element types")
@@ -76,9 +78,9 @@ TEST_CASE("ScatterND and GatherND: versions and element types")
 
 TEST_CASE("ScatterND and GatherND: before the first")
 {
-    constexpr auto no_scatter = [] { return is_allowed(indexing::scatter_nd, 10, float_); };
-    constexpr auto no_gather = [] { return operator_version(indexing::gather_nd, 10); };
-    constexpr auto gather = [] { return operator_version(indexing::gather_nd, 11); };
+    constexpr auto no_scatter = [] { return is_allowed(onnx_operator::scatter_nd, 10, float_); };
+    constexpr auto no_gather = [] { return operator_version(onnx_operator::gather_nd, 10); };
+    constexpr auto gather = [] { return operator_version(onnx_operator::gather_nd, 11); };
     static_assert(!is_constant<no_scatter> && !is_constant<no_gather> && is_constant<gather>);
     CHECK_THROWS_WITH_AS(no_scatter(),
         "xloom::operator_version: ScatterND begins with opset 11, but opset is 10. Give a newer opset.",

@@ -45,8 +45,8 @@ constexpr partial_type float_sparse(partial_shape const& dims) { return sparse_t
 constexpr bool holds(merge_case const& c)
 {
     if (!c.merged)
-        return find_conflict(c.inferred, c.declared) != conflict::none;
-    return merge_shape(c.inferred, c.declared) == *c.merged &&
+        return detail::find_conflict(c.inferred, c.declared) != detail::conflict::none;
+    return detail::merge_shape(c.inferred, c.declared) == *c.merged &&
            merge_type(float_tensor(c.inferred), float_tensor(c.declared)) == float_tensor(*c.merged) &&
            merge_type(float_sparse(c.inferred), float_sparse(c.declared)) == float_sparse(*c.merged);
 }
@@ -61,7 +61,7 @@ constexpr bool all_official_cases_hold()
 
 template <std::size_t I>
 constexpr auto merge_shapes_of =
-    [] { return merge_shape(official_cases[I].inferred, official_cases[I].declared); };
+    [] { return detail::merge_shape(official_cases[I].inferred, official_cases[I].declared); };
 
 template <std::size_t I>
 constexpr auto merge_tensors_of = [] {
@@ -77,18 +77,19 @@ constexpr auto merge_sparse_tensors_of = [] {
 
 constexpr bool every_pair_of_dims()
 {
-    return merge_dim(2, 2) == 2 && merge_dim(2, "A") == 2 && merge_dim(2, unknown) == 2 &&
-           merge_dim("A", 2) == 2 && merge_dim("A", "B") == "B" && merge_dim("A", unknown) == "A" &&
-           merge_dim(unknown, 2) == 2 && merge_dim(unknown, "B") == "B" &&
-           merge_dim(unknown, unknown) == unknown && merge_dim(-7, unknown) == -7;
+    return detail::merge_dim(2, 2) == 2 && detail::merge_dim(2, "A") == 2 &&
+           detail::merge_dim(2, unknown) == 2 && detail::merge_dim("A", 2) == 2 &&
+           detail::merge_dim("A", "B") == "B" && detail::merge_dim("A", unknown) == "A" &&
+           detail::merge_dim(unknown, 2) == 2 && detail::merge_dim(unknown, "B") == "B" &&
+           detail::merge_dim(unknown, unknown) == unknown && detail::merge_dim(-7, unknown) == -7;
 }
 
 constexpr bool an_unknown_rank_is_not_a_scalar()
 {
-    return merge_shape(unknown_rank, unknown_rank) == unknown_rank &&
-           merge_shape({}, unknown_rank) == partial_shape{} &&
-           merge_shape(unknown_rank, {}) == partial_shape{} &&
-           find_conflict(partial_shape{}, partial_shape{1}) == conflict::rank;
+    return detail::merge_shape(unknown_rank, unknown_rank) == unknown_rank &&
+           detail::merge_shape({}, unknown_rank) == partial_shape{} &&
+           detail::merge_shape(unknown_rank, {}) == partial_shape{} &&
+           detail::find_conflict(partial_shape{}, partial_shape{1}) == detail::conflict::rank;
 }
 
 /// As many axes as there may be, so that none behind the last is looked at.
@@ -99,7 +100,8 @@ constexpr bool the_longest_shapes_merge()
         inferred.insert(axis, unknown);
         declared.insert(axis, 2);
     }
-    return merge_shape(inferred, declared) == declared && find_conflict(inferred, declared) == conflict::none;
+    return detail::merge_shape(inferred, declared) == declared &&
+           detail::find_conflict(inferred, declared) == detail::conflict::none;
 }
 
 constexpr bool types_merge()
@@ -166,7 +168,7 @@ TEST_CASE("merge: rules beyond the official tests")
 
 TEST_CASE("merge: contradictions")
 {
-    constexpr auto dims = [] { return merge_dim(2, 3); };
+    constexpr auto dims = [] { return detail::merge_dim(2, 3); };
     constexpr auto kinds = [] { return merge_type(float_tensor({2}), sequence_of(float_tensor({2}))); };
     constexpr auto contents = [] {
         return merge_type(sequence_of(float_tensor({})), sequence_of(float_sparse({})));

@@ -17,10 +17,10 @@ namespace {
 
 using enum element_type; // hides the types of the same names
 
-constexpr recurrent rnn = recurrent::rnn, gru = recurrent::gru, lstm = recurrent::lstm;
+constexpr onnx_operator rnn = onnx_operator::rnn, gru = onnx_operator::gru, lstm = onnx_operator::lstm;
 
 struct expected_version {
-    recurrent op;
+    onnx_operator op;
     std::int64_t opset;
     std::int64_t version;
 };
@@ -50,7 +50,7 @@ constexpr bool is_listed(std::int64_t opset, element_type element)
 // Every operator, opset and element type against the list.
 constexpr bool element_types_hold()
 {
-    for (recurrent const op : {rnn, gru, lstm})
+    for (onnx_operator const op : {rnn, gru, lstm})
         for (std::int64_t opset = 1; opset <= 30; ++opset)
             for (std::size_t number = 0; number < element_type_count; ++number)
                 if (auto const element = static_cast<element_type>(number);

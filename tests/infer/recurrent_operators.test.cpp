@@ -23,19 +23,19 @@ constexpr partial_type floats(partial_shape const& dims) { return tensor_type(fl
 constexpr direction bidirectional = direction::bidirectional;
 
 struct lstm_case {
-    using inputs = lstm_input_types;
+    using inputs = detail::lstm_input_types;
     using types = lstm_types;
     static constexpr std::int64_t gates = 4;
     static constexpr auto infer = [](auto const&... of) { return infer_lstm(of...); };
 };
 struct gru_case {
-    using inputs = gru_input_types;
+    using inputs = detail::rnn_input_types;
     using types = gru_types;
     static constexpr std::int64_t gates = 3;
     static constexpr auto infer = [](auto const&... of) { return infer_gru(of...); };
 };
 struct rnn_case {
-    using inputs = rnn_input_types;
+    using inputs = detail::rnn_input_types;
     using types = rnn_types;
     static constexpr std::int64_t gates = 1;
     static constexpr auto infer = [](auto const&... of) { return infer_rnn(of...); };

@@ -20,7 +20,7 @@ using enum element_type; // hides the types of the same names
 
 /// The inference of RNN. W and R have `gates` rows for each unit; versions before `first` have no inference.
 struct rnn_inference {
-    using inputs = rnn_input_types;
+    using inputs = detail::rnn_input_types;
     using types = rnn_types;
     static constexpr char const* function = "infer_rnn";
     static constexpr char const* name = "RNN";
@@ -34,7 +34,7 @@ struct rnn_inference {
 };
 
 struct gru_inference {
-    using inputs = gru_input_types;
+    using inputs = detail::rnn_input_types;
     using types = gru_types;
     static constexpr char const* function = "infer_gru";
     static constexpr char const* name = "GRU";
@@ -48,7 +48,7 @@ struct gru_inference {
 };
 
 struct lstm_inference {
-    using inputs = lstm_input_types;
+    using inputs = detail::lstm_input_types;
     using types = lstm_types;
     static constexpr char const* function = "infer_lstm";
     static constexpr char const* name = "LSTM";

@@ -18,7 +18,7 @@ namespace {
 using enum element_type; // hides the types of the same names
 
 /// The number of types allowed, of all that a tensor, or a sequence or optional up to two deep, can be.
-constexpr int count_allowed(control_flow op, std::int64_t opset)
+constexpr int count_allowed(onnx_operator op, std::int64_t opset)
 {
     int allowed = 0;
     for (std::size_t number = 0; number < element_type_count; ++number) {
@@ -49,7 +49,7 @@ constexpr expected_count counts[] = {{1, 1, 15, 0, 0}, {7, 1, 15, 0, 0}, {8, 1, 
     {20, 19, 76, 19, 20}, {21, 21, 82, 21, 22}, {22, 21, 82, 21, 22}, {23, 23, 85, 23, 23},
     {24, 24, 88, 24, 24}, {25, 25, 94, 25, 26}, {latest_opset, 25, 94, 25, 26}, {1000, 25, 94, 25, 26}};
 
-constexpr bool control_flow_counts_hold(control_flow op, expected_count const& expected)
+constexpr bool control_flow_counts_hold(onnx_operator op, expected_count const& expected)
 {
     return operator_version(op, expected.opset) == expected.if_version &&
            count_allowed(op, expected.opset) == expected.if_count;
@@ -58,15 +58,15 @@ constexpr bool control_flow_counts_hold(control_flow op, expected_count const& e
 constexpr bool scan_counts_hold(expected_count const& expected)
 {
     return expected.scan_version == 0 ||
-           (operator_version(control_flow::scan, expected.opset) == expected.scan_version &&
-               count_allowed(control_flow::scan, expected.opset) == expected.scan_count);
+           (operator_version(onnx_operator::scan, expected.opset) == expected.scan_version &&
+               count_allowed(onnx_operator::scan, expected.opset) == expected.scan_count);
 }
 
 template <std::size_t I = 0>
 constexpr bool every_count_holds()
 {
-    static_assert(control_flow_counts_hold(control_flow::if_, counts[I]));
-    static_assert(control_flow_counts_hold(control_flow::loop, counts[I]));
+    static_assert(control_flow_counts_hold(onnx_operator::if_, counts[I]));
+    static_assert(control_flow_counts_hold(onnx_operator::loop, counts[I]));
     static_assert(scan_counts_hold(counts[I]));
     if constexpr (I + 1 < sizeof(counts) / sizeof(counts[0]))
         return every_count_holds<I + 1>();
@@ -81,7 +81,7 @@ constexpr bool every_later_type_has_its_version()
         {float8_e4m3fnuz, 19}, {float8_e5m2, 19}, {float8_e5m2fnuz, 19}, {uint4, 21}, {int4, 21},
         {float4_e2m1, 23}, {float8_e8m0, 24}, {uint2, 25}, {int2, 25}};
     for (auto const [element, version] : later)
-        for (control_flow const op : {control_flow::if_, control_flow::loop, control_flow::scan})
+        for (onnx_operator const op : {onnx_operator::if_, onnx_operator::loop, onnx_operator::scan})
             if (is_allowed(op, version - 1, tensor_type(element)) ||
                 !is_allowed(op, version, tensor_type(element)))
                 return false;
@@ -90,11 +90,11 @@ constexpr bool every_later_type_has_its_version()
 
 constexpr bool traps()
 {
-    constexpr auto loop = control_flow::loop;
+    constexpr auto loop = onnx_operator::loop;
     partial_type const float8 = tensor_type(float8_e5m2);
     return !is_allowed(loop, 15, tensor_type(bfloat16)) && is_allowed(loop, 16, tensor_type(bfloat16)) &&
-           !is_allowed(control_flow::scan, 15, tensor_type(bfloat16)) &&
-           is_allowed(control_flow::scan, 16, tensor_type(bfloat16)) &&
+           !is_allowed(onnx_operator::scan, 15, tensor_type(bfloat16)) &&
+           is_allowed(onnx_operator::scan, 16, tensor_type(bfloat16)) &&
            is_allowed(loop, 19, optional_of(float8)) && is_allowed(loop, 19, sequence_of(float8)) &&
            !is_allowed(loop, 25, optional_of(sequence_of(float8))) &&
            is_allowed(loop, 25, optional_of(sequence_of(tensor_type(bfloat16)))) &&
@@ -102,7 +102,7 @@ constexpr bool traps()
            !is_allowed(loop, 25, optional_of(sequence_of(sequence_of(tensor_type(float_))))) &&
            !is_allowed(loop, 25, sparse_tensor_type(float_)) && !is_allowed(loop, 25, untyped) &&
            !is_allowed(loop, 25, tensor_type(undefined)) && !is_allowed(loop, 25, sequence_of(untyped)) &&
-           !is_allowed(control_flow::scan, 25, sequence_of(tensor_type(float_))) &&
+           !is_allowed(onnx_operator::scan, 25, sequence_of(tensor_type(float_))) &&
            is_allowed(loop, 1, tensor_type(string, {2, "N", unknown}));
 }
 
@@ -111,8 +111,8 @@ TEST_CASE("type lists: every version's number of types")
     static_assert(every_count_holds());
     for (expected_count const& expected : counts) {
         CAPTURE(expected.opset);
-        CHECK(control_flow_counts_hold(control_flow::if_, expected));
-        CHECK(control_flow_counts_hold(control_flow::loop, expected));
+        CHECK(control_flow_counts_hold(onnx_operator::if_, expected));
+        CHECK(control_flow_counts_hold(onnx_operator::loop, expected));
         CHECK(scan_counts_hold(expected));
     }
 }
@@ -125,18 +125,18 @@ TEST_CASE("type lists: traps")
 
 constexpr bool names_hold()
 {
-    return name_of(control_flow::if_) == "If" && name_of(control_flow::loop) == "Loop" &&
-           name_of(control_flow::scan) == "Scan" && name_of(static_cast<control_flow>(3)) == "If" &&
-           name_of(static_cast<control_flow>(-1)) == "If";
+    return name_of(onnx_operator::if_) == "If" && name_of(onnx_operator::loop) == "Loop" &&
+           name_of(onnx_operator::scan) == "Scan" && name_of(static_cast<onnx_operator>(11)) == "If" &&
+           name_of(static_cast<onnx_operator>(-1)) == "If";
 }
 
 TEST_CASE("name_of: If, Loop and Scan") { CHECK(always_holds<names_hold>()); }
 
 TEST_CASE("operator_version: before the first")
 {
-    constexpr auto no_scan = [] { return is_allowed(control_flow::scan, 7, tensor_type(float_)); };
-    constexpr auto no_if = [] { return operator_version(control_flow::if_, -1); };
-    constexpr auto scan = [] { return is_allowed(control_flow::scan, 8, tensor_type(float_)); };
+    constexpr auto no_scan = [] { return is_allowed(onnx_operator::scan, 7, tensor_type(float_)); };
+    constexpr auto no_if = [] { return operator_version(onnx_operator::if_, -1); };
+    constexpr auto scan = [] { return is_allowed(onnx_operator::scan, 8, tensor_type(float_)); };
     static_assert(!is_constant<no_scan> && !is_constant<no_if> && is_constant<scan>);
     CHECK_THROWS_WITH_AS(no_scan(),
         "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.",

@@ -36,12 +36,12 @@ constexpr bool types_unite()
 {
     partial_type const twos = tensor_type(int64, {2});
     partial_type const threes = tensor_type(int64, {3});
-    return union_type(twos, threes) == tensor_type(int64, {unknown}) &&
-           union_type(sparse_tensor_type(float_, {2}), sparse_tensor_type(float_, {2, 2})) ==
+    return detail::union_type(twos, threes) == tensor_type(int64, {unknown}) &&
+           detail::union_type(sparse_tensor_type(float_, {2}), sparse_tensor_type(float_, {2, 2})) ==
                sparse_tensor_type(float_) &&
-           union_type(optional_of(sequence_of(twos)), optional_of(sequence_of(threes))) ==
+           detail::union_type(optional_of(sequence_of(twos)), optional_of(sequence_of(threes))) ==
                optional_of(sequence_of(tensor_type(int64, {unknown}))) &&
-           union_type(untyped, untyped) == untyped;
+           detail::union_type(untyped, untyped) == untyped;
 }
 
 } // namespace
@@ -56,19 +56,19 @@ TEST_CASE("union: what both sides say")
 TEST_CASE("union: types without one")
 {
     constexpr auto kind = [] {
-        return union_type(tensor_type(float_, {}), optional_of(tensor_type(float_, {})));
+        return detail::union_type(tensor_type(float_, {}), optional_of(tensor_type(float_, {})));
     };
     constexpr auto content_kind = [] {
-        return union_type(sequence_of(tensor_type(float_)), sequence_of(sparse_tensor_type(float_)));
+        return detail::union_type(sequence_of(tensor_type(float_)), sequence_of(sparse_tensor_type(float_)));
     };
     constexpr auto element = [] {
-        return union_type(sequence_of(tensor_type(float_)), sequence_of(tensor_type(undefined)));
+        return detail::union_type(sequence_of(tensor_type(float_)), sequence_of(tensor_type(undefined)));
     };
-    constexpr auto content = [] { return union_type(sequence_of(untyped), sequence_of(untyped)); };
+    constexpr auto content = [] { return detail::union_type(sequence_of(untyped), sequence_of(untyped)); };
     constexpr auto one_content = [] {
-        return union_type(optional_of(tensor_type(float_, {})), optional_of(untyped));
+        return detail::union_type(optional_of(tensor_type(float_, {})), optional_of(untyped));
     };
-    constexpr auto fine = [] { return union_type(tensor_type(float_, {}), tensor_type(float_)); };
+    constexpr auto fine = [] { return detail::union_type(tensor_type(float_, {}), tensor_type(float_)); };
     static_assert(is_constant<fine>);
     check_refused<kind, type_error>(
         "xloom::union_type: the two types must be of one kind, but a is float[] and b is optional(float[]). "

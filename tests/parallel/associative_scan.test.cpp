@@ -181,7 +181,7 @@ TEST_CASE("associative_scan: many elements on several threads")
         for (bool const exclusive : {false, true}) {
             xloom::associative_scan_options const options{.exclusive = exclusive};
             auto const y = xloom::associative_scan(reduction::add, x, options);
-            require_textbook<decltype(x), decltype(y), xloom::reduce_add_t, float>(
+            require_textbook<decltype(x), decltype(y), xloom::detail::reduce_add_t, float>(
                 x, y, xloom::reduce_add, options, exclusive ? std::optional<float>(0.0f) : std::nullopt);
             for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7})
                 CHECK(

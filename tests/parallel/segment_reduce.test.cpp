@@ -131,7 +131,7 @@ TEST_CASE("segment_reduce: many segments on several threads")
     for (std::size_t i = 0; i < x.size(); ++i)
         x(i) = number<float>(i);
     auto const y = xloom::segment_reduce(reduction::add, x, splits);
-    require_textbook<decltype(x), decltype(y), xloom::reduce_add_t, float>(
+    require_textbook<decltype(x), decltype(y), xloom::detail::reduce_add_t, float>(
         x, splits, y, xloom::reduce_add, 0.0f);
     for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7})
         CHECK(xloom::segment_reduce(reduction::add, x, splits, xloom::thread_policy(threads)) == y);

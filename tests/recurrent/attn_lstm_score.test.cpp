@@ -34,7 +34,7 @@ std::vector<double> textbook_dot_product(std::vector<std::vector<double>> const&
     return scores;
 }
 
-/// Bahdanau's, which also prefers what comes behind the place it looked at last.
+/// Bahdanau's, which also prefers what follows the step that it last weighted most.
 struct onward {
     float weight;
 

@@ -412,19 +412,19 @@ TEST_CASE("a forward pass that keeps residuals requires weights that are stored 
 {
     xt::xtensor<float, 3> const X = xt::ones<float>({1, 1, 1}), four = xt::ones<float>({1, 4, 1}),
                                 one = xt::ones<float>({1, 1, 1});
-    std::string const law = "weights must be stored as weight_storage::full, as those of the backward pass "
-                            "are, but their storage is int8. Construct them without a storage.";
+    std::string const rule = "weights must be stored as weight_storage::full, as those of the backward pass "
+                             "are, but their storage is int8. Construct them without a storage.";
     recurrent_workspace<float> workspace;
     CHECK(option_error_of([&] {
         lstm_weights<float> const stored({.W = four, .R = four}, {}, weight_storage::int8);
         lstm_residuals<float> residuals;
         lstm_forward_into(X, stored, {}, {}, residuals, workspace);
-    }) == "xloom::lstm_forward_into: " + law);
+    }) == "xloom::lstm_forward_into: " + rule);
     CHECK(option_error_of([&] {
         rnn_weights<float> const stored({.W = one, .R = one}, {}, weight_storage::int8);
         rnn_residuals<float> residuals;
         rnn_forward_into(X, stored, {}, {}, residuals, workspace);
-    }) == "xloom::rnn_forward_into: " + law);
+    }) == "xloom::rnn_forward_into: " + rule);
 }
 
 } // namespace recurrent_storage_test

@@ -1,17 +1,26 @@
 # Checks the words of SOURCE_DIR:
 #
 #     everywhere          no paraphrase of a term; CONTRIBUTING.md says which term to use
+#     code                no identifier that is such a paraphrase
 #     documentation (///) the first sentence of a block has a subject or a verb
 #     headers             the comment below #pragma once begins with a noun phrase
 #
-# Read are comments and string literals of C++ (errors, names of test cases), also in blocks of code, and the prose of the pages. The rules on
-# how a block begins are for include/. Words in `backticks` are no prose.
+# Read are comments and string literals of C++ (errors, names of test cases), also in blocks of code, the prose of the pages, and the comments
+# of scripts and of the other languages. The rules on how a block begins are for include/. Words in `backticks` are no prose.
 
 cmake_minimum_required(VERSION 3.22)
 
 set(phrases
   "goes home" "go home" "lies" "lie (apart|next|nowhere|side|where)" "side by side" "far away" "ask(ed|s) for" "the way back" "the door"
-  "of which nobody" "come(s)? into question" "guilty" "laws?" "verdict" "so many" "meets?" "left out")
+  "of which nobody" "come(s)? into question" "guilty" "laws?" "verdict" "so many" "meets?" "left out"
+  "at last" "verdicts?" "the judge" "judged by" "stood there" "you promise" "for a while" "tracked" "mutated elsewhere" "goes on behind"
+  "(for|of) (its|their) turn" "walked together" "done side")
+# Names that were replaced, whole or as a part between underscores.
+set(names
+  "verdicts?" "judged" "laws?" "guilty" "tracked" "tracking" "hidden_(states?|cells?)" "placed_operands?" "places_of" "place_in_time"
+  "named_(places?|slices|here)" "held_pack" "like_pack" "run_hidden" "share_of" "block_at" "unpacked_panels" "(a|b|c|row|column|gate|sums)_steps?"
+  "all_reduce_gradients" "holds_input")
+list(JOIN names "|" name)
 set(headless "(What|Whether|Where|How many|How much|Which|Is|Are|Do|Does|May|Must|Those|Of|The same)")
 
 set(findings 0)
@@ -36,13 +45,18 @@ function(check_phrases path line text)
   set(blocks ${count} PARENT_SCOPE)
 endfunction()
 
-# Reports the phrases of a line of code: of its comment and its string literals.
+# Reports the phrases of a line of code, of its comment and its string literals, and the identifiers that are `names`.
 function(check_code path line code)
   set(text "")
-  if(code MATCHES "(^|[ \t])//[/<]*(.*)$")
+  string(REGEX MATCHALL "\"[^\"]* [^\"]*\"" literals "${code}")
+  if(code MATCHES "^(.*[ \t])?//[/<]*(.*)$")
+    set(code "${CMAKE_MATCH_1}")
     set(text "${CMAKE_MATCH_2}")
   endif()
-  string(REGEX MATCHALL "\"[^\"]* [^\"]*\"" literals "${code}")
+  string(REGEX REPLACE "\"[^\"]*\"" "" code " ${code} ")
+  if(code MATCHES "[^A-Za-z0-9](${name})[^A-Za-z0-9]")
+    report("${path}:${line}: ${CMAKE_MATCH_1}")
+  endif()
   string(APPEND text " ${literals}")
   if(NOT text STREQUAL " ")
     check_phrases(${path} ${line} "${text}")
@@ -138,6 +152,25 @@ foreach(path IN LISTS pages)
       check_code(${path} ${number} "${line}")
     else()
       add_to_block("${line}")
+    endif()
+  endforeach()
+  end_block()
+endforeach()
+
+# Comments of scripts and other languages; tests/repo has the phrases themselves.
+file(GLOB_RECURSE scripts RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/scripts/* ${SOURCE_DIR}/cmake/*.cmake ${SOURCE_DIR}/benchmarks/*.py
+  ${SOURCE_DIR}/src/CMakeLists.txt ${SOURCE_DIR}/tests/CMakeLists.txt ${SOURCE_DIR}/tools/CMakeLists.txt ${SOURCE_DIR}/examples/CMakeLists.txt)
+list(FILTER scripts EXCLUDE REGEX "^tests/repo/")
+foreach(path IN LISTS scripts)
+  read_lines(${path} lines)
+  set(number 0)
+  set(block "")
+  foreach(line IN LISTS lines)
+    math(EXPR number "${number} + 1")
+    if(line MATCHES "^ *# (.*)$")
+      add_to_block("${CMAKE_MATCH_1}")
+    else()
+      end_block()
     endif()
   endforeach()
   end_block()

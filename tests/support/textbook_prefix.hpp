@@ -100,7 +100,7 @@ template <class Op, class T>
 bool is_safe_result(Op const&, T const& x)
 {
     constexpr bool is_rounded = std::numeric_limits<T>::has_quiet_NaN || !std::is_arithmetic_v<T>;
-    if constexpr (std::is_same_v<Op, xloom::reduce_mul_t> && is_rounded)
+    if constexpr (std::is_same_v<Op, xloom::detail::reduce_mul_t> && is_rounded)
         return is_safe_product(x);
     else
         return true;

@@ -60,7 +60,7 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
 {
     if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
                       detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
-                      detail::updates_of<X, broadcast_operand<Updates>>>())
+                      detail::updates_of<X, detail::broadcast_operand<Updates>>>())
         detail::at({"xloom::at", "x"}, op, x, indices, updates, detail::rules_with(op, options),
             detail::policy_of(env...));
 }

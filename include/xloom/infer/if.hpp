@@ -148,7 +148,7 @@ template <class Then, class Else>
 XLOOM_LIST_CONSTEXPR type_list infer_if(
     Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
-    std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
+    std::int64_t const version = operator_version(onnx_operator::if_, attributes.opset);
     type_list const then_types = then_branch(type_list{});
     type_list const else_types = else_branch(type_list{});
     detail::check_if_counts(then_types.size(), else_types.size(), outputs.size());

@@ -1,7 +1,6 @@
 #pragma once
 // ONNX's type and shape inference of GatherND, GatherElements, ScatterND and ScatterElements.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,38 +14,6 @@
 #include <xloom/infer/versions.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-/// The operators that index slices or items.
-enum class indexing { scatter_nd, gather_nd, scatter_elements, gather_elements };
-
-namespace detail {
-
-inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
-inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
-inline constexpr std::array<std::int64_t, 4> scatter_elements_versions{11, 13, 16, 18};
-inline constexpr std::array<std::int64_t, 2> gather_elements_versions{11, 13};
-
-template <>
-inline constexpr std::array<operator_history, 4> histories<indexing>{
-    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions},
-        {"ScatterElements", scatter_elements_versions}, {"GatherElements", gather_elements_versions}}};
-
-} // namespace detail
-
-/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first
-/// versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are
-/// int64 in every version, of ScatterElements and GatherElements also int32.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    the schemas of ONNX 1.23.
-/// Example   tests/infer/indexing.test.cpp
-constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
-{
-    std::int64_t const version = operator_version(op, opset);
-    if (element == element_type::bfloat16)
-        return version >= 13;
-    return detail::is_element_at(detail::if_versions.front(), element);
-}
 
 namespace detail {
 
@@ -68,7 +35,7 @@ constexpr void check_axis(std::string_view function, partial_type const& data, s
 }
 
 /// True if ScatterND and ScatterElements, which have the same versions, have this reduction at this opset.
-constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
+constexpr bool has_reduction(onnx_operator op, std::int64_t opset, reduction kind)
 {
     std::int64_t const version = operator_version(op, opset);
     switch (kind) {
@@ -86,7 +53,8 @@ constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
 }
 
 /// Requires that `op` has the reduction at this opset.
-constexpr void check_reduction_at(std::string_view function, indexing op, std::int64_t opset, reduction kind)
+constexpr void check_reduction_at(
+    std::string_view function, onnx_operator op, std::int64_t opset, reduction kind)
 {
     if (!detail::has_reduction(op, opset, kind))
         fail<option_error>("xloom::", function,
@@ -111,7 +79,7 @@ constexpr void check_batch_dims(gather_nd_attributes const& attributes)
     if (attributes.batch_dims < 0)
         fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ",
             attributes.batch_dims, ". Count the leading axes that data and indices share.");
-    if (operator_version(indexing::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
+    if (operator_version(onnx_operator::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
         fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ",
             attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
@@ -217,7 +185,7 @@ struct gather_elements_attributes {
 constexpr partial_type infer_gather_elements(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_elements_attributes const& attributes = {})
 {
-    static_cast<void>(operator_version(indexing::gather_elements, attributes.opset));
+    static_cast<void>(operator_version(onnx_operator::gather_elements, attributes.opset));
     detail::check_data("infer_gather_elements", data);
     detail::check_axis("infer_gather_elements", data, attributes.axis);
     return detail::merge_type(
@@ -237,7 +205,7 @@ struct scatter_nd_attributes {
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
 {
-    return detail::has_reduction(indexing::scatter_nd, opset, kind);
+    return detail::has_reduction(onnx_operator::scatter_nd, opset, kind);
 }
 
 /// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
@@ -266,7 +234,7 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
     detail::check_reduction_at(
-        "infer_scatter_nd", indexing::scatter_nd, attributes.opset, attributes.reduction);
+        "infer_scatter_nd", onnx_operator::scatter_nd, attributes.opset, attributes.reduction);
     detail::check_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }
@@ -306,7 +274,7 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
     partial_type const& declared = untyped, scatter_elements_attributes const& attributes = {})
 {
     detail::check_reduction_at(
-        "infer_scatter_elements", indexing::scatter_elements, attributes.opset, attributes.reduction);
+        "infer_scatter_elements", onnx_operator::scatter_elements, attributes.opset, attributes.reduction);
     detail::check_data("infer_scatter_elements", data);
     detail::check_axis("infer_scatter_elements", data, attributes.axis);
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);

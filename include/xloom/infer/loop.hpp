@@ -169,7 +169,7 @@ template <class Body>
 XLOOM_LIST_CONSTEXPR type_list infer_loop(
     type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
-    std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
+    std::int64_t const version = operator_version(onnx_operator::loop, attributes.opset);
     detail::check_loop_counts(inputs.size(), outputs.size());
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
     return detail::merge_types(

@@ -12,11 +12,11 @@
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
 /// element type where it must be known.
 enum class conflict { none, unknown_type, kind, element, rank, dimension };
-
-namespace detail {
 
 /// The function that was called and one of its operands, as in "infer_scan" and "output[2]".
 struct subject {
@@ -31,8 +31,6 @@ struct subject {
             text += concat("[", *s.index, "]");
     }
 };
-
-} // namespace detail
 
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
@@ -71,8 +69,6 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
     return find_conflict(inferred.shape(), declared.shape());
 }
 
-namespace detail {
-
 /// Requires that two dims, shapes or types do not contradict each other.
 template <class Known>
 constexpr void check_mergeable(subject const& about, Known const& inferred, Known const& declared)
@@ -99,8 +95,6 @@ constexpr void check_mergeable(subject const& about, Known const& inferred, Know
     }
 }
 
-} // namespace detail
-
 /// Merges two dimensions. A value takes precedence over a symbol, the declared symbol over the inferred one.
 ///
 /// Errors    shape_error: two different values.
@@ -108,7 +102,7 @@ constexpr void check_mergeable(subject const& about, Known const& inferred, Know
 /// Example   tests/infer/merge.test.cpp
 constexpr dim merge_dim(dim const& inferred, dim const& declared)
 {
-    detail::check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
+    check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
     return inferred.has_value() || declared.is_unknown() ? inferred : declared;
 }
 
@@ -119,7 +113,7 @@ constexpr dim merge_dim(dim const& inferred, dim const& declared)
 /// Example   tests/infer/merge.test.cpp
 constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape const& declared)
 {
-    detail::check_mergeable({"merge_shape", "the shape"}, inferred, declared);
+    check_mergeable({"merge_shape", "the shape"}, inferred, declared);
     if (!inferred.has_rank() || !declared.has_rank())
         return inferred.has_rank() ? inferred : declared;
     partial_shape merged = declared;
@@ -127,8 +121,6 @@ constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape
         merged[axis] = merge_dim(inferred[axis], declared[axis]);
     return merged;
 }
-
-namespace detail {
 
 /// Merges two types. Requires that they do not contradict each other.
 constexpr partial_type merge_compatible(partial_type const& inferred, partial_type const& declared)
@@ -161,6 +153,16 @@ XLOOM_LIST_CONSTEXPR type_list merge_types(
 }
 
 } // namespace detail
+
+/// True if nothing that is known of two types contradicts: their kinds, element types, ranks and dimensions.
+/// merge_type merges such types.
+///
+/// Source    ONNX checkShapesAndTypes.
+/// Example   tests/infer/merge.test.cpp
+constexpr bool is_mergeable(partial_type const& inferred, partial_type const& declared)
+{
+    return detail::find_conflict(inferred, declared) == detail::conflict::none;
+}
 
 /// Merges the inferred type of an output with its declared type. Untyped, an undefined element type and an
 /// unknown rank add nothing.
@@ -225,8 +227,6 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-} // namespace detail
-
 /// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
@@ -234,23 +234,21 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
 /// Example   tests/infer/union.test.cpp
 constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
-    switch (detail::find_union_conflict(a, b)) {
+    switch (find_union_conflict(a, b)) {
     case conflict::kind:
-        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
-            " and b is ", b, ". Give both as tensors, sequences or optionals.");
+        fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ",
+            b, ". Give both as tensors, sequences or optionals.");
     case conflict::element:
-        detail::fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
+        fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
             " and b is ", b, ". Cast one of them.");
     case conflict::unknown_type:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::union_type: the content of a sequence or optional must have a type, but a is ", a,
             " and b is ", b, ". Give the type of the content.");
     default:
         return a.with_shape(union_shape(a.shape(), b.shape()));
     }
 }
-
-namespace detail {
 
 /// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
@@ -284,8 +282,6 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
     return target.is_untyped() ? source.with_shape(unknown_rank) : target.with_element(source.element());
 }
 
-} // namespace detail
-
 /// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
 /// sequence or optional is returned unchanged, including the shape of its tensor.
 ///
@@ -294,10 +290,9 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source)
 {
-    if (!detail::has_element_type(source))
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
+    if (!has_element_type(source))
+        fail<type_error>("xloom::propagate_element_type: the element type must be known, but source is ",
+            source, ". Give its type.");
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
@@ -311,22 +306,23 @@ constexpr partial_type propagate_element_type(partial_type const& source)
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
 {
-    switch (detail::find_propagation_conflict(source, target)) {
+    switch (find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
+        fail<type_error>("xloom::propagate_element_type: the element type must be known, but source is ",
+            source, ". Give its type.");
     case conflict::kind:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ",
             source, " and target is ", target, ". Give both as tensors.");
     case conflict::element:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::propagate_element_type: an element type that is set must stay the same, but source is ",
             source, " and target is ", target, ". Cast one of them.");
     default:
-        return detail::propagate_compatible(source, target);
+        return propagate_compatible(source, target);
     }
 }
+
+} // namespace detail
 
 } // namespace xloom::inline XLOOM_ABI

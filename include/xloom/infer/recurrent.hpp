@@ -1,7 +1,6 @@
 #pragma once
 // ONNX's type and shape inference of RNN, GRU, LSTM, and of com.microsoft's AttnLSTM.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,41 +13,6 @@
 #include <xloom/infer/versions.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-/// The recurrent operators of ONNX itself.
-enum class recurrent { rnn, gru, lstm };
-
-namespace detail {
-
-inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
-inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
-
-template <>
-inline constexpr std::array<operator_history, 3> histories<recurrent>{
-    {{"RNN", rnn_versions}, {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
-
-} // namespace detail
-
-/// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
-/// and from version 22 on bfloat16. sequence_lens is int32 in every version.
-///
-/// Errors    option_error: an opset below 1.
-/// Source    the schemas of ONNX 1.23.
-/// Example   tests/infer/recurrent.test.cpp
-constexpr bool is_allowed(recurrent op, std::int64_t opset, element_type element)
-{
-    std::int64_t const version = operator_version(op, opset);
-    switch (element) {
-    case element_type::float16:
-    case element_type::float_:
-    case element_type::double_:
-        return true;
-    case element_type::bfloat16:
-        return version >= 22;
-    default:
-        return false;
-    }
-}
 
 /// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
@@ -65,6 +29,18 @@ struct recurrent_attributes {
 };
 
 namespace detail {
+
+/// The types of an operator's inputs, in its order; untyped for an input that is omitted or unknown.
+struct rnn_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
+};
+struct lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
+};
+struct attn_lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
+        memory_seq_lens{}, AW{};
+};
 
 /// The type of Y, and the common type of Y_h and Y_c.
 struct recurrent_outputs {
@@ -115,12 +91,12 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
 }
 
 /// Infers the outputs by the rule of the version at this opset. GRU-1 has no rule: its outputs are untyped.
-constexpr recurrent_outputs infer_recurrent(
-    std::string_view function, recurrent op, partial_type const& X, recurrent_attributes const& attributes)
+constexpr recurrent_outputs infer_recurrent(std::string_view function, onnx_operator op,
+    partial_type const& X, recurrent_attributes const& attributes)
 {
     std::int64_t const version = operator_version(op, attributes.opset);
     check_attributes(function, version, attributes);
-    if (op == recurrent::gru && version == 1)
+    if (op == onnx_operator::gru && version == 1)
         return {};
     recurrent_outputs const outputs =
         infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
@@ -131,12 +107,6 @@ constexpr recurrent_outputs infer_recurrent(
 
 } // namespace detail
 
-/// The types of RNN's and GRU's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
-struct rnn_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
-};
-using gru_input_types = rnn_input_types;
-
 /// The types of RNN's and GRU's outputs.
 struct rnn_types {
     partial_type Y{}, Y_h{};
@@ -145,7 +115,7 @@ using gru_types = rnn_types;
 
 namespace detail {
 
-constexpr rnn_types infer_single_state(std::string_view function, recurrent op, partial_type const& X,
+constexpr rnn_types infer_single_state(std::string_view function, onnx_operator op, partial_type const& X,
     rnn_types const& declared, recurrent_attributes const& attributes)
 {
     auto const inferred = infer_recurrent(function, op, X, attributes);
@@ -174,10 +144,10 @@ constexpr rnn_types infer_single_state(std::string_view function, recurrent op, 
 ///           ONNX treats it as 1.
 /// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed checks that of X.
 /// Example   tests/infer/rnn.test.cpp
-constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {},
+constexpr rnn_types infer_rnn(detail::rnn_input_types const& inputs, rnn_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    return detail::infer_single_state("infer_rnn", recurrent::rnn, inputs.X, declared, attributes);
+    return detail::infer_single_state("infer_rnn", onnx_operator::rnn, inputs.X, declared, attributes);
 }
 
 /// Infers the types of GRU's outputs by the rule of infer_rnn, with its errors.
@@ -185,16 +155,11 @@ constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& de
 /// Shapes    those of RNN. Before opset 3: the declared types, whatever X is.
 /// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference.
 /// Example   tests/infer/gru.test.cpp
-constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {},
+constexpr gru_types infer_gru(detail::rnn_input_types const& inputs, gru_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    return detail::infer_single_state("infer_gru", recurrent::gru, inputs.X, declared, attributes);
+    return detail::infer_single_state("infer_gru", onnx_operator::gru, inputs.X, declared, attributes);
 }
-
-/// The types of LSTM's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
-struct lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
-};
 
 /// The types of LSTM's outputs.
 struct lstm_types {
@@ -227,20 +192,14 @@ struct lstm_types {
 /// types.Y; // = float[T, 1, N, 16]
 /// types.Y_h; // = float[1, N, 16]
 /// ```
-constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const& declared = {},
+constexpr lstm_types infer_lstm(detail::lstm_input_types const& inputs, lstm_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    auto const inferred = detail::infer_recurrent("infer_lstm", recurrent::lstm, inputs.X, attributes);
+    auto const inferred = detail::infer_recurrent("infer_lstm", onnx_operator::lstm, inputs.X, attributes);
     return {detail::merge_type({"infer_lstm", "Y"}, inferred.Y, declared.Y),
         detail::merge_type({"infer_lstm", "Y_h"}, inferred.state, declared.Y_h),
         detail::merge_type({"infer_lstm", "Y_c"}, inferred.state, declared.Y_c)};
 }
-
-/// The types of AttnLSTM's inputs, in the operator's order; untyped for an input that is omitted or unknown.
-struct attn_lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
-        memory_seq_lens{}, AW{};
-};
 
 /// The types of AttnLSTM's outputs.
 struct attn_lstm_types {
@@ -293,7 +252,7 @@ constexpr dim memory_steps(partial_type const& M)
 ///           ONNX Runtime does not have the output alignments.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
-constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
+constexpr attn_lstm_types infer_attn_lstm(detail::attn_lstm_input_types const& inputs,
     attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent(

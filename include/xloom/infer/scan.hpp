@@ -312,7 +312,7 @@ template <class Body>
 XLOOM_LIST_CONSTEXPR type_list infer_scan(
     type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
-    bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
+    bool const is_batched = operator_version(onnx_operator::scan, attributes.opset) == 8;
     detail::scan_layout const layout =
         detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {

@@ -1,6 +1,5 @@
 #pragma once
-// The names of operators, and their versions at a model's opset; those of If, Loop and Scan, and the types of
-// their values (V).
+// The names of operators, their versions at a model's opset, and the types of their values.
 
 #include <array>
 #include <cstddef>
@@ -18,6 +17,21 @@ namespace xloom::inline XLOOM_ABI {
 /// ones, have the same versions.
 inline constexpr std::int64_t latest_opset = 28;
 
+/// The operators whose types xloom infers, and whose versions it knows.
+enum class onnx_operator {
+    if_,
+    loop,
+    scan,
+    gather_nd,
+    gather_elements,
+    scatter_nd,
+    scatter_elements,
+    cumsum,
+    rnn,
+    gru,
+    lstm
+};
+
 namespace detail {
 
 /// An operator's name as ONNX spells it, and its versions in ascending order.
@@ -26,39 +40,40 @@ struct operator_history {
     std::span<std::int64_t const> versions;
 };
 
-/// The operators of an enumeration, in the order of its values; specialised beside each.
-template <class Op>
-inline constexpr std::array<operator_history, 0> histories{};
+inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
+inline constexpr std::array<std::int64_t, 2> gather_elements_versions{11, 13};
+inline constexpr std::array<std::int64_t, 4> scatter_versions{11, 13, 16, 18};
+inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
+inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 
-/// An enumeration of operators: control_flow, indexing, accumulation or recurrent.
-template <class Op>
-concept operator_kind = histories<Op>.size() > 0;
+/// In the order of the enumerators.
+inline constexpr std::array<operator_history, 11> operator_histories{
+    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}, {"GatherND", gather_nd_versions},
+        {"GatherElements", gather_elements_versions}, {"ScatterND", scatter_versions},
+        {"ScatterElements", scatter_versions}, {"CumSum", cumsum_versions}, {"RNN", rnn_versions},
+        {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
 
-/// Returns the history of an operator; that of the first one if `op` is not an enumerator.
-template <operator_kind Op>
-constexpr operator_history const& history_of(Op op) noexcept
+/// Returns the history of an operator; that of If if `op` is not an enumerator.
+constexpr operator_history const& history_of(onnx_operator op) noexcept
 {
     auto const number = static_cast<std::size_t>(op);
-    return histories<Op>[number < histories<Op>.size() ? number : 0];
+    return operator_histories[number < operator_histories.size() ? number : 0];
 }
 
 } // namespace detail
 
 /// Returns the operator's name as ONNX spells it.
-template <detail::operator_kind Op>
-constexpr std::string_view name_of(Op op) noexcept
-{
-    return detail::history_of(op).name;
-}
+constexpr std::string_view name_of(onnx_operator op) noexcept { return detail::history_of(op).name; }
 
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    ONNX 1.23 before its release (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
-template <detail::operator_kind Op>
-constexpr std::int64_t operator_version(Op op, std::int64_t opset)
+constexpr std::int64_t operator_version(onnx_operator op, std::int64_t opset)
 {
     auto const& [name, versions] = detail::history_of(op);
     if (opset < versions.front())
@@ -71,13 +86,7 @@ constexpr std::int64_t operator_version(Op op, std::int64_t opset)
     return version;
 }
 
-/// The operators with bodies.
-enum class control_flow { if_, loop, scan };
-
 namespace detail {
-
-inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
-inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
 /// An element type of V, with the version of the three operators that added it. None was ever removed.
 struct element_type_since {
@@ -119,10 +128,6 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-template <>
-inline constexpr std::array<operator_history, 3> histories<control_flow>{
-    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}}};
-
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
     for (element_type_since const& known : control_flow_elements)
@@ -131,19 +136,86 @@ constexpr bool is_element_at(std::int64_t version, element_type element) noexcep
     return false;
 }
 
+/// CumSum's element types: numbers of 32 and 64 bits, from version 14 on float16 and bfloat16.
+constexpr bool is_summed_at(std::int64_t version, element_type element) noexcept
+{
+    switch (element) {
+    case element_type::uint32:
+    case element_type::uint64:
+    case element_type::int32:
+    case element_type::int64:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::float16:
+    case element_type::bfloat16:
+        return version >= 14;
+    default:
+        return false;
+    }
+}
+
+/// The element types of RNN, GRU and LSTM: float16, float and double, from version 22 on bfloat16.
+constexpr bool is_recurrent_at(std::int64_t version, element_type element) noexcept
+{
+    switch (element) {
+    case element_type::float16:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::bfloat16:
+        return version >= 22;
+    default:
+        return false;
+    }
+}
+
 } // namespace detail
 
-/// True if a value of this type may be an input or output V of `op` at this opset. Shapes are ignored.
+/// True if `op` accepts tensors of this element type at this opset: If, Loop and Scan as V, the indexing
+/// operators as data (and updates), CumSum as x, and RNN, GRU and LSTM as X.
+///
+/// Types     GatherND, GatherElements, ScatterND and ScatterElements: those of the first If, and from version
+///           13 on bfloat16; their indices are int64 in every version, of GatherElements and ScatterElements
+///           also int32. CumSum: its axis is int32 or int64 in every version. RNN, GRU and LSTM:
+///           sequence_lens is int32 in every version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr bool is_allowed(onnx_operator op, std::int64_t opset, element_type element)
+{
+    std::int64_t const version = operator_version(op, opset);
+    switch (op) {
+    case onnx_operator::gather_nd:
+    case onnx_operator::gather_elements:
+    case onnx_operator::scatter_nd:
+    case onnx_operator::scatter_elements:
+        return element == element_type::bfloat16
+                   ? version >= 13
+                   : detail::is_element_at(detail::if_versions.front(), element);
+    case onnx_operator::cumsum:
+        return detail::is_summed_at(version, element);
+    case onnx_operator::rnn:
+    case onnx_operator::gru:
+    case onnx_operator::lstm:
+        return detail::is_recurrent_at(version, element);
+    default:
+        return detail::is_element_at(version, element);
+    }
+}
+
+/// True if a value of this type may be such an operand of `op` at this opset: a tensor of an allowed element
+/// type; of If and Loop also a sequence or an optional. Shapes are ignored.
 ///
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
-constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)
+constexpr bool is_allowed(onnx_operator op, std::int64_t opset, partial_type const& type)
 {
-    std::int64_t const version = operator_version(op, opset);
     if (type.is_tensor())
-        return detail::is_element_at(version, type.element());
-    if (op == control_flow::scan || !type.is_wrapped())
+        return is_allowed(op, opset, type.element());
+    std::int64_t const version = operator_version(op, opset);
+    if ((op != onnx_operator::if_ && op != onnx_operator::loop) || !type.is_wrapped())
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)

@@ -32,7 +32,7 @@ using gru_result = detail::single_state_result<Item>;
 /// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored

@@ -57,7 +57,7 @@ struct lstm_result {
 /// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored

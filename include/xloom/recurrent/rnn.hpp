@@ -32,7 +32,7 @@ using rnn_result = detail::single_state_result<Item>;
 /// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    option_list<std::string_view, detail::max_activations> activations{}; ///< f of each direction; none: Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
     std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]

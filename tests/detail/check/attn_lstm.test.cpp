@@ -113,7 +113,7 @@ TEST_CASE("check_memory tells S")
     CHECK(steps_of_memory());
 }
 
-TEST_CASE("check_together wants all or none")
+TEST_CASE("check_together requires all or none")
 {
     static_assert(together());
     CHECK(together());
@@ -130,7 +130,7 @@ TEST_CASE("check_together wants all or none")
         shape_error);
 }
 
-TEST_CASE("check_attention wants R first, from which H comes")
+TEST_CASE("check_attention requires R first, from which H comes")
 {
     CHECK_THROWS_WITH_AS(check(std::nullopt, std::nullopt, std::nullopt, std::nullopt),
         "xloom::attn_lstm: R must be given, but it is omitted. Give it 3 axes.", shape_error);

@@ -94,7 +94,7 @@ TEST_CASE("check_gather_nd: the output is indices.shape[:-1] ++ data.shape[b + k
     CHECK(sizes_up_to_the_largest());
 }
 
-TEST_CASE("check_gather_nd wants an axis of data and of indices")
+TEST_CASE("check_gather_nd requires an axis of data and of indices")
 {
     CHECK_THROWS_WITH_AS(gathered({}, {1, 1}),
         "xloom::gather_nd: data and indices must have at least one axis, but data has the shape []. Give it "
@@ -106,7 +106,7 @@ TEST_CASE("check_gather_nd wants an axis of data and of indices")
         shape_error);
 }
 
-TEST_CASE("check_gather_nd wants batch_dims below both ranks, and not negative")
+TEST_CASE("check_gather_nd requires batch_dims below both ranks, and not negative")
 {
     CHECK_THROWS_WITH_AS(gathered({2, 3}, {2, 3, 1}, -1),
         "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 1], but it is -1 (data [2, 3], "
@@ -130,7 +130,7 @@ TEST_CASE("check_gather_nd wants batch_dims below both ranks, and not negative")
         option_error);
 }
 
-TEST_CASE("check_gather_nd wants batch axes of equal lengths")
+TEST_CASE("check_gather_nd requires batch axes of equal lengths")
 {
     CHECK_THROWS_WITH_AS(gathered({3, 2, 2}, {2, 1}, 1),
         "xloom::gather_nd: the first batch_dims = 1 axes of data and indices must be equally long, but axis "
@@ -144,7 +144,7 @@ TEST_CASE("check_gather_nd wants batch axes of equal lengths")
         shape_error);
 }
 
-TEST_CASE("check_gather_nd wants tuples that are no longer than data has axes behind the batch")
+TEST_CASE("check_gather_nd requires tuples that are no longer than data has axes behind the batch")
 {
     CHECK_THROWS_WITH_AS(gathered({4, 5}, {7, 3}),
         "xloom::gather_nd: indices' last axis must be no longer than data's rank less batch_dims, but "
@@ -203,7 +203,7 @@ TEST_CASE("check_gather_output accepts disjoint operands")
     CHECK(operands_apart());
 }
 
-TEST_CASE("check_gather_output wants the gathered shape")
+TEST_CASE("check_gather_output requires the gathered shape")
 {
     CHECK_THROWS_WITH_AS(check_gather_output("xloom::gather_nd_into", output, {4, 5}, elsewhere, elsewhere),
         "xloom::gather_nd_into: output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = [4, "

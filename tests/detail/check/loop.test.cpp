@@ -97,7 +97,7 @@ TEST_CASE("check_loop_outputs names every output that is too small")
         shape_error);
 }
 
-TEST_CASE("check_loop_outputs wants a leading axis")
+TEST_CASE("check_loop_outputs requires a leading axis")
 {
     CHECK_THROWS_WITH_AS(room<2>({{{3}, {}}}, 0),
         "xloom::loop_into: each of scan_outputs must have at least one axis, but scan_outputs[1] has rank 0. "

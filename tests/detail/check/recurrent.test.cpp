@@ -22,7 +22,7 @@ constexpr std::string_view op = "xloom::op";
 
 struct options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{};
+    option_list<std::string_view, detail::max_activations> activations{};
     option_list<double, 8> activation_alpha{}, activation_beta{};
     std::optional<double> clip{};
     std::optional<std::int64_t> hidden_size{};
@@ -79,14 +79,14 @@ constexpr bool activations_for_each_direction()
         .activations = {"Elu", "Tanh", "Affine", "leakyrelu"},
         .activation_alpha = {3, 4},
         .activation_beta = {5}};
-    return of({}) == activation_list{{activation::sigmoid}, {activation::affine, 1, 0}} &&
+    return of({}) == detail::activation_list{{activation::sigmoid}, {activation::affine, 1, 0}} &&
            of({.direction = direction::bidirectional}) ==
-               activation_list{{activation::sigmoid}, {activation::affine, 1, 0}, {activation::sigmoid},
-                   {activation::affine, 1, 0}} &&
+               detail::activation_list{{activation::sigmoid}, {activation::affine, 1, 0},
+                   {activation::sigmoid}, {activation::affine, 1, 0}} &&
            of({.activations = {"Relu", "Softmax"}}) ==
-               activation_list{{activation::relu}, {activation::softmax}} &&
-           of(both) == activation_list{{activation::elu, 3}, {activation::tanh}, {activation::affine, 4, 5},
-                           {activation::leaky_relu, 0.01}};
+               detail::activation_list{{activation::relu}, {activation::softmax}} &&
+           of(both) == detail::activation_list{{activation::elu, 3}, {activation::tanh},
+                           {activation::affine, 4, 5}, {activation::leaky_relu, 0.01}};
 }
 
 constexpr bool inputs_that_fit()

@@ -108,7 +108,7 @@ TEST_CASE("check_scan finds the number of iterations")
     CHECK(as_many_operands_as_allowed());
 }
 
-TEST_CASE("check_scan wants an entry for each operand, or none")
+TEST_CASE("check_scan requires an entry for each operand, or none")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.scan_input_axes = {0, 1}}),
         "xloom::scan: scan_input_axes must be empty or have one entry for each of the 1 scan inputs, but it "
@@ -200,7 +200,7 @@ TEST_CASE("check_scan shows all lengths when they differ")
     CHECK_THROWS_AS(length_of<3>({{{2}, {3}, {3}}}), shape_error);
 }
 
-TEST_CASE("check_scan wants a length where there are no inputs, and no other where there are")
+TEST_CASE("check_scan requires a length where there are no inputs, and no other where there are")
 {
     CHECK_THROWS_WITH_AS(length_of<0>({}),
         "xloom::scan: without scan inputs the number of iterations must be given, but options.length is "
@@ -230,7 +230,7 @@ TEST_CASE("check_scan counts the operands")
         option_error);
 }
 
-TEST_CASE("check_scan_outputs wants an element for each iteration")
+TEST_CASE("check_scan_outputs requires an element for each iteration")
 {
     static_assert(outputs_of_the_right_length());
     CHECK(outputs_of_the_right_length());
@@ -247,7 +247,7 @@ TEST_CASE("check_scan_outputs wants an element for each iteration")
         shape_error);
 }
 
-TEST_CASE("check_scan_outputs wants the axis")
+TEST_CASE("check_scan_outputs requires the axis")
 {
     CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 2>{{{3}, {}}}, 3, {}),
         "xloom::scan_into: each of scan_outputs must have at least one axis, but scan_outputs[1] has rank 0. "

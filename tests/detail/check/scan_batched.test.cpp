@@ -95,7 +95,7 @@ TEST_CASE("check_scan_batched shows all lengths when they differ")
         shape_error);
 }
 
-TEST_CASE("check_scan_batched wants what it cannot find")
+TEST_CASE("check_scan_batched requires what it cannot find")
 {
     CHECK_THROWS_WITH_AS((extent_of<0, 0>({}, {}, {.length = 3})),
         "xloom::scan_batched: the batch size comes from the operands, but there are no states and no scan "
@@ -112,7 +112,7 @@ TEST_CASE("check_scan_batched wants what it cannot find")
         option_error);
 }
 
-TEST_CASE("check_scan_batched wants good directions")
+TEST_CASE("check_scan_batched requires good directions")
 {
     CHECK_THROWS_WITH_AS((extent_of<0, 1>({}, {{{2, 3}}}, {.scan_input_directions = {forward, reverse}})),
         "xloom::scan_batched: scan_input_directions must be empty or have one entry for each of the 1 scan "

@@ -129,7 +129,7 @@ TEST_CASE("check_scatter_nd: updates is indices.shape[:-1] ++ data.shape[k:]")
     CHECK(options_that_go_together());
 }
 
-TEST_CASE("check_scatter_nd wants an axis of data and of indices")
+TEST_CASE("check_scatter_nd requires an axis of data and of indices")
 {
     CHECK_THROWS_WITH_AS(check({}, {1, 1}, {1}),
         "xloom::scatter_nd: data and indices must have at least one axis, but data has the shape []. Give it "
@@ -141,7 +141,7 @@ TEST_CASE("check_scatter_nd wants an axis of data and of indices")
         shape_error);
 }
 
-TEST_CASE("check_scatter_nd wants tuples that are no longer than data has axes")
+TEST_CASE("check_scatter_nd requires tuples that are no longer than data has axes")
 {
     CHECK_THROWS_WITH_AS(check({4, 5}, {7, 3}, {7}),
         "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [7, 3] and "
@@ -161,7 +161,7 @@ TEST_CASE("check_scatter_nd wants tuples that are no longer than data has axes")
         shape_error);
 }
 
-TEST_CASE("check_scatter_nd wants updates of exactly that shape, no broadcasting")
+TEST_CASE("check_scatter_nd requires updates of exactly that shape, no broadcasting")
 {
     CHECK_THROWS_WITH_AS(check({2, 3, 4}, {7, 2}, {7, 3, 4}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [7, 4], but "

@@ -17,30 +17,30 @@ using names = std::array<std::string_view, 3>;
 constexpr bool are_consumed_in_order()
 {
     constexpr std::array<double, 2> alphas{0.5, 7}, betas{0.25, 8};
-    activation_list const found =
+    detail::activation_list const found =
         parse_activations("op", names{"LeakyRelu", "Tanh", "HardSigmoid"}, alphas, betas);
-    return found == activation_list{{activation::leaky_relu, 0.5, 0}, {activation::tanh},
+    return found == detail::activation_list{{activation::leaky_relu, 0.5, 0}, {activation::tanh},
                         {activation::hard_sigmoid, 7, 0.25}};
 }
 
 constexpr bool have_defaults(activation_dialect dialect, activation_function expected, std::string_view name)
 {
     return parse_activations("op", std::array<std::string_view, 1>{name}, {}, {}, dialect) ==
-           activation_list{expected};
+           detail::activation_list{expected};
 }
 
 constexpr bool run_out_in_the_middle()
 {
     constexpr std::array<double, 1> alphas{3};
-    activation_list const found = parse_activations("op", names{"Elu", "Elu", "LeakyRelu"}, alphas);
-    return found ==
-           activation_list{{activation::elu, 3}, {activation::elu, 1}, {activation::leaky_relu, 0.01}};
+    detail::activation_list const found = parse_activations("op", names{"Elu", "Elu", "LeakyRelu"}, alphas);
+    return found == detail::activation_list{
+                        {activation::elu, 3}, {activation::elu, 1}, {activation::leaky_relu, 0.01}};
 }
 
 constexpr bool case_does_not_matter()
 {
     return parse_activations("op", names{"sigmoid", "TANH", "softSign"}) ==
-           activation_list{{activation::sigmoid}, {activation::tanh}, {activation::softsign}};
+           detail::activation_list{{activation::sigmoid}, {activation::tanh}, {activation::softsign}};
 }
 
 constexpr bool defaults()

@@ -157,7 +157,7 @@ TEST_CASE("partial_type: how it reads")
 TEST_CASE("partial_type: limits")
 {
     partial_type deep = tensor_type(float_, {});
-    for (std::size_t depth = 0; depth < max_type_depth; ++depth)
+    for (std::size_t depth = 0; depth < partial_type::max_depth; ++depth)
         deep = sequence_of(deep);
     CHECK_THROWS_WITH_AS(optional_of(deep),
         "xloom::partial_type: a type may hold at most 4 sequences and optionals around its tensor, but "

@@ -124,16 +124,16 @@ constexpr bool floats_are_divided()
 TEST_CASE("reductions exist where they mean something")
 {
     using complex = std::complex<float>;
-    static_assert(
-        exists<reduce_none_t, std::string> && exists<reduce_none_t, complex> && exists<reduce_none_t, bool>);
-    static_assert(exists<reduce_add_t, std::string> && exists<reduce_add_t, std::u16string> &&
-                  exists<reduce_add_t, complex>);
-    static_assert(!exists<reduce_mul_t, std::string> && !exists<reduce_max_t, std::string> &&
-                  !exists<reduce_min_t, std::string>);
-    static_assert(
-        exists<reduce_mul_t, complex> && !exists<reduce_max_t, complex> && !exists<reduce_min_t, complex>);
-    static_assert(
-        exists<reduce_max_t, bool> && exists<reduce_min_t, bool> && exists<reduce_max_t, std::uint8_t>);
+    static_assert(exists<detail::reduce_none_t, std::string> && exists<detail::reduce_none_t, complex> &&
+                  exists<detail::reduce_none_t, bool>);
+    static_assert(exists<detail::reduce_add_t, std::string> && exists<detail::reduce_add_t, std::u16string> &&
+                  exists<detail::reduce_add_t, complex>);
+    static_assert(!exists<detail::reduce_mul_t, std::string> && !exists<detail::reduce_max_t, std::string> &&
+                  !exists<detail::reduce_min_t, std::string>);
+    static_assert(exists<detail::reduce_mul_t, complex> && !exists<detail::reduce_max_t, complex> &&
+                  !exists<detail::reduce_min_t, complex>);
+    static_assert(exists<detail::reduce_max_t, bool> && exists<detail::reduce_min_t, bool> &&
+                  exists<detail::reduce_max_t, std::uint8_t>);
     static_assert(
         has_mean<float> && has_mean<int> && has_mean<complex> && !has_mean<bool> && !has_mean<std::string>);
 }

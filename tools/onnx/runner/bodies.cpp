@@ -102,7 +102,7 @@ std::optional<xloom::type_list> known_list(types const& all)
     return xloom::type_list(all.begin(), all.end());
 }
 
-void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all)
+void require_allowed(xloom::onnx_operator op, std::int64_t opset, xloom::type_list const& all)
 {
     for (partial_type const& type : all)
         if (!xloom::is_allowed(op, opset, type))

@@ -45,7 +45,7 @@ private:
 std::optional<xloom::type_list> known_list(types const& all);
 
 /// Throws unless the operator allows all types at the opset.
-void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all);
+void require_allowed(xloom::onnx_operator op, std::int64_t opset, xloom::type_list const& all);
 
 /// Returns the types of the outputs of a node's body, for xloom's inference; empty if one of them is unknown.
 xloom::type_list infer_body(

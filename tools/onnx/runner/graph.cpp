@@ -70,7 +70,7 @@ try {
 xloom::partial_type merged(std::string_view what, std::string const& name,
     xloom::partial_type const& inferred, xloom::partial_type const& declared)
 {
-    if (find_conflict(inferred, declared) != xloom::conflict::none)
+    if (!is_mergeable(inferred, declared))
         throw runner_error(
             fmt::format("{} {} is declared as {}, but is {}", what, in_quotes(name), declared, inferred));
     return merge_type(inferred, declared);
@@ -278,8 +278,7 @@ bool graph::assume(std::size_t place, xloom::partial_type const& type)
 
 xloom::partial_type graph::completed(xloom::partial_type const& type, std::size_t place) const
 {
-    bool const is_possible =
-        place < assumed_.size() && find_conflict(type, assumed_[place]) == xloom::conflict::none;
+    bool const is_possible = place < assumed_.size() && is_mergeable(type, assumed_[place]);
     return is_possible ? merge_type(type, assumed_[place]) : type;
 }
 

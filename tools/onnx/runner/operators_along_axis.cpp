@@ -55,7 +55,7 @@ types cumsum_type(typing const& node)
     partial_type const& x = node.at(0);
     if (!x.is_tensor() || x.element() == element_type::undefined)
         return {};
-    if (!xloom::is_allowed(xloom::accumulation::cumsum, node.opset(), x.element()))
+    if (!xloom::is_allowed(xloom::onnx_operator::cumsum, node.opset(), x.element()))
         throw runner_error(
             fmt::format("CumSum does not take {} at opset {}", name_of(x.element()), node.opset()));
     return {xloom::infer_cumsum(x, node.at(1), node.declared_at(0), {.opset = node.opset()})};

@@ -58,7 +58,7 @@ types if_types(typing const& node)
                else_types = known_list(of_else ? *of_else : *of_then);
     if (!then_types || !else_types || node.output_count() > xloom::max_operands)
         return {};
-    require_allowed(xloom::control_flow::if_, node.opset(), *then_types);
+    require_allowed(xloom::onnx_operator::if_, node.opset(), *then_types);
     auto const branch = [](xloom::type_list const& result) {
         return [&result](xloom::type_list const&) { return result; };
     };
@@ -132,7 +132,7 @@ void forget_contradicted(graph const& body, xloom::type_list& carried)
     for (std::size_t i = 0; i < carried.size(); ++i) {
         int const input = static_cast<int>(i) + 2;
         if (input < body.proto().input_size() &&
-            find_conflict(carried[i], type_of(body.proto().input(input).type())) != xloom::conflict::none)
+            !is_mergeable(carried[i], type_of(body.proto().input(input).type())))
             carried[i] = carried[i].with_shape(xloom::unknown_rank);
     }
 }
@@ -144,7 +144,7 @@ types loop_types(typing const& node)
     auto const carried = known_list({inputs.begin() + 2, inputs.end()});
     if (!carried || inputs.size() > xloom::max_operands || node.output_count() > xloom::max_operands)
         return types_of_unknown(node);
-    require_allowed(xloom::control_flow::loop, node.opset(), *carried);
+    require_allowed(xloom::onnx_operator::loop, node.opset(), *carried);
     inputs[1] = xloom::tensor_type(element_type::bool_); // in the body, of the rank that it declares
     // ONNX's rule forgets the shapes of carried values. Those that no iteration changes are known.
     xloom::type_list invariant = *carried;
@@ -175,7 +175,7 @@ types loop_types(typing const& node)
         xloom::type_list(node.declared().begin(), node.declared().end()), {.opset = node.opset()});
     types outputs(result.begin(), result.end());
     for (std::size_t i = 0; i < invariant.size() && i < outputs.size(); ++i)
-        if (find_conflict(outputs[i], invariant[i]) == xloom::conflict::none)
+        if (is_mergeable(outputs[i], invariant[i]))
             outputs[i] = merge_type(outputs[i], invariant[i]);
     return outputs;
 }

@@ -70,7 +70,7 @@ values scatter_nd(call const& node)
 
 /// True if data, input 0, is known to be a tensor of known item type. Throws if the opset does not allow that
 /// type.
-bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
+bool has_known_data(typing const& node, xloom::onnx_operator op, std::int64_t opset)
 {
     partial_type const& data = node.at(0);
     if (!data.is_tensor() || data.element() == element_type::undefined)
@@ -83,7 +83,7 @@ bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
 
 types scatter_nd_type(typing const& node)
 {
-    if (!has_known_data(node, xloom::indexing::scatter_nd, node.opset()))
+    if (!has_known_data(node, xloom::onnx_operator::scatter_nd, node.opset()))
         return {};
     return {xloom::infer_scatter_nd(node.at(0), node.at(1), node.at(2), node.declared_at(0),
         {.opset = node.opset(), .reduction = reduction_of(node)})};
@@ -106,7 +106,7 @@ values gather_nd(call const& node)
 
 types infer_gather_nd(typing const& node, std::int64_t opset)
 {
-    if (!has_known_data(node, xloom::indexing::gather_nd, opset))
+    if (!has_known_data(node, xloom::onnx_operator::gather_nd, opset))
         return {};
     return {xloom::infer_gather_nd(node.at(0), node.at(1), node.declared_at(0),
         {.opset = opset, .batch_dims = node.integer("batch_dims", 0)})};
@@ -159,7 +159,7 @@ values gather_elements(call const& node)
 
 types gather_elements_type(typing const& node)
 {
-    if (!has_known_data(node, xloom::indexing::gather_elements, node.opset()))
+    if (!has_known_data(node, xloom::onnx_operator::gather_elements, node.opset()))
         return {};
     return {xloom::infer_gather_elements(node.at(0), node.at(1), node.declared_at(0),
         {.opset = node.opset(), .axis = node.integer("axis", 0)})};
@@ -185,7 +185,7 @@ values scatter_elements(call const& node)
 
 types scatter_elements_type(typing const& node)
 {
-    if (!has_known_data(node, xloom::indexing::scatter_elements, node.opset()))
+    if (!has_known_data(node, xloom::onnx_operator::scatter_elements, node.opset()))
         return {};
     return {xloom::infer_scatter_elements(node.at(0), node.at(1), node.at(2), node.declared_at(0),
         {.opset = node.opset(), .axis = node.integer("axis", 0), .reduction = reduction_of(node)})};

@@ -58,7 +58,7 @@ bool has_known_element(typing const& node)
     return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
 }
 
-xloom::recurrent_attributes attributes_of(typing const& node, xloom::recurrent op)
+xloom::recurrent_attributes attributes_of(typing const& node, xloom::onnx_operator op)
 {
     if (!xloom::is_allowed(op, node.opset(), node.at(0).element()))
         throw runner_error(fmt::format(
@@ -76,12 +76,12 @@ types lstm_types(typing const& node)
         return {};
     auto const [Y, Y_h, Y_c] = xloom::infer_lstm({.X = node.at(0)},
         {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)},
-        attributes_of(node, xloom::recurrent::lstm));
+        attributes_of(node, xloom::onnx_operator::lstm));
     return {Y, Y_h, Y_c};
 }
 
 /// Of GRU or RNN, by infer_gru or infer_rnn.
-template <xloom::recurrent Op, auto Infer>
+template <xloom::onnx_operator Op, auto Infer>
 types single_state_types(typing const& node)
 {
     if (!has_known_element(node))
@@ -296,10 +296,10 @@ void add_recurrent_operators(operator_table& table)
                         {3, "rrrooo", "oo", common + " linear_before_reset:flag output_sequence:flag"},
                         {7, "rrrooo", "oo", common + " linear_before_reset:flag"},
                         {14, "rrrooo", "oo", common + " layout:flag linear_before_reset:flag"}},
-        run<gru>, single_state_types<xloom::recurrent::gru, xloom::infer_gru>, prepare<gru>};
+        run<gru>, single_state_types<xloom::onnx_operator::gru, xloom::infer_gru>, prepare<gru>};
     table["RNN"] = {{{1, "rrrooo", "oo", common + " output_sequence:flag"}, {7, "rrrooo", "oo", common},
                         {14, "rrrooo", "oo", common + " layout:flag"}},
-        run<rnn>, single_state_types<xloom::recurrent::rnn, xloom::infer_rnn>, prepare<rnn>};
+        run<rnn>, single_state_types<xloom::onnx_operator::rnn, xloom::infer_rnn>, prepare<rnn>};
     table["com.microsoft.AttnLSTM"] = {{{1, "rrrooooooooooo", "ooo", common + " input_forget:flag"}},
         run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};
 }

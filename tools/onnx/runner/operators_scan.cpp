@@ -175,7 +175,7 @@ types scan_types(typing const& node)
         known_list({inputs.begin() + (is_batched && !inputs.empty() ? 1 : 0), inputs.end()});
     if (!operands || inputs.size() > xloom::max_operands || node.output_count() > xloom::max_operands)
         return types_of_unknown(node);
-    require_allowed(xloom::control_flow::scan, node.opset(), *operands);
+    require_allowed(xloom::onnx_operator::scan, node.opset(), *operands);
     auto const axes = [&](char const* name) {
         auto const given = node.integers(name);
         return given.empty() ? std::nullopt : std::optional(xloom::axes(given.begin(), given.end()));

@@ -46,6 +46,10 @@ enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
 
+/// The largest number of activations: f, g and h for each of two directions.
+inline constexpr std::size_t max_activations = 6;
+using activation_list = static_vector<activation_function, max_activations>;
+
 struct activation_entry {
     std::string_view name;
     bool has_alpha = false;
@@ -99,10 +103,6 @@ constexpr std::string_view name_of(activation kind) noexcept
     return number < activation_count ? detail::activation_entries[number].name : "unknown";
 }
 
-/// The largest number of activations: f, g and h for each of two directions.
-inline constexpr std::size_t max_activations = 6;
-using activation_list = static_vector<activation_function, max_activations>;
-
 /// Returns the activations of these names; case is ignored. alphas and betas are consumed in order: a
 /// function with that parameter takes the next value, or its default once the list is exhausted. Surplus
 /// values are ignored.
@@ -111,14 +111,14 @@ using activation_list = static_vector<activation_function, max_activations>;
 /// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
 ///           Runtime runs it.
 /// Example   tests/detail/core/activation.test.cpp
-constexpr activation_list parse_activations(std::string_view op, std::span<std::string_view const> names,
-    std::span<double const> alphas = {}, std::span<double const> betas = {},
-    activation_dialect dialect = activation_dialect::onnx)
+constexpr detail::activation_list parse_activations(std::string_view op,
+    std::span<std::string_view const> names, std::span<double const> alphas = {},
+    std::span<double const> betas = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    if (names.size() > max_activations)
-        detail::fail<option_error>(op, ": there may be at most ", max_activations,
+    if (names.size() > detail::max_activations)
+        detail::fail<option_error>(op, ": there may be at most ", detail::max_activations,
             " activations, but activations has ", names.size(), ". Give fewer.");
-    activation_list functions;
+    detail::activation_list functions;
     std::size_t next_alpha = 0, next_beta = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::size_t kind = 0;

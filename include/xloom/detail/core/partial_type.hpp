@@ -63,11 +63,15 @@ private:
 
 inline constexpr dim unknown{};
 
-/// The type of unknown_rank.
+namespace detail {
+
 struct unknown_rank_t {
     explicit constexpr unknown_rank_t() = default;
 };
-inline constexpr unknown_rank_t unknown_rank{};
+
+} // namespace detail
+
+inline constexpr detail::unknown_rank_t unknown_rank{};
 
 /// A list of dimensions, or unknown_rank. `partial_shape{}` has rank 0, the shape of a scalar, and differs
 /// from an unknown rank. Printed as [2, N, ?]; an unknown rank as [...].
@@ -77,7 +81,7 @@ public:
 
     constexpr partial_shape() = default;
     constexpr partial_shape(std::initializer_list<dim> dims) : dims_(dims) {}
-    constexpr partial_shape(unknown_rank_t) : has_rank_(false) {}
+    constexpr partial_shape(detail::unknown_rank_t) : has_rank_(false) {}
     constexpr partial_shape(shape const& dims) : dims_(dims.begin(), dims.end()) {}
 
     constexpr bool has_rank() const noexcept { return has_rank_; }
@@ -114,14 +118,14 @@ private:
 /// The outermost kind of a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
-/// optional(seq(tensor)).
-inline constexpr std::size_t max_type_depth = 4;
-
 /// The type of a value: untyped, or a tensor, possibly in sequences and optionals. Printed as float[2, N],
 /// seq(float[2]), optional(seq(float[...])), sparse float[2], untyped.
 class partial_type {
 public:
+    /// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
+    /// optional(seq(tensor)).
+    static constexpr std::size_t max_depth = 4;
+
     /// Constructs the untyped type, of which nothing is known. It also represents an omitted optional input.
     constexpr partial_type() = default;
 
@@ -146,8 +150,8 @@ public:
     /// Returns a `wrapper` (sequence or optional) of this type.
     constexpr partial_type wrapped_in(type_kind wrapper) const
     {
-        if (wrappers_.size() == max_type_depth)
-            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
+        if (wrappers_.size() == max_depth)
+            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_depth,
                 " sequences and optionals around its tensor, but ", *this,
                 " holds that many already. Use fewer.");
         partial_type outer = *this;
@@ -194,7 +198,7 @@ private:
         : leaf_(leaf), element_(element), shape_(dims)
     {}
 
-    static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
+    static_vector<type_kind, max_depth> wrappers_{}; // the outermost first
     type_kind leaf_ = type_kind::untyped;
     element_type element_ = element_type::undefined;
     partial_shape shape_ = unknown_rank;

@@ -58,6 +58,73 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
+/// Types of public objects, in a namespace without functions: unqualified calls with such an argument find no
+/// function of this library.
+namespace tags {
+
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+};
+
+struct reduce_max_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+} // namespace tags
+
+using namespace tags;
+
 } // namespace detail
 
 /// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
@@ -67,74 +134,19 @@ concept ordered = !array_like<T> && requires(T const& a) {
 /// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
 /// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
 /// update.
-struct reduce_none_t {
-    template <class T>
-    constexpr T operator()(T const&, T const& update) const
-    {
-        return update;
-    }
-};
+inline constexpr detail::reduce_none_t reduce_none{};
 
 /// The reduction add: old + update.
-struct reduce_add_t {
-    template <detail::summable T>
-    constexpr T operator()(T old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old || update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
-        } else if constexpr (detail::is_string<T>) {
-            old += update;
-            return old;
-        } else {
-            return static_cast<T>(old + update);
-        }
-    }
-};
+inline constexpr detail::reduce_add_t reduce_add{};
 
 /// The reduction mul: old * update.
-struct reduce_mul_t {
-    template <detail::multipliable T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old && update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
-        } else {
-            return static_cast<T>(old * update);
-        }
-    }
-};
+inline constexpr detail::reduce_mul_t reduce_mul{};
 
 /// The reduction max: the larger of old and update.
-struct reduce_max_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const larger = old < update ? update : old; // old, if that is NaN
-        return update != update ? update : larger;
-    }
-};
+inline constexpr detail::reduce_max_t reduce_max{};
 
 /// The reduction min: the smaller of old and update.
-struct reduce_min_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const smaller = update < old ? update : old;
-        return update != update ? update : smaller;
-    }
-};
-
-inline constexpr reduce_none_t reduce_none{};
-inline constexpr reduce_add_t reduce_add{};
-inline constexpr reduce_mul_t reduce_mul{};
-inline constexpr reduce_max_t reduce_max{};
-inline constexpr reduce_min_t reduce_min{};
+inline constexpr detail::reduce_min_t reduce_min{};
 
 namespace detail {
 

@@ -13,11 +13,16 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// Passed to the constructor of a recurrent operator's weights, packs them for the backward pass, too.
+namespace detail {
+
 struct for_training_t {
     explicit for_training_t() = default;
 };
-inline constexpr for_training_t for_training{};
+
+} // namespace detail
+
+/// Passed to the constructor of a recurrent operator's weights, packs them for the backward pass, too.
+inline constexpr detail::for_training_t for_training{};
 
 } // namespace xloom::inline XLOOM_ABI
 

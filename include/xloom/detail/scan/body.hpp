@@ -11,6 +11,8 @@
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// A body that takes strided elements: see strided_elements.
 template <class Body>
 class strided_body {
@@ -34,6 +36,8 @@ private:
     Body body_;
 };
 
+} // namespace detail
+
 /// Marks a body of scan_into that takes elements where they are in their tensors, as strided_element, instead
 /// of copies with contiguous items. A body that loops over rows of items then takes as long as a hand-written
 /// loop along any axis.
@@ -54,9 +58,9 @@ private:
 /// y; // = [[1, 3, 6], [10, 30, 60]]
 /// ```
 template <class Body>
-strided_body<std::decay_t<Body>> strided_elements(Body&& body)
+detail::strided_body<std::decay_t<Body>> strided_elements(Body&& body)
 {
-    return strided_body<std::decay_t<Body>>(std::forward<Body>(body));
+    return detail::strided_body<std::decay_t<Body>>(std::forward<Body>(body));
 }
 
 namespace detail {

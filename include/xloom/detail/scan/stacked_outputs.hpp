@@ -118,7 +118,7 @@ void make_shape(Stacked& result, shape const& dims)
 }
 
 /// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
-/// goes on behind them.
+/// appends after them.
 template <class Stacked, class Writer>
 void resize_stacked(
     std::string_view op, std::size_t k, Stacked& result, Writer& writer, std::size_t length, std::size_t kept)

@@ -8,6 +8,8 @@
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// An operand that is to be broadcast; made by broadcast().
 template <class X>
 struct broadcast_operand {
@@ -21,13 +23,15 @@ struct broadcast_t {
     constexpr auto operator()(X&& operand) const
     {
         using bare = std::remove_cvref_t<X>;
-        if constexpr (tensor<bare> || detail::lazy<bare>)
+        if constexpr (tensor<bare> || lazy<bare>)
             return broadcast_operand<std::conditional_t<std::is_lvalue_reference_v<X>, bare const&, bare>>{
                 std::forward<X>(operand)};
         else
             return broadcast_operand<bare>{std::forward<X>(operand)};
     }
 };
+
+} // namespace detail
 
 /// Marks updates of scatter_nd to be broadcast to the required shape by NumPy's rule: shapes are aligned at
 /// their last axes, where a length of 1 and a missing axis repeat the items. The items are not written out.
@@ -46,7 +50,7 @@ struct broadcast_t {
 /// xloom::scatter_nd_into(xloom::reduce_add, counts, bins, xloom::broadcast(1));
 /// counts; // = [1, 0, 3]
 /// ```
-inline constexpr broadcast_t broadcast{};
+inline constexpr detail::broadcast_t broadcast{};
 
 namespace detail {
 

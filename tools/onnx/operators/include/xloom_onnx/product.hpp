@@ -13,11 +13,11 @@ namespace xloom_onnx::detail {
 
 namespace kernels = xloom::kernels;
 
-/// A strided matrix [K, N]: item (k, j) is data[k * row_step + j * column_step].
+/// A strided matrix [K, N]: item (k, j) is data[k * row_stride + j * column_stride].
 template <class T>
 struct matrix {
     T const* data;
-    std::size_t row_step, column_step;
+    std::size_t row_stride, column_stride;
 };
 
 /// Calls nothing. Products call it before each block of rows: a caller may check the time there, and throw.
@@ -28,8 +28,8 @@ struct no_pause {
 /// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose columns are contiguous.
 /// A sum is split into dependency chains of 128 products, because rounding errors grow with their length.
 template <std::size_t Rows, std::size_t Batches, class T>
-void multiply_tile(
-    T const* A, std::size_t a_step, std::size_t K, T const* B, std::size_t b_step, T* C, std::size_t c_step)
+void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, T const* B, std::size_t b_stride, T* C,
+    std::size_t c_stride)
 {
     using batch = kernels::batch_t<T>;
     constexpr std::size_t size = kernels::batch_size<T>, chain = 128;
@@ -44,10 +44,10 @@ void multiply_tile(
             std::array<batch, Batches> b;
 #pragma GCC unroll 8
             for (std::size_t j = 0; j < Batches; ++j)
-                b[j] = kernels::load_batch(B + k * b_step + j * size);
+                b[j] = kernels::load_batch(B + k * b_stride + j * size);
 #pragma GCC unroll 8
             for (std::size_t r = 0; r < Rows; ++r) {
-                batch const factor(A[r * a_step + k]);
+                batch const factor(A[r * a_stride + k]);
 #pragma GCC unroll 8
                 for (std::size_t j = 0; j < Batches; ++j)
                     sums[r][j] = kernels::multiply_add(factor, b[j], sums[r][j]);
@@ -57,16 +57,16 @@ void multiply_tile(
         for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
             for (std::size_t j = 0; j < Batches; ++j) {
-                T* const to = C + r * c_step + j * size;
+                T* const to = C + r * c_stride + j * size;
                 kernels::store_batch(to, is_first ? sums[r][j] : batch(sums[r][j] + kernels::load_batch(to)));
             }
     }
 }
 
-/// C[n] = sum over k of a[k] b[n * b_step + k] for `Columns` values of n at once: their dependency chains are
+/// C[n] = sum over k of a[k] b[n * b_stride + k] for `Columns` values of n at once: their dependency chains are
 /// independent.
 template <std::size_t Columns, class T>
-void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
+void dot(T const* a, T const* b, std::size_t b_stride, std::size_t depth, T* c)
 {
     using batch = kernels::batch_t<T>;
     std::array<batch, Columns> sums;
@@ -76,52 +76,53 @@ void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
         batch const left = kernels::load_batch(a + k);
 #pragma GCC unroll 8
         for (std::size_t n = 0; n < Columns; ++n)
-            sums[n] = kernels::multiply_add(left, kernels::load_batch(b + n * b_step + k), sums[n]);
+            sums[n] = kernels::multiply_add(left, kernels::load_batch(b + n * b_stride + k), sums[n]);
     }
     for (std::size_t n = 0; n < Columns; ++n) {
         c[n] = kernels::sum_of<T>(sums[n]);
         for (std::size_t rest = k; rest < depth; ++rest)
-            c[n] += a[rest] * b[n * b_step + rest];
+            c[n] += a[rest] * b[n * b_stride + rest];
     }
 }
 
 /// Multiplies few rows by contiguous columns of B.
 template <class T>
-void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step,
-    matrix<T> const& B, T* C, std::size_t c_step)
+void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
+    matrix<T> const& B, T* C, std::size_t c_stride)
 {
     constexpr std::size_t together = 4;
     for (std::size_t m = 0; m < M; ++m) {
         std::size_t n = 0;
         for (; n + together <= N; n += together)
-            dot<together>(A + m * a_step, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+            dot<together>(
+                A + m * a_stride, B.data + n * B.column_stride, B.column_stride, K, C + m * c_stride + n);
         for (; n < N; ++n)
-            dot<1>(A + m * a_step, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+            dot<1>(A + m * a_stride, B.data + n * B.column_stride, B.column_stride, K, C + m * c_stride + n);
     }
 }
 
 /// Multiplies items of any type.
 template <class T, class Pause>
-void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step,
-    matrix<T> const& B, T* C, std::size_t c_step, Pause const& pause)
+void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
+    matrix<T> const& B, T* C, std::size_t c_stride, Pause const& pause)
 {
     std::size_t done = 0;
     for (std::size_t m = 0; m < M; ++m) {
-        T* const to = C + m * c_step;
+        T* const to = C + m * c_stride;
         std::fill_n(to, N, T(0));
         for (std::size_t k = 0; k < K; ++k, done += N) {
             if (done >> 28 != 0) {
                 pause();
                 done = 0;
             }
-            T const a = A[m * a_step + k];
-            T const* const from = B.data + k * B.row_step;
-            if (B.column_step == 1) {
+            T const a = A[m * a_stride + k];
+            T const* const from = B.data + k * B.row_stride;
+            if (B.column_stride == 1) {
                 for (std::size_t n = 0; n < N; ++n)
                     to[n] += a * from[n];
             } else {
                 for (std::size_t n = 0; n < N; ++n)
-                    to[n] += a * from[n * B.column_step];
+                    to[n] += a * from[n * B.column_stride];
             }
         }
     }
@@ -133,8 +134,8 @@ inline constexpr std::size_t block_batches = kernels::panel_batches<T>;
 
 /// Computes C = A B for one block of columns, `batches` whole batches.
 template <class T, class Pause>
-void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_step,
-    T const* B, std::size_t b_step, T* C, std::size_t c_step, Pause const& pause)
+void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_stride,
+    T const* B, std::size_t b_stride, T* C, std::size_t c_stride, Pause const& pause)
 {
     kernels::blocks const parts{M, kernels::block_rows<T>};
     std::size_t const products = (std::max<std::size_t>)(1, kernels::block_rows<T> * K * batches),
@@ -146,7 +147,7 @@ void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* 
         kernels::with_count<1, block_batches<T>>(batches, [&](auto batches_here) {
             kernels::with_count<1, kernels::block_rows<T>>(count, [&](auto rows_here) {
                 multiply_tile<rows_here, batches_here>(
-                    A + begin * a_step, a_step, K, B, b_step, C + begin * c_step, c_step);
+                    A + begin * a_stride, a_stride, K, B, b_stride, C + begin * c_stride, c_stride);
             });
         });
     }
@@ -158,62 +159,62 @@ void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* 
 ///           and M is below 6.
 /// Memory    a block of columns of B where that is copied.
 template <class T, class Pause = no_pause>
-void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_step, matrix<T> const& B,
-    T* C, std::size_t c_step, workspace& memory, Pause const& pause = {})
+void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
+    matrix<T> const& B, T* C, std::size_t c_stride, workspace& memory, Pause const& pause = {})
 {
     if constexpr (std::is_floating_point_v<T>) {
         constexpr std::size_t size = kernels::batch_size<T>, width = block_batches<T> * size, few = 6;
         if (K == 0) {
             for (std::size_t m = 0; m < M; ++m)
-                std::fill_n(C + m * c_step, N, T(0));
+                std::fill_n(C + m * c_stride, N, T(0));
             return;
         }
-        if (B.row_step == 1 && B.column_step != 1 && M < few) {
+        if (B.row_stride == 1 && B.column_stride != 1 && M < few) {
             pause();
-            return multiply_by_dots(M, K, N, A, a_step, B, C, c_step);
+            return multiply_by_dots(M, K, N, A, a_stride, B, C, c_stride);
         }
         // A matrix by a vector: the vector by the matrix's rows.
-        if (N == 1 && B.row_step == 1 && c_step == 1) {
+        if (N == 1 && B.row_stride == 1 && c_stride == 1) {
             pause();
-            return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_step}, C, 0);
+            return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_stride}, C, 0);
         }
         // Columns that are no whole batches, and those that many rows read again, are copied.
-        bool const is_copied = B.column_step != 1 || M >= 2 * kernels::block_rows<T>;
+        bool const is_copied = B.column_stride != 1 || M >= 2 * kernels::block_rows<T>;
         for (std::size_t first = 0; first < N; first += width) {
             std::size_t const now = (std::min)(width, N - first), whole = is_copied ? 0 : now / size;
-            T const* const from = B.data + first * B.column_step;
+            T const* const from = B.data + first * B.column_stride;
             if (whole != 0)
-                multiply_block(M, K, whole, A, a_step, from, B.row_step, C + first, c_step, pause);
+                multiply_block(M, K, whole, A, a_stride, from, B.row_stride, C + first, c_stride, pause);
             std::size_t const rest = now - whole * size;
             if (rest == 0)
                 continue;
-            std::size_t const batches = (rest + size - 1) / size, step = batches * size;
+            std::size_t const batches = (rest + size - 1) / size, stride = batches * size;
             bool const is_partial = rest % size != 0;
-            T* const copy = memory.template take<T>(K * step + (is_partial ? M * step : 0));
-            T const* const columns = from + whole * size * B.column_step;
-            if (B.column_step == 1)
+            T* const copy = memory.template take<T>(K * stride + (is_partial ? M * stride : 0));
+            T const* const columns = from + whole * size * B.column_stride;
+            if (B.column_stride == 1)
                 for (std::size_t k = 0; k < K; ++k) {
-                    std::copy_n(columns + k * B.row_step, rest, copy + k * step);
-                    std::fill_n(copy + k * step + rest, step - rest, T(0));
+                    std::copy_n(columns + k * B.row_stride, rest, copy + k * stride);
+                    std::fill_n(copy + k * stride + rest, stride - rest, T(0));
                 }
             else
                 for (std::size_t k = 0; k < K; ++k) {
                     for (std::size_t j = 0; j < rest; ++j)
-                        copy[k * step + j] = columns[k * B.row_step + j * B.column_step];
-                    std::fill_n(copy + k * step + rest, step - rest, T(0));
+                        copy[k * stride + j] = columns[k * B.row_stride + j * B.column_stride];
+                    std::fill_n(copy + k * stride + rest, stride - rest, T(0));
                 }
             T* const to = C + first + whole * size;
             if (!is_partial) {
-                multiply_block(M, K, batches, A, a_step, copy, step, to, c_step, pause);
+                multiply_block(M, K, batches, A, a_stride, copy, stride, to, c_stride, pause);
                 continue;
             }
-            T* const sums = copy + K * step;
-            multiply_block(M, K, batches, A, a_step, copy, step, sums, step, pause);
+            T* const sums = copy + K * stride;
+            multiply_block(M, K, batches, A, a_stride, copy, stride, sums, stride, pause);
             for (std::size_t m = 0; m < M; ++m)
-                std::copy_n(sums + m * step, rest, to + m * c_step);
+                std::copy_n(sums + m * stride, rest, to + m * c_stride);
         }
     } else {
-        multiply_plainly(M, K, N, A, a_step, B, C, c_step, pause);
+        multiply_plainly(M, K, N, A, a_stride, B, C, c_stride, pause);
     }
 }
 

@@ -27,7 +27,7 @@ inline void require(bool condition, std::string const& what)
 struct own_exception {};
 
 /// The mistakes of a call, by rules that are written here anew. Of several, any one may be reported.
-struct verdict {
+struct expected_outcome {
     bool shape = false, option = false, index = false, overlap = false, body = false;
     bool throws = false; ///< the body throws its own exception
 
@@ -36,7 +36,7 @@ struct verdict {
 
 /// Calls. False if it was refused as the rule wants it.
 template <class Call>
-bool runs(verdict const& law, Call const& call)
+bool runs(expected_outcome const& outcome, Call const& call)
 {
     auto const refused = [](bool is_right, xloom::error const& error) {
         require(is_right, std::string("the rules do not name this refusal: ") + error.what());
@@ -45,20 +45,20 @@ bool runs(verdict const& law, Call const& call)
     try {
         call();
     } catch (xloom::shape_error const& error) {
-        return refused(law.shape, error);
+        return refused(outcome.shape, error);
     } catch (xloom::option_error const& error) {
-        return refused(law.option, error);
+        return refused(outcome.option, error);
     } catch (xloom::index_error const& error) {
-        return refused(law.index, error);
+        return refused(outcome.index, error);
     } catch (xloom::overlap_error const& error) {
-        return refused(law.overlap, error);
+        return refused(outcome.overlap, error);
     } catch (xloom::body_error const& error) {
-        return refused(law.body, error);
+        return refused(outcome.body, error);
     } catch (own_exception const&) {
-        require(law.throws, "the body must not have been called");
+        require(outcome.throws, "the body must not have been called");
         return false;
     }
-    require(law.is_legal(), "an illegal call was carried out");
+    require(outcome.is_legal(), "an illegal call was carried out");
     return true;
 }
 
