@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/indexed/requirements.hpp>

@@ -1,8 +1,6 @@
 #pragma once
 // NumPy's ufunc.at: an operation on the slices that indices name, duplicates applied in order.
 
-#include <utility>
-
 #include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>

@@ -1,8 +1,6 @@
 #pragma once
 // The GatherElements operator: gathers items by their indices along one axis.
 
-#include <utility>
-
 #include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
@@ -35,26 +33,13 @@ namespace xloom::inline XLOOM_ABI {
 template <class Data, class Indices, class Options = gather_elements_options, class... Env>
 auto gather_elements(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (!satisfied<options_and_policy<gather_elements_options, Options, Env...>, readable<Data>,
-                      single_indices<Indices>>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_elements";
-        auto const& given = detail::options_of<gather_elements_options>(options);
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), given, sizeof(item_t<Data>));
-        slice_index const index(
-            op, from.layout.dims, index_tensor, indexed, given.bounds, index_check_of_copy<Data>);
-        return detail::gathered<enable_tensor<owned_t<Data>>::rank, Data>(
-            op, index, indexed.values, [&](auto* items) {
-                detail::gather_slices(index, from, items, detail::policy_of(options, env...));
-            });
-    }
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>>())
+        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank>("xloom::gather_elements",
+            detail::check_gather_elements, data, indices,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+    else
+        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -67,25 +52,12 @@ template <class Data, class Indices, class Output, class Options = gather_elemen
 void gather_elements_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (satisfied<options_and_policy<gather_elements_options, Options, Env...>, readable<Data>,
-                      single_indices<Indices>, written_tensor<Output>, output_of_items<Data, Output>>()) {
-        static constexpr std::string_view op = "xloom::gather_elements_into";
-        auto const& given = detail::options_of<gather_elements_options>(options);
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), given, sizeof(item_t<Data>));
-        slice_index const index(op, from.layout.dims, index_tensor, indexed, given.bounds);
-        check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(
-            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
-        detail::gather_to(index, output, [&](auto* items) {
-            detail::gather_slices(index, from, items, detail::policy_of(options, env...));
-        });
-    }
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
+                      detail::output_of_items<Data, Output>>())
+        detail::gather_into("xloom::gather_elements_into", detail::check_gather_elements,
+            detail::check_gather_elements_output, data, indices, output,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

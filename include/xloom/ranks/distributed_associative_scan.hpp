@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/prefix/rank_scan.hpp>
