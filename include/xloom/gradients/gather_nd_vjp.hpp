@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
@@ -64,43 +63,37 @@ void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items
 /// xt::xtensor<float, 2> const ct = {{1, 2}, {3, 4}, {5, 6}};
 /// xloom::gather_nd_vjp({2, 2}, rows, ct); // = [[3, 4], [6, 8]]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct, class... Env>
-auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
-    gather_nd_vjp_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct,
+    class Options = gather_nd_vjp_options, class... Env>
+auto gather_nd_vjp(
+    Dims const& data_shape, Indices const& indices, Ct const& ct, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, shape_argument<Dims>, readable<Ct>,
-                      tuples_of_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
+    if constexpr (!satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, shape_argument<Dims>,
+                      readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
+                      rank_of_result<Rank, Ct>>()) {
         return owned_t<Ct>(ct); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd_vjp";
+        auto const& given = detail::options_of<gather_nd_vjp_options>(options);
         using result_type = typename enable_tensor<owned_t<Ct>>::template rebind<Rank>;
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         shape const dims = detail::shape_from(op, data_shape);
-        indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), dims,
-            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
-        slice_index const index(op, dims, index_tensor, indexed, options.bounds);
-        index.require_distinct(rules_of(options));
+        indexed_shape const indexed = check_gather_nd_vjp(
+            op, detail::shape_of(cotangent), dims, detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
+        slice_index const index(op, dims, index_tensor, indexed, given.bounds);
+        index.require_distinct(rules_of(given));
         if (Rank != dynamic_rank && dims.size() != Rank)
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
         strided_items<item_t<Ct>> const ct_data = detail::items_in(result);
         std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
-        detail::run_gather_vjp(index, cotangent, ct_data, options, detail::policy_of(env...));
+        detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
     }
-}
-
-/// Runs gather_nd_vjp with the default options.
-template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct,
-    detail::beside_options<gather_nd_vjp_options> First, class... Env>
-auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct, First&& first, Env&&... env)
-{
-    return xloom::gather_nd_vjp<Rank>(data_shape, indices, ct, gather_nd_vjp_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Adds the gradient of gather_nd_vjp to the caller's ct_data, of any layout, whose shape is that of data:
@@ -110,36 +103,29 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
 /// Cost      as scatter_nd_into with reduction::add.
 /// Errors    as gather_nd_vjp, before the first write. overlap_error: ct_data shares memory with ct or
 ///           indices, or its items share memory with each other.
-template <class Indices, class Ct, class Output, class... Env>
-void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
-    gather_nd_vjp_options const& options = {}, Env&&... env)
+template <class Indices, class Ct, class Output, class Options = gather_nd_vjp_options, class... Env>
+void gather_nd_vjp_into(
+    Indices const& indices, Ct const& ct, Output&& ct_data, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Ct>, tuples_of_indices<Indices>,
-                      has_gradient<Ct>, written_tensor<Output>, output_of_items<Ct, Output>>()) {
+    if constexpr (satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, readable<Ct>,
+                      tuples_of_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
+                      output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
+        auto const& given = detail::options_of<gather_nd_vjp_options>(options);
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "ct_data", detail::rank_of(ct_data));
         strided_items<item_t<Ct>> const sums = detail::items_in(ct_data);
         indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), sums.layout.dims,
-            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
-        slice_index const index(op, sums.layout.dims, index_tensor, indexed, options.bounds);
-        index.require_distinct(rules_of(options));
+            detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
+        slice_index const index(op, sums.layout.dims, index_tensor, indexed, given.bounds);
+        index.require_distinct(rules_of(given));
         check_gather_nd_vjp_output(
             op, detail::memory_of(ct_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        detail::run_gather_vjp(index, cotangent, sums, options, detail::policy_of(env...));
+        detail::run_gather_vjp(index, cotangent, sums, given, detail::policy_of(options, env...));
     }
-}
-
-/// Runs gather_nd_vjp_into with the default options.
-template <class Indices, class Ct, class Output, detail::beside_options<gather_nd_vjp_options> First,
-    class... Env>
-void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data, First&& first, Env&&... env)
-{
-    xloom::gather_nd_vjp_into(indices, ct, std::forward<Output>(ct_data), gather_nd_vjp_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

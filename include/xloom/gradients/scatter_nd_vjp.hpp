@@ -92,11 +92,12 @@ struct known_gradient {
 };
 
 /// The requirements on the types of a call.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 consteval bool is_valid_scatter_nd_vjp()
 {
-    return satisfied<at_most_a_policy<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>,
-        has_gradient<Data>, cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
+    return satisfied<options_and_policy<scatter_nd_vjp_options, Options, Env...>, readable<Ct, Data>,
+        tuples_of_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
+        known_gradient<Reduce>>();
 }
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
@@ -120,20 +121,21 @@ auto* gradient_items(X& value)
 }
 
 /// Checks the types of a call and runs it.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_options const& options, Env const&... env)
+    Ct const& ct, Options const& options, Env const&... env)
 {
     using result_type = scatter_nd_vjp_result<owned_t<Data>, owned_t<Updates>>;
-    if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+    if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         return result_type{data, updates}; // a value, so that one mistake gives one error
     } else {
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp<false>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
-            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+        detail::scatter_nd_vjp<false>(op, kind_of(reduce), old, index_tensor, values, cotangent,
+            options_of<scatter_nd_vjp_options>(options), detail::policy_of(options, env...),
+            [&](scatter_nd_vjp_memory& memory) {
                 result.emplace(
                     result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
                         detail::make_gradient<Updates>(op, "ct_updates", memory.updates.layout.dims)});
@@ -147,19 +149,20 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
 }
 
 /// Checks the types of a call that writes to outputs, and runs it.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs,
-    scatter_nd_vjp_options const& options, Env const&... env)
+    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs, Options const& options,
+    Env const&... env)
 {
-    if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+    if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
         check_rank(op, "ct_data", outputs.ct_data.rank());
         check_rank(op, "ct_updates", outputs.ct_updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
-        detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
-            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+        detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent,
+            options_of<scatter_nd_vjp_options>(options), detail::policy_of(options, env...),
+            [&](scatter_nd_vjp_memory& memory) {
                 if (outputs.ct_data.is_given())
                     memory.ct_data = outputs.ct_data.block();
                 if (outputs.ct_updates.is_given())
@@ -222,43 +225,23 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// split.ct_data; // = [0, 6.66667, 30]
 /// split.ct_updates; // = [6.66667, 10, 6.66667]
 /// ```
-template <class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
+    class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_vjp_options>
 auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     return detail::scatter_nd_vjp_of(reduce_none, data, indices, updates, ct, options, env...);
 }
 
-/// Runs scatter_nd_vjp with the default options.
-template <detail::data_operand Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    First&& first, Env&&... env)
-{
-    return detail::scatter_nd_vjp_of(
-        reduce_none, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
-}
-
 /// Runs scatter_nd_vjp for a scatter_nd with a reduction of xloom.
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_vjp_options> Ct, class... Env>
-    requires(!detail::data_operand<Reduce>)
+template <class Reduce, class Data, class Indices, class Updates, class Ct,
+    class Options = scatter_nd_vjp_options, class... Env>
+    requires(!detail::begins_with_data<Reduce, Ct, scatter_nd_vjp_options>)
 auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Ct const& ct, Options&& options = {}, Env&&... env)
 {
     return detail::scatter_nd_vjp_of(reduce, data, indices, updates, ct, options, env...);
-}
-
-/// Runs scatter_nd_vjp with a reduction and the default options.
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_vjp_options> Ct, detail::beside_options<scatter_nd_vjp_options> First,
-    class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, First&& first, Env&&... env)
-{
-    return detail::scatter_nd_vjp_of(
-        reduce, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
 }
 
 /// Adds the gradients of scatter_nd_vjp to the caller's, of any layout; {} omits one. Those of several calls
@@ -279,47 +262,25 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
 /// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// ```
-template <class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
+    class... Env>
 void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
     std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     detail::scatter_nd_vjp_to(reduce_none, data, indices, updates, ct, outputs, options, env...);
 }
 
-/// Runs scatter_nd_vjp_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
-    Env&&... env)
-{
-    detail::scatter_nd_vjp_to(
-        reduce_none, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
-}
-
 /// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct,
+    class Options = scatter_nd_vjp_options, class... Env>
     requires(!detail::data_operand<Reduce>)
 void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
     Updates const& updates, Ct const& ct,
     std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     detail::scatter_nd_vjp_to(reduce, data, indices, updates, ct, outputs, options, env...);
-}
-
-/// Runs scatter_nd_vjp_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
-    Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
-    Env&&... env)
-{
-    detail::scatter_nd_vjp_to(
-        reduce, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

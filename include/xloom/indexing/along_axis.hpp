@@ -46,38 +46,33 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 /// xloom::take_along_axis(x, order); // = [[10, 20, 30], [40, 50, 60]]
 /// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
 /// ```
-template <class X, class Indices, class... Env>
-auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {}, Env&&... env)
+template <class X, class Indices, class Options = along_axis_options, class... Env>
+auto take_along_axis(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<options_and_policy<along_axis_options, Options, Env...>, readable<X>,
+                      single_indices<Indices>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
         static constexpr std::string_view op = "xloom::take_along_axis";
+        auto const& given = detail::options_of<along_axis_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         strided_layout const layout = detail::layout_of(source),
                              index_layout = detail::layout_of_operand(index_tensor);
-        indexed_shape const indexed =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        indexed_shape const indexed = check_along_axis(op, layout.dims, index_layout.dims, given, sizeof(T));
         auto const items = detail::repeated_along<T const>(detail::first_of_items(source), layout, indexed);
         auto const index_items = detail::repeated_along<item_t<Indices> const>(
             detail::first_of_items(index_tensor), index_layout, indexed);
         slice_index const index(
-            {op, "x"}, items.layout.dims, index_items, indexed, options.bounds, index_check_of_copy<X>);
-        return detail::gathered<enable_tensor<owned_t<X>>::rank, X>(op, index, indexed.values,
-            [&](T* output) { detail::gather_slices(index, items, output, detail::policy_of(env...)); });
+            {op, "x"}, items.layout.dims, index_items, indexed, given.bounds, index_check_of_copy<X>);
+        return detail::gathered<enable_tensor<owned_t<X>>::rank, X>(
+            op, index, indexed.values, [&](T* output) {
+                detail::gather_slices(index, items, output, detail::policy_of(options, env...));
+            });
     }
-}
-
-/// Runs take_along_axis with the default options.
-template <class X, class Indices, detail::beside_options<along_axis_options> First, class... Env>
-auto take_along_axis(X const& x, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::take_along_axis(
-        x, indices, along_axis_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Writes values to the items of x that indices name along one axis, in place.
@@ -101,15 +96,15 @@ auto take_along_axis(X const& x, Indices const& indices, First&& first, Env&&...
 /// xloom::put_along_axis(x, xt::xtensor<int, 2>{{1}, {0}}, 99);
 /// x; // = [[10, 99, 20], [99, 40, 50]]
 /// ```
-template <class X, class Indices, class Values, class... Env>
-void put_along_axis(
-    X&& x, Indices const& indices, Values const& values, along_axis_options const& options = {}, Env&&... env)
+template <class X, class Indices, class Values, class Options = along_axis_options, class... Env>
+void put_along_axis(X&& x, Indices const& indices, Values const& values, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, written_tensor<X>, single_indices<Indices>,
-                      updates_of<X, broadcast_operand<Values>>>()) {
+    if constexpr (satisfied<options_and_policy<along_axis_options, Options, Env...>, written_tensor<X>,
+                      single_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
+        auto const& given = detail::options_of<along_axis_options>(options);
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
@@ -120,8 +115,7 @@ void put_along_axis(
         check_rank(op, "values", detail::rank_of(value_tensor));
         strided_layout const layout = detail::layout_of(x),
                              index_layout = detail::layout_of_operand(index_tensor);
-        indexed_shape const indexed =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        indexed_shape const indexed = check_along_axis(op, layout.dims, index_layout.dims, given, sizeof(T));
         check_values(op, detail::shape_of(value_tensor), indexed.values);
         auto const items = detail::repeated_along<T>(detail::first_of_items(x), layout, indexed);
         auto const index_items = detail::repeated_along<item_t<Indices> const>(
@@ -129,22 +123,13 @@ void put_along_axis(
         check_scatter_overlap(
             op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
         check_scattered_sizes(op, items.layout.dims, indexed.values);
-        slice_index const index(op, items.layout.dims, index_items, indexed, options.bounds);
+        slice_index const index(op, items.layout.dims, index_items, indexed, given.bounds);
         detail::with_updates<true>(
             value_tensor, indexed.values, indexed.values.size(), [&](auto const& updates) {
-                detail::run_scatter(index, updates, {.bounds = options.bounds}, items, reduce_none,
-                    detail::policy_of(env...));
+                detail::run_scatter(index, updates, {.bounds = given.bounds}, items, reduce_none,
+                    detail::policy_of(options, env...));
             });
     }
-}
-
-/// Runs put_along_axis with the default options.
-template <class X, class Indices, class Values, detail::beside_options<along_axis_options> First,
-    class... Env>
-void put_along_axis(X&& x, Indices const& indices, Values const& values, First&& first, Env&&... env)
-{
-    xloom::put_along_axis(std::forward<X>(x), indices, values, along_axis_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

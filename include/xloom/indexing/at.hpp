@@ -1,8 +1,6 @@
 #pragma once
 // NumPy's ufunc.at: an operation on the slices that indices name, duplicates applied in order.
 
-#include <utility>
-
 #include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
@@ -54,24 +52,16 @@ void at(indexed_names const& name, Op& op, X& x, Indices const& indices, Updates
 /// xloom::at([](int old, int update) { return old - update; }, x, indices, xt::xtensor<int, 1>{1, 2, 3});
 /// x; // = [18, 2, 10]
 /// ```
-template <class Op, class X, class Indices, class Updates, class... Env>
-void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Op, class X, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
-                      detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
+    if constexpr (detail::satisfied<detail::options_and_policy<scatter_nd_options, Options, Env...>,
+                      detail::written_tensor<X>, detail::reduction_of<std::remove_reference_t<Op>, X>,
+                      detail::single_indices<Indices>,
                       detail::updates_of<X, detail::broadcast_operand<Updates>>>())
-        detail::at({"xloom::at", "x"}, op, x, indices, updates, detail::rules_with(op, options),
-            detail::policy_of(env...));
-}
-
-/// Runs at with the default options.
-template <class Op, class X, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
-    class... Env>
-void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    xloom::at(op, std::forward<X>(x), indices, updates, scatter_nd_options{}, std::forward<First>(first),
-        std::forward<Env>(env)...);
+        detail::at({"xloom::at", "x"}, op, x, indices, updates,
+            detail::rules_with(op, detail::options_of<scatter_nd_options>(options)),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

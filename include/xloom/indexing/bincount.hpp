@@ -199,25 +199,21 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// xloom::bincount(x, {.minlength = 6}); // = [1, 3, 1, 1, 0, 0]
 /// xloom::bincount(x, xt::xtensor<double, 1>{0.5, 1, 1, 2, 3, 4}); // = [0.5, 6, 3, 2]
 /// ```
-template <class X, class... Env>
-xt::xtensor<std::int64_t, 1> bincount(X const& x, bincount_options const& options = {}, Env&&... env)
+template <class X, class Options = bincount_options, class... Env>
+    requires(!detail::weights_operand<Options>)
+xt::xtensor<std::int64_t, 1> bincount(X const& x, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<bincount_options, Options, Env...>,
+                      detail::integers<X>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items] = detail::evaluated_inputs(std::tie(x));
         detail::check_rank(op, "x", detail::rank_of(items));
-        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return call.run(detail::policy_of(env...));
+        detail::bincount_call<detail::bare<decltype(items)>> const call(
+            op, items, detail::options_of<bincount_options>(options).minlength);
+        return call.run(detail::policy_of(options, env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs bincount with the default options.
-template <class X, execution_policy Policy, class... Env>
-xt::xtensor<std::int64_t, 1> bincount(X const& x, Policy&& policy, Env&&... env)
-{
-    return xloom::bincount(x, bincount_options{}, std::forward<Policy>(policy), std::forward<Env>(env)...);
 }
 
 /// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
@@ -228,12 +224,11 @@ xt::xtensor<std::int64_t, 1> bincount(X const& x, Policy&& policy, Env&&... env)
 /// Errors    as bincount; shape_error: weights has another shape than x.
 /// Order     that of x: the same bits with any number of threads.
 /// Cost      two passes over x; a copy of weights that are not double.
-template <class X, detail::weights_operand Weights, class... Env>
-xt::xtensor<double, 1> bincount(
-    X const& x, Weights const& weights, bincount_options const& options = {}, Env&&... env)
+template <class X, detail::weights_operand Weights, class Options = bincount_options, class... Env>
+xt::xtensor<double, 1> bincount(X const& x, Weights const& weights, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>,
-                      detail::numbers<Weights>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<bincount_options, Options, Env...>,
+                      detail::integers<X>, detail::numbers<Weights>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));
         detail::check_rank(op, "x", detail::rank_of(items));
@@ -242,20 +237,13 @@ xt::xtensor<double, 1> bincount(
         if (dims != detail::shape_of(items))
             detail::fail<shape_error>(op, ": weights must have the shape of x ", detail::shape_of(items),
                 ", but it is ", dims, ". Give each integer a weight.");
-        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return detail::weighted_bincount(op, items, weight_items, call.bins(), detail::policy_of(env...));
+        detail::bincount_call<detail::bare<decltype(items)>> const call(
+            op, items, detail::options_of<bincount_options>(options).minlength);
+        return detail::weighted_bincount(
+            op, items, weight_items, call.bins(), detail::policy_of(options, env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs bincount with the default options.
-template <class X, detail::weights_operand Weights, detail::beside_options<bincount_options> First,
-    class... Env>
-xt::xtensor<double, 1> bincount(X const& x, Weights const& weights, First&& first, Env&&... env)
-{
-    return xloom::bincount(
-        x, weights, bincount_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

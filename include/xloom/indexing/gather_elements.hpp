@@ -1,8 +1,6 @@
 #pragma once
 // The GatherElements operator: gathers items by their indices along one axis.
 
-#include <utility>
-
 #include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
@@ -32,34 +30,16 @@ namespace xloom::inline XLOOM_ABI {
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{1, 0, 1}}); // = [[4, 2, 6]]
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{2, 0}, {-1, 1}}, {.axis = 1}); // = [[3, 1], [6, 5]]
 /// ```
-template <class Data, class Indices, class... Env>
-auto gather_elements(
-    Data const& data, Indices const& indices, gather_elements_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Options = gather_elements_options, class... Env>
+auto gather_elements(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_elements";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(
-            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-        return detail::gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, index, indexed.values,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_elements with the default options.
-template <class Data, class Indices, detail::beside_options<gather_elements_options> First, class... Env>
-auto gather_elements(Data const& data, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::gather_elements(
-        data, indices, gather_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>>())
+        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank>("xloom::gather_elements",
+            detail::check_gather_elements, data, indices,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+    else
+        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -68,37 +48,16 @@ auto gather_elements(Data const& data, Indices const& indices, First&& first, En
 /// Cost      as gather_elements, and another pass over the indices with bounds::check.
 /// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class... Env>
-void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
-    gather_elements_options const& options = {}, Env&&... env)
-{
-    using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>,
-                      written_tensor<Output>, output_of_items<Data, Output>>()) {
-        static constexpr std::string_view op = "xloom::gather_elements_into";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
-        check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(
-            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
-        detail::gather_to(index, output,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_elements_into with the default options.
-template <class Data, class Indices, class Output, detail::beside_options<gather_elements_options> First,
-    class... Env>
+template <class Data, class Indices, class Output, class Options = gather_elements_options, class... Env>
 void gather_elements_into(
-    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    xloom::gather_elements_into(data, indices, std::forward<Output>(output), gather_elements_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
+                      detail::output_of_items<Data, Output>>())
+        detail::gather_into("xloom::gather_elements_into", detail::check_gather_elements,
+            detail::check_gather_elements_output, data, indices, output,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -1,35 +1,11 @@
 #pragma once
 // The GatherND operator: gathers the slices that indices name.
 
-#include <utility>
-
 #include <xloom/detail/check/gather_nd.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Gathers into memory of the caller, with checked types.
-template <class Data, class Indices, class Output, class Policy>
-void gather_nd_to(std::string_view op, Data const& data, Indices const& indices, Output& output,
-    gather_nd_options const& options, Policy const& policy)
-{
-    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-    check_rank(op, "data", detail::rank_of(source));
-    check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
-    indexed_shape const indexed =
-        check_gather_nd(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-    slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
-    check_rank(op, "output", detail::rank_of(output));
-    check_gather_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
-        detail::memory_of(index_tensor));
-    detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
-}
-
-} // namespace detail
 
 /// Returns the slices of data that indices name.
 ///
@@ -55,35 +31,17 @@ void gather_nd_to(std::string_view op, Data const& data, Indices const& indices,
 /// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
 /// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Data, class Indices, class... Env>
-auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Options = gather_nd_options,
+    class... Env>
+auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, tuples_of_indices<Indices>,
-                      rank_of_result<Rank, Data>>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_nd";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_nd(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(
-            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-        return detail::gathered<Rank, Data>(op, index, indexed.values,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_nd with the default options.
-template <std::size_t Rank = dynamic_rank, class Data, class Indices,
-    detail::beside_options<gather_nd_options> First, class... Env>
-auto gather_nd(Data const& data, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::gather_nd<Rank>(
-        data, indices, gather_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
+                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::rank_of_result<Rank, Data>>())
+        return detail::gather<Rank>("xloom::gather_nd", detail::check_gather_nd, data, indices,
+            detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
+    else
+        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -107,24 +65,16 @@ constexpr shape gather_nd_shape(
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class... Env>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    gather_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
+void gather_nd_into(
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::readable<Data>,
-                      detail::tuples_of_indices<Indices>, detail::written_tensor<Output>,
-                      detail::output_of_items<Data, Output>>())
-        detail::gather_nd_to(
-            "xloom::gather_nd_into", data, indices, output, options, detail::policy_of(env...));
-}
-
-/// Runs gather_nd_into with the default options.
-template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
-    class... Env>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
-{
-    xloom::gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
+                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
+        detail::gather_into("xloom::gather_nd_into", detail::check_gather_nd, detail::check_gather_output,
+            data, indices, output, detail::options_of<gather_nd_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -24,17 +24,19 @@ struct scatter_elements_options {
 namespace detail {
 
 /// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
 auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, scatter_elements_options const& options, Env&&... env)
+    Updates const& updates, Options const& options, Env const&... env)
 {
-    if constexpr (is_valid_scatter<InPlace, single_indices<Indices>, Reduce, Data, Updates, Env...>())
+    if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
+                      scatter_types<InPlace, single_indices<Indices>, Reduce, Data, Updates>>())
         return detail::scatter<InPlace>(
             op,
-            [op, axis = options.axis](
+            [op, axis = options_of<scatter_elements_options>(options).axis](
                 auto const&... operands) { return check_scatter_elements(op, operands..., axis); },
-            reduce, std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
-            detail::policy_of(env...));
+            reduce, std::forward<Data>(data), indices, updates,
+            detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
+            detail::policy_of(options, env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -74,44 +76,24 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
 /// xloom::scatter_elements(add, x, indices, updates, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
 /// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
 /// ```
-template <class Data, class Indices, class Updates, class... Env>
-auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
-{
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_elements_options>
 auto scatter_elements(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_elements<false>(
+        "xloom::scatter_elements", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_elements with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_elements_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_elements_options>)
 auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_elements(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_elements<false>(
+        "xloom::scatter_elements", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
@@ -120,44 +102,24 @@ auto scatter_elements(
 ///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
 /// Cost      as scatter_elements without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class... Env>
-void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
-{
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_elements_options>
 void scatter_elements_into(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
     detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+        indices, updates, options, env...);
 }
 
 /// Runs scatter_elements_into with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_elements_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_elements_options>)
 void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_elements_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
-        updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_elements<true>(
+        "xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

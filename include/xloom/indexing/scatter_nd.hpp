@@ -11,15 +11,17 @@ namespace xloom::inline XLOOM_ABI {
 namespace detail {
 
 /// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
 auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, scatter_nd_options const& options, Env&&... env)
+    Updates const& updates, Options const& options, Env const&... env)
 {
-    if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
+    if constexpr (satisfied<options_and_policy<scatter_nd_options, Options, Env...>,
+                      scatter_types<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates>>())
         return detail::scatter<InPlace>(
             op, [op](auto const&... operands) { return check_scatter_nd(op, operands...); }, reduce,
-            std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
-            detail::policy_of(env...));
+            std::forward<Data>(data), indices, updates,
+            detail::rules_with(reduce, options_of<scatter_nd_options>(options)),
+            detail::policy_of(options, env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -79,43 +81,24 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 /// x = xloom::scatter_nd(xloom::reduce_max, std::move(x), indices, updates); // in place
 /// x; // = [20, 2, 30]
 /// ```
-template <class Data, class Indices, class Updates, class... Env>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
+auto scatter_nd(
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
-        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_nd<false>(
+        "xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
-        options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_nd(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_nd<false>(
+        "xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -126,43 +109,24 @@ auto scatter_nd(
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class... Env>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
-        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_nd<true>(
+        "xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd_into with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
-        options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_nd_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_nd<true>(
+        "xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

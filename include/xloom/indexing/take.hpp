@@ -154,30 +154,22 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// xloom::take(x, xt::xtensor<int, 1>{2, 0}, {.axis = 1}); // = [[3, 1], [6, 4]]
 /// xloom::take<1>(x, -1, {.axis = 0}); // = [4, 5, 6]
 /// ```
-template <std::size_t Rank = dynamic_rank, class X, class Indices, class... Env>
-auto take(X const& x, Indices const& indices, take_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class X, class Indices, class Options = take_options, class... Env>
+auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>,
-                      rank_of_result<Rank, X>>()) {
+    if constexpr (!satisfied<options_and_policy<take_options, Options, Env...>, readable<X>,
+                      single_indices<Indices>, rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::take";
+        auto const& given = detail::options_of<take_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         return detail::take_of<Rank>(
-            op, source, index_tensor, options.axis, options.bounds, detail::policy_of(env...));
+            op, source, index_tensor, given.axis, given.bounds, detail::policy_of(options, env...));
     }
-}
-
-/// Runs take with the default options.
-template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::beside_options<take_options> First,
-    class... Env>
-auto take(X const& x, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::take<Rank>(
-        x, indices, take_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
@@ -197,36 +189,28 @@ auto take(X const& x, Indices const& indices, First&& first, Env&&... env)
 /// xloom::compress(mask, x, {.axis = 0}); // = [[3, 4], [5, 6]]
 /// xloom::compress(mask, x); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Mask, class X, class... Env>
-auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Mask, class X, class Options = compress_options,
+    class... Env>
+auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, mask_operand<Mask>, readable<X>,
-                      rank_of_result<Rank, X>>()) {
+    if constexpr (!satisfied<options_and_policy<compress_options, Options, Env...>, mask_operand<Mask>,
+                      readable<X>, rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::compress";
+        auto const axis = detail::options_of<compress_options>(options).axis;
         auto const [bits, source] = detail::evaluated_inputs(std::tie(mask, x));
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
-        std::size_t const length =
-            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
+        std::size_t const length = axis ? dims[check_axis_option(op, "x", dims, *axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};
         return detail::take_of<Rank>(
-            op, source, indices, options.axis, bounds::assume, detail::policy_of(env...));
+            op, source, indices, axis, bounds::assume, detail::policy_of(options, env...));
     }
-}
-
-/// Runs compress with the default options.
-template <std::size_t Rank = dynamic_rank, class Mask, class X,
-    detail::beside_options<compress_options> First, class... Env>
-auto compress(Mask const& mask, X const& x, First&& first, Env&&... env)
-{
-    return xloom::compress<Rank>(
-        mask, x, compress_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

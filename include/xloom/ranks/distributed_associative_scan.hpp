@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/prefix/rank_scan.hpp>
@@ -126,20 +125,14 @@ void distributed_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
 /// xloom::distributed_associative_scan_into(xloom::reduction::max, x, x, axis);
 /// x; // = [3, 3, 4]
 /// ```
-template <class Op, class Xs, class Ys, class... Env>
-void distributed_associative_scan_into(
-    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Ys, class Options = associative_scan_options, class... Env>
+void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::scan_into_types<Op, Xs, Ys>,
-                      detail::sendable<Xs>>())
+    if constexpr (detail::satisfied<detail::options_over_ranks<associative_scan_options, Options, Env...>,
+                      detail::scan_into_types<Op, Xs, Ys>, detail::sendable<Xs>>())
         detail::distributed_scan("xloom::distributed_associative_scan_into", op, xs, detail::leaves(ys),
-            options, detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
-void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::distributed_associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+            detail::options_of<associative_scan_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <xloom/detail/indexed/rank_gather.hpp>
@@ -46,7 +45,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_nd_to(op, data, indices, output, options, policy);
+    detail::gather_into(op, check_gather_nd, check_gather_output, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.
@@ -179,22 +178,15 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
 /// xloom::distributed_gather_nd_into(data, indices, output, rows);
 /// output; // = [30, 10]
 /// ```
-template <class Data, class Indices, class Output, class... Env>
-void distributed_gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    gather_nd_options const& options = {}, Env&&... env)
-{
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
-                      detail::rank_gather_types<Data, Indices, Output>>())
-        detail::distributed_gather("xloom::distributed_gather_nd_into", data, indices, output, options,
-            detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
-    class... Env>
+template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void distributed_gather_nd_into(
-    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    xloom::distributed_gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_over_ranks<gather_nd_options, Options, Env...>,
+                      detail::rank_gather_types<Data, Indices, Output>>())
+        detail::distributed_gather("xloom::distributed_gather_nd_into", data, indices, output,
+            detail::options_of<gather_nd_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

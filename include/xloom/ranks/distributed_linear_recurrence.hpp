@@ -91,22 +91,16 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 /// xloom::distributed_linear_recurrence_into(a, b, 4.0, h, time);
 /// h; // = [3, 2.5, 2.25]
 /// ```
-template <class A, class B, class H0, class H, class... Env>
+template <class A, class B, class H0, class H, class Options = linear_recurrence_options, class... Env>
 void distributed_linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, linear_recurrence_options const& options = {}, Env&&... env)
+    A const& a, B const& b, H0 const& h0, H&& h, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::recurrence_types<A, B, H0>,
-                      detail::written<H>, detail::one_element_type<A, H>, detail::sendable<A>>())
-        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a, b, h0, h, options,
-            detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class A, class B, class H0, class H, detail::beside_options<linear_recurrence_options> First,
-    class... Env>
-void distributed_linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, First&& first, Env&&... env)
-{
-    xloom::distributed_linear_recurrence_into(a, b, h0, std::forward<H>(h), linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_over_ranks<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>, detail::written<H>, detail::one_element_type<A, H>,
+                      detail::sendable<A>>())
+        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a, b, h0, h,
+            detail::options_of<linear_recurrence_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -25,7 +25,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (is_valid_scatter<true, tuples_of_indices<Indices>, Reduce, Data, Updates>())
+        else if constexpr (scatter_types<true, tuples_of_indices<Indices>, Reduce, Data, Updates>::holds())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }
@@ -244,50 +244,34 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 /// xloom::distributed_scatter_nd_into(xloom::reduce_add, data, indices, updates, rows);
 /// data; // = [21, 2, 43]
 /// ```
-template <class Reduce, class Data, class Indices, class Updates, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
+    class... Env>
     requires(!detail::is_operand<Reduce>)
 void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
+    if constexpr (detail::satisfied<detail::options_over_ranks<scatter_nd_options, Options, Env...>,
                       detail::rank_scatter_types<std::remove_reference_t<Reduce>, Data, Indices,
                           Updates>>()) {
         static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
-        auto const& part = detail::rank_axis_of(env...);
-        auto const& policy = detail::policy_of(env...);
+        auto const& part = detail::rank_axis_of(options, env...);
+        auto const& policy = detail::policy_of(options, env...);
+        auto const& given = detail::options_of<scatter_nd_options>(options);
         if (part.ranks().size() == 1)
-            detail::scatter_alone(op, reduce, data, indices, updates, options, part, policy);
+            detail::scatter_alone(op, reduce, data, indices, updates, given, part, policy);
         else
-            detail::distributed_scatter(op, reduce, data, indices, updates, options, part, policy);
+            detail::distributed_scatter(op, reduce, data, indices, updates, given, part, policy);
     }
-}
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::is_operand<Reduce>)
-void distributed_scatter_nd_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    xloom::distributed_scatter_nd_into(reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs distributed_scatter_nd_into without a reduction.
-template <class Data, class Indices, class Updates, class... Env>
-    requires detail::is_operand<Data>
-void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
-{
-    xloom::distributed_scatter_nd_into(
-        reduce_none, std::forward<Data>(data), indices, updates, options, std::forward<Env>(env)...);
-}
-template <class Data, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
-    class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
     requires detail::is_operand<Data>
 void distributed_scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    xloom::distributed_scatter_nd_into(reduce_none, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    xloom::distributed_scatter_nd_into(
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

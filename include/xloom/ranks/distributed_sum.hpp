@@ -9,7 +9,6 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>

@@ -78,11 +78,11 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
 ///           with data or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_elements_output(
-    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
+    shape const& gathered, memory_block const& data, memory_block const& indices)
 {
-    if (output.layout.dims != indices.layout.dims)
-        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
+    if (output.layout.dims != gathered)
+        fail<shape_error>(op, ": output must have the shape of indices ", gathered, ", but it is ",
             output.layout.dims, ". Give it that shape.");
     check_written(op, std::array{operand_memory("output", output)},
         std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});

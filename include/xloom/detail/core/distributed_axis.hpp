@@ -121,6 +121,11 @@ struct over_ranks {
     }
 };
 
+/// Requires that a call's arguments behind its operands are Options or none, then those of over_ranks.
+template <class Options, class First, class... Env>
+using options_over_ranks =
+    std::conditional_t<beside_options<First, Options>, over_ranks<First, Env...>, over_ranks<Env...>>;
+
 /// Returns the divided axis of an environment that has one.
 template <class... Env>
 auto const& rank_axis_of(Env const&... env) noexcept

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <string_view>
+#include <tuple>
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/slice_index.hpp>
@@ -119,6 +120,44 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
         std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
     detail::gather_to(index, result, gather);
     return result;
+}
+
+/// Returns the slices or items of data, of valid types, at indices, as a new container of Data's family.
+/// check_shapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
+template <std::size_t Rank, class CheckShapes, class Data, class Indices, class Options, class Policy>
+auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& data, Indices const& indices,
+    Options const& options, Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(
+        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+    return detail::gathered<Rank, Data>(
+        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
+}
+
+/// Gathers into the caller's output. check_output(op, memory of output, its shape, memory of data and of
+/// indices) requires that output has that shape and shares no memory.
+template <class CheckShapes, class CheckOutput, class Data, class Indices, class Output, class Options,
+    class Policy>
+void gather_into(std::string_view op, CheckShapes const& check_shapes, CheckOutput const& check_output,
+    Data const& data, Indices const& indices, Output& output, Options const& options, Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
+    check_rank(op, "output", detail::rank_of(output));
+    check_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
+        detail::memory_of(index_tensor));
+    detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -103,6 +103,11 @@ concept reduces_items =
 template <class Data>
 concept data_operand = tensor<Data> || lazy<bare<Data>>;
 
+/// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
+/// that is in the place of the options then.
+template <class First, class Place, class Options>
+concept begins_with_data = data_operand<First> || !beside_options<Place, Options>;
+
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>
 struct reduction_of {
@@ -181,12 +186,14 @@ struct shape_argument {
 
 /// The requirements on the types of a scatter, in place or in a copy of data. IndexOperand is that on the
 /// indices.
-template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates, class... Env>
-consteval bool is_valid_scatter()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<at_most_a_policy<Env...>, target, IndexOperand, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
+template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates>
+struct scatter_types {
+    static consteval bool holds()
+    {
+        using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+        return satisfied<target, IndexOperand, updates_of<Data, Updates>,
+            reduction_of<std::remove_reference_t<Reduce>, Data>>();
+    }
+};
 
 } // namespace xloom::inline XLOOM_ABI::detail
