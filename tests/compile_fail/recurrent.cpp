@@ -38,6 +38,8 @@
 // 36: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 37: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 38: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
@@ -81,6 +83,12 @@ int main()
     xloom::attn_lstm(score, X, {.W = W, .R = R}, {.clip = 1});
     xloom::attn_lstm(X, attention, serial);
     xloom::attn_lstm(score, X, attention, {}, serial);
+    xloom::attn_lstm(score, X, attention, attention_memory, serial);
+    xloom::gru(X, {.W = W, .R = R}, workspace, serial);
+    xloom::lstm_options const options{.clip = 1};
+    xloom::lstm(X, {.W = W, .R = R}, options, workspace);
+    xloom::lstm_start<float> start{.initial_h = state};
+    xloom::lstm(X, weights, start, workspace, serial);
     xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, serial, attention_memory);
     xloom::attn_lstm_into(score, X, attention, {}, {.Y_h = state}, attention_memory, serial);
     attention_memory = xloom::attention_workspace(attention, {1, 1, 1}, serial);
@@ -166,5 +174,9 @@ int main()
     xloom::attn_lstm(X, attention, {.M = X}, score);
 #elif CASE == 38
     xloom::attn_lstm_into(X, attention, {.M = X}, {.Y_h = state}, score, attention_memory);
+#elif CASE == 39
+    xloom::lstm(X, weights, serial, serial);
+#elif CASE == 40
+    xloom::rnn(X, xloom::rnn_weights<float>({.W = W, .R = R}), xloom::rnn_start<double>());
 #endif
 }

@@ -70,6 +70,8 @@
 // 68: the body's VJP must follow the body, but an operand stands in its place
 // 69: the body's VJP must follow the body, but an operand stands in its place
 // 70: behind the operands and outputs come the options, and nothing else
+// 71: behind the operands and params come the options, then at most one xloom::checkpoint
+// 72: there must be a gradient for each scan input, with items of the input's type
 // clang-format on
 #include <span>
 #include <string>
@@ -122,6 +124,9 @@ int main()
     xloom::scan_vjp_into(body, body_vjp, x, w, residuals, cts, by);
     xloom::scan_vjp(pure, body_vjp, 0.0, x, w).pullback(0.0, y);
     xloom::loop_vjp(trip, trip_vjp, 0.0, w).pullback(0.0, std::tuple());
+    static_cast<void>(xloom::loop_vjp(trip, trip_vjp, 0.0, w, xloom::checkpoint::online(2)));
+    xloom::loop_options const options{.max_trip_count = 3};
+    static_cast<void>(xloom::loop_vjp(trip, trip_vjp, 0.0, w, options, xloom::checkpoint::sqrt()));
     xloom::if_vjp(true, twice, twice_vjp, twice, twice_vjp, w).pullback(1.0);
     static_cast<void>(xloom::check_vjp(pure, body_vjp, 0.0, 1.0, w));
     static_cast<void>(xloom::check_vjp_into(body, body_vjp, 0.0, 1.0, w, 0.0));
@@ -302,5 +307,11 @@ int main()
 #elif CASE == 70
     xloom::loop_residuals<double> kept;
     xloom::loop_forward_into(trip_into, h, w, std::tuple(), kept, xloom::serial);
+#elif CASE == 71
+    static_cast<void>(
+        xloom::loop_vjp(trip, trip_vjp, 0.0, w, xloom::checkpoint::all(), xloom::checkpoint::all()));
+#elif CASE == 72
+    xloom::loop_residuals<double> kept;
+    xloom::loop_vjp_into(trip_into, trip_vjp, w, kept, ct_trip, by_trip.scan_inputs(ct_h));
 #endif
 }
