@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/detail/check/scan_ragged.hpp>
+#include <xloom/detail/check/scan_batched.hpp>
 #include <xloom/detail/scan/cursors.hpp>
 #include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/rows.hpp>
