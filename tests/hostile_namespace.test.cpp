@@ -319,4 +319,12 @@ TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")
     CHECK(h[0] == 0);
 }
 
+// Nor do the library's functions come into a caller's unqualified calls with its public types.
+template <class... Ts>
+concept finds_a_function_of_detail = requires(Ts&... values) { leaves(values...); } ||
+                                     requires(Ts&... values) { is_reverse(values..., std::size_t{0}); };
+static_assert(!finds_a_function_of_detail<decltype(xloom::reduce_add)> &&
+              !finds_a_function_of_detail<decltype(xloom::reduce_max)> &&
+              !finds_a_function_of_detail<xloom::directions> && !finds_a_function_of_detail<xloom::axes>);
+
 } // namespace hostile_namespace_test

@@ -279,7 +279,7 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
     refuse_call<shape_error>(wrong, text("initial_alignment"));
 }
 
-TEST_CASE("attn_lstm wants X as W has it")
+TEST_CASE("attn_lstm requires an X of the columns of W")
 {
     refuse_call<shape_error>({.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, the last "
                                                      "axis of W, but X is [5, 2, 4]. Give X that shape.");

@@ -122,7 +122,7 @@ TEST_CASE("scatter_nd prints the ends of the widest types")
         data, xt::xtensor<std::uint64_t, 2>{{std::uint64_t{1} << 63}, {~std::uint64_t{0}}}, vector{1, 2});
 }
 
-TEST_CASE("scatter_nd names positions as indices has them, in whatever order they lie")
+TEST_CASE("scatter_nd names positions as indices has them, in any memory order")
 {
     xt::xtensor<std::int64_t, 2, xt::layout_type::column_major> const columns = {{0, 1}, {2, 4}, {1, 1}};
     refuse<index_error>(outside("indices[1, 1] is 4 (axis 1 of length 4)"), table, columns, vector{7, 8, 9});
@@ -159,7 +159,7 @@ TEST_CASE("duplicates::error names the first two tuples of one slice")
                         "indices[1] names slice []. "
                         "Choose duplicates::last.",
         data, tuples::from_shape({2, 0}), matrix{{1, 2, 3, 4}, {5, 6, 7, 8}}, error);
-    // Where they lie is what counts: 9 is clipped to 3.
+    // Indices are compared after clipping: 9 is clipped to 3.
     refuse<index_error>("with duplicates::error a slice may be named once, but indices[0] names slice [3] "
                         "and indices[1] names slice [3]. "
                         "Choose duplicates::last.",

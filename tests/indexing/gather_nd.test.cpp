@@ -208,7 +208,7 @@ TEST_CASE("bounds: the ends of the widest type")
     CHECK(clipped_from(list, tuples{{least}, {largest}, {1}}) == tensor_of_int{10, 30, 20});
 }
 
-TEST_CASE("bounds::assume: indices that lie inside give what they name")
+TEST_CASE("bounds::assume: indices in range give what they name")
 {
     CHECK(gather_nd(square, tuples{{1}, {-2}}, {.bounds = bounds::assume}) == tensor_of_int{{2, 3}, {0, 1}});
     CHECK(gather_nd(square, tuples{{1, 0}}, {.bounds = bounds::assume}) == tensor_of_int{2});

@@ -28,9 +28,9 @@ file(GLOB_RECURSE before RELATIVE ${SCRATCH}/tree ${SCRATCH}/tree/*)
 
 set(scripts ${before})
 list(FILTER scripts INCLUDE REGEX "^(scripts/[^/]*|\\.ci/run|packaging/fill)$")
-list(REMOVE_ITEM scripts scripts/answer-help scripts/use-ccache) # for scripts to source
+list(REMOVE_ITEM scripts scripts/answer-help scripts/time-compiler scripts/use-ccache) # for scripts to source
 if(without_python)
-  message(STATUS "scripts/mutate is left out: there is no python3")
+  message(STATUS "scripts/mutate is omitted: there is no python3")
   list(REMOVE_ITEM scripts scripts/mutate)
 else()
   file(CREATE_LINK ${python} ${SCRATCH}/bin/python3 SYMBOLIC)

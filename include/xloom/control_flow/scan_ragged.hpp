@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/detail/check/scan_ragged.hpp>
+#include <xloom/detail/check/scan_batched.hpp>
 #include <xloom/detail/scan/cursors.hpp>
 #include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/rows.hpp>
@@ -16,18 +16,6 @@
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
-
-/// Requires the segments of ragged operands.
-template <class Splits>
-struct holds_row_splits {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = is_row_splits<Splits>;
-        static_assert(is_valid, "row_splits must be a tensor of integers, [S + 1], behind the scan inputs; "
-                                "wrap a std::vector by xt::adapt");
-        return is_valid;
-    }
-};
 
 template <class Leaves>
 class ragged_cursors;
@@ -179,7 +167,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs>, some_input<inputs>, holds_row_splits<Splits>,
+                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
@@ -230,7 +218,7 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
-                      holds_row_splits<Splits>, written_by_body<Outputs>,
+                      splits_of_rows<Splits>, written_by_body<Outputs>,
                       updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         detail::run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),

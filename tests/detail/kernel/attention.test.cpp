@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("NaN stays NaN in the scores that it belongs to", T, float, d
     CHECK(found.scores[1] == doctest::Approx(-1.5));
 }
 
-TEST_CASE_TEMPLATE("equal keys have equal scores, wherever they lie", T, float, double)
+TEST_CASE_TEMPLATE("equal keys have equal scores, wherever they are", T, float, double)
 {
     std::mt19937 random(2);
     std::uniform_real_distribution<double> draw(-2, 2);

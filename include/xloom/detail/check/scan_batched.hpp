@@ -1,5 +1,10 @@
 #pragma once
-// Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and outputs
+// is time, and of scans over the segments of ragged rows.
+
+#include <algorithm>
+#include <span>
+#include <string_view>
 
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/check/scan.hpp>
@@ -135,6 +140,28 @@ constexpr void check_batch_outputs(std::string_view op, std::span<shape const> o
             ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
             extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
             ". Give it an element for each iteration of each row.");
+}
+
+inline fact_list describe_other_segments(
+    std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty() || states[i][0] != segments)
+            wrong.add(name, "[", i, "] has the shape ", states[i]);
+    return wrong;
+}
+
+/// Requires that every state has one row for each segment.
+///
+/// Errors    shape_error
+inline void check_segment_states(
+    std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    if (!std::all_of(states.begin(), states.end(),
+            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
+        fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
+            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

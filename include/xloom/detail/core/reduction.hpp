@@ -58,9 +58,9 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Types of public objects, in a namespace without functions: unqualified calls with such an argument find no
-/// function of this library.
-namespace tags {
+/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
+/// finds no function of detail.
+namespace reductions {
 
 struct reduce_none_t {
     template <class T>
@@ -121,9 +121,9 @@ struct reduce_min_t {
     }
 };
 
-} // namespace tags
+} // namespace reductions
 
-using namespace tags;
+using namespace reductions;
 
 } // namespace detail
 

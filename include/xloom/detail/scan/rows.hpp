@@ -2,7 +2,7 @@
 // Rows of scans that do not depend on each other, and the parts of them that threads run.
 //
 // `rows` of a call, batch_rows or ragged_rows, say how many there are and how long each is, where its
-// elements lie in the operands, and how outputs hold those of all rows.
+// elements are in the operands, and how outputs hold those of all rows.
 
 #include <algorithm>
 #include <cstddef>
