@@ -126,7 +126,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, Options
         slice_index const index(op, items.layout.dims, index_items, indexed, given.bounds);
         detail::with_updates<true>(
             value_tensor, indexed.values, indexed.values.size(), [&](auto const& updates) {
-                detail::run_scatter(index, updates, {.bounds = given.bounds}, items, reduce_none,
+                detail::run_scatter(index, updates, {{.bounds = given.bounds}}, items, reduce_none,
                     detail::policy_of(options, env...));
             });
     }

@@ -7,21 +7,6 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-namespace detail {
-
-/// Runs ufunc.at, with checked types.
-template <class X, class Op, class Indices, class Updates, class Policy>
-void at(indexed_names const& name, Op& op, X& x, Indices const& indices, Updates const& updates,
-    scatter_rules const& options, Policy const& policy)
-{
-    auto const check = [&](shape const& dims, shape const& of_indices, shape const& of_updates,
-                           scatter_rules const& rules,
-                           bool) { return check_at(name, dims, of_indices, of_updates, rules); };
-    detail::scatter<true>(name, check, op, x, indices, broadcast(updates), options, policy);
-}
-
-} // namespace detail
-
 /// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
 /// np.add.at(x, indices, updates) is at(reduce_add, x, indices, updates).
 ///
@@ -59,7 +44,7 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&
                       detail::written_tensor<X>, detail::reduction_of<std::remove_reference_t<Op>, X>,
                       detail::single_indices<Indices>,
                       detail::updates_of<X, detail::broadcast_operand<Updates>>>())
-        detail::at({"xloom::at", "x"}, op, x, indices, updates,
+        detail::scatter<true>({"xloom::at", "x"}, detail::check_at, op, x, indices, xloom::broadcast(updates),
             detail::rules_with(op, detail::options_of<scatter_nd_options>(options)),
             detail::policy_of(options, env...));
 }

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/detail/check/along_axis.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
+#include <xloom/detail/indexed/scatter.hpp>
 #include <xloom/detail/kernel/bin_counts.hpp>
-#include <xloom/indexing/at.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -169,7 +171,8 @@ xt::xtensor<double, 1> weighted_bincount(
         return detail::weighted_bincount(op, x, weights_as_doubles(weights), bins, policy);
     } else {
         xt::xtensor<double, 1> sums = zeros<double>(op, bins);
-        detail::at(op, reduce_add, sums, x, weights, {.bounds = bounds::assume}, policy);
+        detail::scatter<true>(op, check_at, reduce_add, sums, x, xloom::broadcast(weights),
+            {{.bounds = bounds::assume}}, policy);
         return sums;
     }
 }

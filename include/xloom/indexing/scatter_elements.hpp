@@ -30,12 +30,8 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
 {
     if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
                       scatter_types<InPlace, single_indices<Indices>, Reduce, Data, Updates>>())
-        return detail::scatter<InPlace>(
-            op,
-            [op, axis = options_of<scatter_elements_options>(options).axis](
-                auto const&... operands) { return check_scatter_elements(op, operands..., axis); },
-            reduce, std::forward<Data>(data), indices, updates,
-            detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
+        return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
+            updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
             detail::policy_of(options, env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error

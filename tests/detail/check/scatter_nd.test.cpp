@@ -78,16 +78,12 @@ constexpr bool sizes_up_to_the_largest()
 constexpr bool options_that_go_together()
 {
     for (duplicates const of_none : {duplicates::last, duplicates::first, duplicates::error})
-        check({4}, {2, 1}, {2}, {.duplicates = of_none});
+        check({4}, {2, 1}, {2}, {{.duplicates = of_none}});
     for (reduction const kind :
         {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
         for (duplicates const any : {duplicates::last, duplicates::error})
             check({4}, {2, 1}, {2},
-                {.reduction = kind,
-                    .duplicates = any,
-                    .include_self = false,
-                    .unique = true,
-                    .sorted = true});
+                {{.duplicates = any, .include_self = false, .unique = true, .sorted = true}, kind});
     return true;
 }
 
@@ -224,13 +220,11 @@ TEST_CASE("check_scatter_nd refuses empty tensors whose strides cannot be counte
 
 TEST_CASE("check_scatter_nd refuses options that contradict each other")
 {
-    CHECK_THROWS_WITH_AS(
-        check({4}, {2, 1}, {2}, {.reduction = reduction::add, .duplicates = duplicates::first}),
+    CHECK_THROWS_WITH_AS(check({4}, {2, 1}, {2}, {{.duplicates = duplicates::first}, reduction::add}),
         "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
-    CHECK_THROWS_WITH_AS(
-        check({4}, {2, 1}, {2}, {.reduction = reduction::mean, .duplicates = duplicates::first}),
+    CHECK_THROWS_WITH_AS(check({4}, {2, 1}, {2}, {{.duplicates = duplicates::first}, reduction::mean}),
         "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is mean. Choose "
         "duplicates::last, with which every update counts.",
         option_error);

@@ -92,11 +92,10 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(indexed_names const& op, shape const& data,
-    shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast,
-    std::int64_t axis)
+[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
-    std::size_t const indexed = check_elements(op, data, indices, axis);
+    std::size_t const indexed = check_elements(op, data, indices, options.axis);
     if (is_broadcast && !can_broadcast(updates, indices))
         fail<shape_error>(op, ": updates must broadcast to the shape of indices ", indices, ", but it is ",
             updates, ". From the last axis on, give each the length there or 1.");
@@ -168,7 +167,7 @@ constexpr std::size_t check_axis_option(
 ///           overflows. option_error: options that contradict each other.
 /// Source    NumPy, ufunc.at.
 [[gnu::noinline]] constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
-    shape const& updates, scatter_rules const& options)
+    shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
 {
     if (x.empty())
         fail<shape_error>(

@@ -2,6 +2,7 @@
 // The rules and forms of indices, which all operators on indexed slices have, and the shape requirements of
 // ScatterND.
 
+#include <cstdint>
 #include <string_view>
 
 #include <xloom/detail/check/overlap.hpp>
@@ -26,15 +27,11 @@ struct scatter_nd_options {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The options of a scatter, with the reduction if it is chosen at run time.
-struct scatter_rules {
+/// The options of a scatter, with the reduction if it is chosen at run time, and with the axis that items are
+/// indexed along.
+struct scatter_rules : scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
-    xloom::bounds bounds = xloom::bounds::check;
-    xloom::duplicates duplicates = xloom::duplicates::last;
-    bool include_self = true;
-    bool accumulate_in_float = false;
-    bool unique = false;
-    bool sorted = false;
+    std::int64_t axis = 0;
 };
 
 /// Returns the options of a scatter, or of a derivative, with a reduction. What an operator has no option for
@@ -42,14 +39,15 @@ struct scatter_rules {
 template <class Options>
 constexpr scatter_rules rules_of(Options const& options, reduction kind = reduction::none)
 {
-    scatter_rules rules{
-        .reduction = kind, .bounds = options.bounds, .unique = options.unique, .sorted = options.sorted};
+    scatter_rules rules{{.bounds = options.bounds, .unique = options.unique, .sorted = options.sorted}, kind};
     if constexpr (requires { options.duplicates; })
         rules.duplicates = options.duplicates;
     if constexpr (requires { options.include_self; })
         rules.include_self = options.include_self;
     if constexpr (requires { options.accumulate_in_float; })
         rules.accumulate_in_float = options.accumulate_in_float;
+    if constexpr (requires { options.axis; })
+        rules.axis = options.axis;
     return rules;
 }
 

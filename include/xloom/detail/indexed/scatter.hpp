@@ -127,17 +127,17 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
 }
 
 /// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it. check_shapes_of(shapes of data, indices and updates, options, true
-/// if updates are broadcast) returns the indexed_shape.
+/// result last, so that no error loses it. check_shapes(op, shapes of data, indices and updates, options,
+/// true if updates are broadcast) returns the indexed_shape.
 template <bool InPlace, class CheckShapes, class Data, class Indices, class Updates, class Reduce,
     class Policy>
-auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce& reduce, Data&& data,
+auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& reduce, Data&& data,
     Indices const& indices, Updates const& updates, scatter_rules const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check_shapes_of, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes, reduce, owned_t<Data>(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);
@@ -153,7 +153,7 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce
             when = detail::index_check_of<bare<Data>, Reduce, Policy>(options, reduce);
         memory_block const memory = detail::memory_of(data);
         strided_layout const& layout = memory.layout;
-        indexed_shape const indexed = check_shapes_of(layout.dims, detail::shape_of(index_tensor),
+        indexed_shape const indexed = check_shapes(op, layout.dims, detail::shape_of(index_tensor),
             detail::shape_of(update_tensor), options, is_broadcast<Updates>);
         slice_index const index(op, layout.dims, index_tensor, indexed, options.bounds, when);
         index.require_distinct(options);
