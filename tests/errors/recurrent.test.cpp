@@ -277,7 +277,8 @@ TEST_CASE("recurrent operators want activations that ONNX names")
         "an activation must be one that ONNX names, but activations[0] is \"Gelu\". " + names);
 }
 
-TEST_CASE_TEMPLATE("recurrent operators require an X of the columns of W", Case, lstm_case, gru_case, rnn_case)
+TEST_CASE_TEMPLATE(
+    "recurrent operators require an X of the columns of W", Case, lstm_case, gru_case, rnn_case)
 {
     refuse_call<shape_error>(Case{.X = ones({5, 2, 4})},
         "X must have the shape [T, N, I] with I = 3, the last axis of W, but X "
