@@ -1,6 +1,6 @@
 #pragma once
-// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and outputs
-// is time, and of scans over the segments of ragged rows.
+// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
+// outputs is time, and of scans over the segments of ragged rows.
 
 #include <algorithm>
 #include <span>

@@ -63,8 +63,8 @@ void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, T const* B, 
     }
 }
 
-/// C[n] = sum over k of a[k] b[n * b_stride + k] for `Columns` values of n at once: their dependency chains are
-/// independent.
+/// C[n] = sum over k of a[k] b[n * b_stride + k] for `Columns` values of n at once: their dependency chains
+/// are independent.
 template <std::size_t Columns, class T>
 void dot(T const* a, T const* b, std::size_t b_stride, std::size_t depth, T* c)
 {
