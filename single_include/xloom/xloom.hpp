@@ -91,18 +91,15 @@
 // call: the arguments behind its options, which say where it runs and change no result.
 //
 // An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
-// order, each at most once, and says which of them it has a use for:
+// order, each at most once, and says which of them it has a use for. Options may be absent: then the
+// environment, or nothing, is in their place. One function serves all of these calls, because braces deduce no
+// type, so that the default one applies:
 //
-//     template <class X, class... Env>
-//     auto f(X const& x, f_options const& options = {}, Env&&... env)
+//     template <class X, class Options = f_options, class... Env>
+//     auto f(X const& x, Options&& options = {}, Env&&... env)
 //     {
-//         if constexpr (satisfied<at_most_a_policy<Env...>, readable<X>>())
-//             run(x, options, policy_of(env...));
-//     }
-//     template <class X, beside_options<f_options> First, class... Env>
-//     auto f(X const& x, First&& first, Env&&... env) // without options
-//     {
-//         return f(x, f_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+//         if constexpr (satisfied<options_and_policy<f_options, Options, Env...>, readable<X>>())
+//             run(x, options_of<f_options>(options), policy_of(options, env...));
 //     }
 
 // ==== xloom/detail/core/abi.hpp ====
@@ -462,6 +459,27 @@ using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...
 /// An argument in the place of a call's options that is none: the first of its environment, or a mistake.
 template <class T, class Options>
 concept beside_options = !std::is_convertible_v<T, Options const&>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then an environment of Kinds.
+template <class Options, class Kinds, class First, class... Env>
+using behind_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
+    environment<Kinds, Env...>>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then at most a policy.
+template <class Options, class First, class... Env>
+using options_and_policy = behind_operands<Options, takes<a_policy>, First, Env...>;
+
+/// Returns the options of a call; the default ones if another argument is in their place.
+template <class Options, class First>
+constexpr decltype(auto) options_of(First const& first)
+{
+    if constexpr (std::is_base_of_v<Options, First>)
+        return static_cast<Options const&>(first);
+    else if constexpr (beside_options<First const&, Options>)
+        return Options{};
+    else
+        return Options(first);
+}
 
 /// The first argument of a kind; `otherwise` if there is none.
 template <class Kind, class Otherwise>
@@ -2897,7 +2915,7 @@ void make_shape(Stacked& result, shape const& dims)
 }
 
 /// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
-/// goes on behind them.
+/// appends after them.
 template <class Stacked, class Writer>
 void resize_stacked(
     std::string_view op, std::size_t k, Stacked& result, Writer& writer, std::size_t length, std::size_t kept)
@@ -3914,6 +3932,8 @@ inline constexpr bool outlives_expression =
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// A body that takes strided elements: see strided_elements.
 template <class Body>
 class strided_body {
@@ -3937,6 +3957,8 @@ private:
     Body body_;
 };
 
+} // namespace detail
+
 /// Marks a body of scan_into that takes elements where they are in their tensors, as strided_element, instead
 /// of copies with contiguous items. A body that loops over rows of items then takes as long as a hand-written
 /// loop along any axis.
@@ -3957,9 +3979,9 @@ private:
 /// y; // = [[1, 3, 6], [10, 30, 60]]
 /// ```
 template <class Body>
-strided_body<std::decay_t<Body>> strided_elements(Body&& body)
+detail::strided_body<std::decay_t<Body>> strided_elements(Body&& body)
 {
-    return strided_body<std::decay_t<Body>>(std::forward<Body>(body));
+    return detail::strided_body<std::decay_t<Body>>(std::forward<Body>(body));
 }
 
 namespace detail {
@@ -5833,25 +5855,19 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 /// result.scan_outputs; // = [6, 3, 1.5]
 /// result.trip_count; // = 3
 /// ```
-template <class Body, class Init, class... Env>
-auto loop(Body&& body, Init&& init, loop_options const& options = {}, Env&&...)
+template <class Body, class Init, class Options = loop_options, class... Env>
+auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop<Body, state>()) {
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
+                  is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return detail::run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
+        return detail::run_loop<step>(
+            "xloom::loop", body, state(static_cast<Init&&>(init)), detail::options_of<loop_options>(options));
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop without options. It takes nothing behind them, which one sentence says of what is there.
-template <class Body, class Init, detail::beside_options<loop_options> First, class... Env>
-auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
-{
-    return xloom::loop(
-        body, static_cast<Init&&>(init), {}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 /// Runs a loop in place: the body updates the caller's carried values and writes the caller's outputs.
@@ -5882,24 +5898,17 @@ auto loop(Body&& body, Init&& init, First&& first, Env&&... env)
 /// v; // = 0.75
 /// status.trip_count; // = 3
 /// ```
-template <class Body, class States, class Outputs = std::tuple<>, class... Env>
+template <class Body, class States, class Outputs = std::tuple<>, class Options = loop_options, class... Env>
 loop_status loop_into(
-    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {}, Env&&...)
+    Body&& body, States&& states, Outputs&& scan_outputs = {}, Options&& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (satisfied<environment<takes<>, Env...>>() && is_valid_loop_into<Body, States, Outputs>())
-        return detail::run_loop_into(
-            "xloom::loop_into", body, detail::leaves(states), detail::leaves(scan_outputs), options);
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
+                  is_valid_loop_into<Body, States, Outputs>())
+        return detail::run_loop_into("xloom::loop_into", body, detail::leaves(states),
+            detail::leaves(scan_outputs), detail::options_of<loop_options>(options));
     else
         return {}; // a value, so that one mistake gives one error
-}
-
-/// Runs loop_into without options. It takes nothing behind them, which one sentence says of what is there.
-template <class Body, class States, class Outputs, detail::beside_options<loop_options> First, class... Env>
-loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs, First&& first, Env&&... env)
-{
-    return xloom::loop_into(body, static_cast<States&&>(states), static_cast<Outputs&&>(scan_outputs), {},
-        static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -6150,7 +6159,8 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
 // ==== xloom/detail/check/scan_batched.hpp ====
-// Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
+// outputs is time, and of scans over the segments of ragged rows.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -6285,6 +6295,28 @@ constexpr void check_batch_outputs(std::string_view op, std::span<shape const> o
             ". Give it an element for each iteration of each row.");
 }
 
+inline fact_list describe_other_segments(
+    std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty() || states[i][0] != segments)
+            wrong.add(name, "[", i, "] has the shape ", states[i]);
+    return wrong;
+}
+
+/// Requires that every state has one row for each segment.
+///
+/// Errors    shape_error
+inline void check_segment_states(
+    std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
+{
+    if (!std::all_of(states.begin(), states.end(),
+            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
+        fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
+            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/scan/batch_rows.hpp ====
@@ -6338,7 +6370,7 @@ constexpr void check_lengths(std::string_view op, std::string_view operand, Leng
 // Rows of scans that do not depend on each other, and the parts of them that threads run.
 //
 // `rows` of a call, batch_rows or ragged_rows, say how many there are and how long each is, where its
-// elements lie in the operands, and how outputs hold those of all rows.
+// elements are in the operands, and how outputs hold those of all rows.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -7206,32 +7238,25 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
 /// total; // = [6, 4]
 /// running; // = [[1, 3, 6], [4, 0, 0]]
 /// ```
-template <class Body, class Init, class Inputs, class Lens = std::nullopt_t, class... Env>
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t,
+    class Options = scan_batched_options, class... Env>
 auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {}, Env&&... env)
+    Lens const& sequence_lens = std::nullopt, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
-                      returns_step_by_rows<batch_rows, Body, state, inputs, Env...>>()) {
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
+                      holds_sequence_lens<Lens>,
+                      returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens, options, detail::policy_of(env...));
+            detail::evaluated_inputs(scan_inputs), sequence_lens,
+            detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs scan_batched without options.
-template <class Body, class Init, class Inputs, class Lens,
-    detail::beside_options<scan_batched_options> First, class... Env>
-auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens,
-    First&& first, Env&&... env)
-{
-    return xloom::scan_batched(body, static_cast<Init&&>(init), scan_inputs, sequence_lens,
-        scan_batched_options{}, static_cast<First&&>(first), static_cast<Env&&>(env)...);
 }
 
 /// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
@@ -7275,65 +7300,26 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs, Lens cons
 /// running; // = [[1, 3, 6], [14, 0, 0]]
 /// ```
 template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
-    class... Env>
+    class Options = scan_batched_options, class... Env>
 void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {},
-    scan_batched_options const& options = {}, Env&&... env)
+    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {}, Options&& options = {},
+    Env&&... env)
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
-                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs, 2>,
-                      holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
-                      updates_rows<batch_rows, Body, States, inputs, Outputs, Env...>>())
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<States, inputs, Outputs>, carried_by_rows<States>, updated<States>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
+                      updates_rows<batch_rows, Body, States, inputs, Outputs, Options, Env...>>())
         detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            sequence_lens, detail::leaves(scan_outputs), options, detail::policy_of(env...));
-}
-
-/// Runs scan_batched_into without options.
-template <class Body, class States, class Inputs, class Lens, class Outputs,
-    detail::beside_options<scan_batched_options> First, class... Env>
-void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs, Lens const& sequence_lens,
-    Outputs&& scan_outputs, First&& first, Env&&... env)
-{
-    xloom::scan_batched_into(body, static_cast<States&&>(states), scan_inputs, sequence_lens,
-        static_cast<Outputs&&>(scan_outputs), scan_batched_options{}, static_cast<First&&>(first),
-        static_cast<Env&&>(env)...);
+            sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_batched_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/control_flow/scan_ragged.hpp ====
 // Scans over the segments of ragged rows.
-
-// ==== xloom/detail/check/scan_ragged.hpp ====
-// Shape requirements of scans over the segments of ragged rows.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-inline fact_list describe_other_segments(
-    std::string_view name, std::span<shape const> states, std::size_t segments)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i].empty() || states[i][0] != segments)
-            wrong.add(name, "[", i, "] has the shape ", states[i]);
-    return wrong;
-}
-
-/// Requires that every state has one row for each segment.
-///
-/// Errors    shape_error
-inline void check_segment_states(
-    std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
-{
-    if (!std::all_of(states.begin(), states.end(),
-            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
-        fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
-            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/tensor/row_split_list.hpp ====
 // The row_splits of a call: rows that are divided into segments, checked.
@@ -7481,8 +7467,8 @@ struct splits_of_rows {
     {
         constexpr bool is_valid = is_row_splits<Splits>;
         static_assert(is_valid,
-            "row_splits and segment_ids must be tensors of integers with one axis; wrap a std::vector by "
-            "xt::adapt");
+            "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
+            "inputs; wrap a std::vector by xt::adapt");
         return is_valid;
     }
 };
@@ -7611,18 +7597,6 @@ owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::siz
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
-
-/// Requires the segments of ragged operands.
-template <class Splits>
-struct holds_row_splits {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = is_row_splits<Splits>;
-        static_assert(is_valid, "row_splits must be a tensor of integers, [S + 1], behind the scan inputs; "
-                                "wrap a std::vector by xt::adapt");
-        return is_valid;
-    }
-};
 
 template <class Leaves>
 class ragged_cursors;
@@ -7774,7 +7748,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs>, some_input<inputs>, holds_row_splits<Splits>,
+                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
@@ -7825,7 +7799,7 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
                       carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
-                      holds_row_splits<Splits>, written_by_body<Outputs>,
+                      splits_of_rows<Splits>, written_by_body<Outputs>,
                       updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
         detail::run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
@@ -7905,6 +7879,10 @@ enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
 
+/// The largest number of activations: f, g and h for each of two directions.
+inline constexpr std::size_t max_activations = 6;
+using activation_list = static_vector<activation_function, max_activations>;
+
 struct activation_entry {
     std::string_view name;
     bool has_alpha = false;
@@ -7958,10 +7936,6 @@ constexpr std::string_view name_of(activation kind) noexcept
     return number < activation_count ? detail::activation_entries[number].name : "unknown";
 }
 
-/// The largest number of activations: f, g and h for each of two directions.
-inline constexpr std::size_t max_activations = 6;
-using activation_list = static_vector<activation_function, max_activations>;
-
 /// Returns the activations of these names; case is ignored. alphas and betas are consumed in order: a
 /// function with that parameter takes the next value, or its default once the list is exhausted. Surplus
 /// values are ignored.
@@ -7970,14 +7944,14 @@ using activation_list = static_vector<activation_function, max_activations>;
 /// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
 ///           Runtime runs it.
 /// Example   tests/detail/core/activation.test.cpp
-constexpr activation_list parse_activations(std::string_view op, std::span<std::string_view const> names,
-    std::span<double const> alphas = {}, std::span<double const> betas = {},
-    activation_dialect dialect = activation_dialect::onnx)
+constexpr detail::activation_list parse_activations(std::string_view op,
+    std::span<std::string_view const> names, std::span<double const> alphas = {},
+    std::span<double const> betas = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    if (names.size() > max_activations)
-        detail::fail<option_error>(op, ": there may be at most ", max_activations,
+    if (names.size() > detail::max_activations)
+        detail::fail<option_error>(op, ": there may be at most ", detail::max_activations,
             " activations, but activations has ", names.size(), ". Give fewer.");
-    activation_list functions;
+    detail::activation_list functions;
     std::size_t next_alpha = 0, next_beta = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::size_t kind = 0;
@@ -12831,6 +12805,21 @@ private:
 
 namespace detail {
 
+/// Requires that a call's arguments behind its operands are Options or none, then at most a policy and a
+/// workspace of the type W.
+template <class Options, class W, class First, class... Env>
+using options_policy_and_workspace = behind_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
+
+/// Returns the workspace of an environment, or a new one if there is none.
+template <class W, class... Env>
+decltype(auto) workspace_or_new(Env&... env)
+{
+    if constexpr (count_of_kind<a_workspace<W>, Env&...> == 0)
+        return W();
+    else
+        return detail::first_of_kind<a_workspace<W>>(serial, env...);
+}
+
 template <class Item>
 compute_t<Item>* numbers_of(recurrent_workspace<Item>& workspace, std::size_t count)
 {
@@ -13941,11 +13930,16 @@ void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
 
 namespace xloom::inline XLOOM_ABI {
 
-/// Passed to the constructor of a recurrent operator's weights, packs them for the backward pass, too.
+namespace detail {
+
 struct for_training_t {
     explicit for_training_t() = default;
 };
-inline constexpr for_training_t for_training{};
+
+} // namespace detail
+
+/// Passed to the constructor of a recurrent operator's weights, packs them for the backward pass, too.
+inline constexpr detail::for_training_t for_training{};
 
 } // namespace xloom::inline XLOOM_ABI
 
@@ -14420,6 +14414,17 @@ struct attn_lstm_family {
             op, in, options, check_attention_constants(op, in), activation_dialect::microsoft);
     }
 
+    /// Sets the sizes of an attention.
+    template <class Parameters>
+    static void set_attention(Parameters& p, recurrent_widths const& sizes)
+    {
+        p.attends = true;
+        p.has_layer = sizes.has_layer;
+        p.A = sizes.A;
+        p.E = sizes.E;
+        p.C = sizes.C;
+    }
+
     /// Packs direction d.
     template <class T, class Constants, class Options, class Packing>
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
@@ -14428,13 +14433,9 @@ struct attn_lstm_family {
         auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         kernel::attn_lstm_parameters<T> p{};
         p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
-        p.attends = attends;
         if (!attends)
             return p;
-        p.has_layer = has_layer;
-        p.A = A;
-        p.E = E;
-        p.C = C;
+        set_attention(p, checked.sizes);
         std::size_t const stride = p.lstm.gate_stride;
         auto const W = take_panels(packing, C, 4 * stride, memory), QW = take_panels(packing, H, A, memory),
                    MW = take_panels(packing, E, A, memory);
@@ -14469,13 +14470,9 @@ struct attn_lstm_family {
     {
         auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
         backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
-        p.attends = attends;
         if (!attends)
             return p;
-        p.has_layer = has_layer;
-        p.A = A;
-        p.E = E;
-        p.C = C;
+        set_attention(p, checked.sizes);
         std::size_t const stride = p.gate_stride;
         auto const W = take_panels(full_packing(), 4 * stride, C, memory),
                    QW = take_panels(full_packing(), A, H, memory),
@@ -15102,38 +15099,65 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
-template <class Family, class Item, class Policy>
+/// Runs an operator. The environment is valid; options in it are passed over.
+template <class Family, class Item, class... Env>
 void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, typename Family::template start<Item> const& start,
-    typename Family::template outputs<Item> const& outputs, recurrent_workspace<Item>* workspace,
-    Policy const& policy)
+    typename Family::template outputs<Item> const& outputs, Env&... env)
 {
-    recurrent_workspace<Item> own;
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
     run_recurrent<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), X,
-        start.sequence_lens, outputs.Y, batch, workspace == nullptr ? own : *workspace, policy);
+        start.sequence_lens, outputs.Y, batch, workspace, detail::policy_of(env...));
 }
 
-/// Runs an operator, and returns its outputs.
+/// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
 template <class Family, class Item, class... Env>
 typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
-    typename Family::template start<Item> const& start, Env&&... env)
+    typename Family::template start<Item> const& start, Env&... env)
 {
     typename Family::template result<Item> result{};
-    if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
-        batch_sizes const batch =
-            check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-        result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
-        result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
-        typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
-        if constexpr (Family::has_c) {
-            result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
-            outputs.Y_c = result.Y_c;
-        }
-        run_call<Family, Item>(X, weights, batch, start, outputs,
-            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+    batch_sizes const batch =
+        check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
+    result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
+    result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
+    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
+    if constexpr (Family::has_c) {
+        result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
+        outputs.Y_c = result.Y_c;
     }
+    run_call<Family, Item>(X, weights, batch, start, outputs, env...);
     return result;
+}
+
+/// Runs an operator with packed weights.
+template <class Family, class Item, class Start, class... Env>
+typename Family::template result<Item> run_packed(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_weights<Family, Item> const& weights, Start&& start, Env&&... env)
+{
+    using start_type = typename Family::template start<Item>;
+    if constexpr (satisfied<
+                      options_policy_and_workspace<start_type, recurrent_workspace<Item>, Start, Env...>>())
+        return run_recurrent_call<Family, Item>(
+            op, X, weights, detail::options_of<start_type>(start), start, env...);
+    else
+        return {};
+}
+
+/// Runs an operator with unpacked weights, which it packs first.
+template <class Family, class Item, class Options, class... Env>
+typename Family::template result<Item> run_unpacked(std::string_view op, tensor_ref<Item const> const& X,
+    typename Family::template constants<Item> const& constants,
+    typename Family::template start<Item> const& start, Options&& options, Env&&... env)
+{
+    using options_type = typename Family::options;
+    if constexpr (satisfied<options_policy_and_workspace<options_type, recurrent_workspace<Item>, Options,
+                      Env...>>())
+        return run_recurrent_call<Family, Item>(op, X,
+            detail::weights_for<Family, Item>(op, constants, detail::options_of<options_type>(options)),
+            start, options, env...);
+    else
+        return {};
 }
 
 /// Runs an operator into the caller's outputs.
@@ -15146,8 +15170,7 @@ void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
         auto const inputs = named_inputs<Family, Item>(X, start);
         batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
         check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
-        run_call<Family, Item>(X, weights, batch, start, outputs,
-            detail::workspace_of<recurrent_workspace<Item>>(env...), detail::policy_of(env...));
+        run_call<Family, Item>(X, weights, batch, start, outputs, env...);
     }
 }
 
@@ -16696,7 +16719,7 @@ struct attn_lstm_result {
 /// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
@@ -16719,21 +16742,32 @@ using attn_lstm_weights = detail::recurrent_weights<detail::attn_lstm_family, It
 
 namespace detail {
 
+/// Checks and runs an AttnLSTM. The environment is valid; options in it are passed over.
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&&... env)
+attn_lstm_result<Item> run_attn_lstm_call(Score const& score, tensor_ref<Item const> const& X,
+    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
-    attn_lstm_result<Item> result{};
-    if constexpr (satisfied<policy_and_workspace<attention_workspace<Item>, Env...>>()) {
-        batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-        result = {make_output<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0),
-            make_state<Item>(weights.sizes(), sizes, 0)};
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(X, weights, sizes, start,
-            attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, given == nullptr ? own : *given,
-            detail::policy_of(env...));
-    }
+    batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
+    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
+        make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
+    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+    detail::run_attn_lstm_into(X, weights, sizes, start,
+        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace,
+        detail::policy_of(env...));
     return result;
+}
+
+/// Runs an AttnLSTM with packed weights.
+template <class Item, class Score, class Start, class... Env>
+attn_lstm_result<Item> run_packed_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
+    attn_lstm_weights<Item> const& weights, Start&& start, Env&&... env)
+{
+    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_start<Item>, attention_workspace<Item>,
+                      Start, Env...>>())
+        return detail::run_attn_lstm_call<Item>(
+            score, X, weights, detail::options_of<attn_lstm_start<Item>>(start), start, env...);
+    else
+        return {};
 }
 
 template <class Item, class Score, class... Env>
@@ -16745,9 +16779,9 @@ void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         batch_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(X, weights, sizes, start, outputs, score, given == nullptr ? own : *given,
-            detail::policy_of(env...));
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+        detail::run_attn_lstm_into(
+            X, weights, sizes, start, outputs, score, workspace, detail::policy_of(env...));
     }
 }
 
@@ -16778,14 +16812,20 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 }
 
 /// Runs an AttnLSTM with unpacked weights.
-template <class Item, class Score, class... Env>
+template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_inputs<Item> const& inputs, attn_lstm_options const& options, Env&&... env)
+    attn_lstm_inputs<Item> const& inputs, Options&& options, Env&&... env)
 {
-    check_memory_given(inputs);
-    return detail::run_attn_lstm<Item>(score, X,
-        detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm", constants_of(inputs), options),
-        start_of(inputs), std::forward<Env>(env)...);
+    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
+                      Options, Env...>>()) {
+        check_memory_given(inputs);
+        return detail::run_attn_lstm_call<Item>(score, X,
+            detail::weights_for<attn_lstm_family, Item>(
+                "xloom::attn_lstm", constants_of(inputs), detail::options_of<attn_lstm_options>(options)),
+            start_of(inputs), options, env...);
+    } else {
+        return {};
+    }
 }
 
 } // namespace detail
@@ -16839,55 +16879,45 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
-{
-    return detail::run_attn_lstm<Item>(bahdanau(), X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<attn_lstm_start<Item>> First, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Start = attn_lstm_start<Item>,
+    class... Env>
 attn_lstm_result<Item> attn_lstm(
-    Input const& X, attn_lstm_weights<Item> const& weights, First&& first, Env&&... env)
+    Input const& X, attn_lstm_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_attn_lstm<Item>(
-        bahdanau(), X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed_attn_lstm<Item>(
+        bahdanau(), X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = attn_lstm_options,
+    class... Env>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
-    attn_lstm_options const& options = {}, Env&&... env)
-{
-    return detail::run_unpacked_attn_lstm<Item>(bahdanau(), X, inputs, options, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<attn_lstm_options> First, class... Env>
-attn_lstm_result<Item> attn_lstm(
-    Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     return detail::run_unpacked_attn_lstm<Item>(
-        bahdanau(), X, inputs, {}, std::forward<First>(first), std::forward<Env>(env)...);
+        bahdanau(), X, inputs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with a score of its own.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
-    class... Env>
+    class Start = attn_lstm_start<Item>, class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
 attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X, attn_lstm_weights<Item> const& weights,
-    std::type_identity_t<attn_lstm_start<Item>> const& start = {}, Env&&... env)
+    Start&& start = {}, Env&&... env)
 {
-    return detail::run_attn_lstm<Item>(score, X, weights, start, std::forward<Env>(env)...);
+    return detail::run_packed_attn_lstm<Item>(
+        score, X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM with a score of its own and unpacked weights, which it packs first.
 template <detail::score_argument_like Score, class Input, class Item = detail::first_item_t<Input>,
-    class... Env>
+    class Options = attn_lstm_options, class... Env>
     requires attention_score<Score, detail::compute_t<Item>>
 attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
-    std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, attn_lstm_options const& options = {},
-    Env&&... env)
+    std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, Options&& options = {}, Env&&... env)
 {
-    return detail::run_unpacked_attn_lstm<Item>(score, X, inputs, options, std::forward<Env>(env)...);
+    return detail::run_unpacked_attn_lstm<Item>(
+        score, X, inputs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes AttnLSTM into the caller's outputs, of any strides, and maybe with the
@@ -17055,8 +17085,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
         batch_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
         detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
         bahdanau const score;
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
-        attention_workspace<Item>& workspace = given == nullptr ? own : *given;
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
         detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
             [&](auto& runner, auto const& states) {
@@ -17079,14 +17108,15 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
 ///           H, A], ct_MW [D, E, A], ct_V [D, A], ct_M [N, S, E], ct_AW [D, H + E, L], ct_initial_attention
 ///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
 ///           and P do not require that the forward pass has them. Without attention, M is {}.
-/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X and M are those of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length. Memory
 ///           beyond a row's memory_seq_lens adds nothing to ct_M, and is not read in ct_alignments and
 ///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
 ///           for a row of length 0, which passes ct_Y_alignment on.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads. The gradient of MW is a sum over
 ///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
 /// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
@@ -17124,7 +17154,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
         auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
         batch_sizes const batch = residuals.batch();
-        attention_workspace<Item> own, *const given = detail::workspace_of<attention_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(
             {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
                 gradients.B, gradients.P,
@@ -17134,7 +17164,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
                 batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
                 {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW,
                 gradients.V, {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
-            weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+            weights, residuals, workspace, detail::policy_of(env...));
     }
 }
 
@@ -17749,14 +17779,18 @@ struct is_loop_vjp {
     }
 };
 
+/// The kind of an argument in an environment that is a checkpoint.
+struct a_checkpoint {};
+template <class T>
+    requires std::is_same_v<std::remove_cvref_t<T>, checkpoint>
+inline constexpr bool is_of_kind<a_checkpoint, T> = true;
+
 /// Requires at most a checkpoint behind the options.
 template <class... Env>
-struct checkpoint_only {
+struct environment<takes<a_checkpoint>, Env...> {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            sizeof...(Env) == 0 ||
-            (sizeof...(Env) == 1 && (std::is_same_v<std::remove_cvref_t<Env>, checkpoint> && ...));
+        constexpr bool is_valid = sizeof...(Env) <= 1 && (is_of_kind<a_checkpoint, Env> && ...);
         static_assert(
             is_valid, "behind the operands and params come the options, then at most one xloom::checkpoint");
         return is_valid;
@@ -17764,8 +17798,12 @@ struct checkpoint_only {
 };
 
 /// Returns the checkpoint of an environment; all if there is none.
-inline checkpoint checkpoint_of() { return checkpoint::all(); }
-inline checkpoint checkpoint_of(checkpoint const& checkpoints) { return checkpoints; }
+template <class... Env>
+checkpoint checkpoint_of(Env const&... env)
+{
+    checkpoint const all = checkpoint::all();
+    return detail::first_of_kind<a_checkpoint>(all, env...);
+}
 
 /// Requires the arguments of a pullback: a value for each state, and a tensor for each scan output.
 template <class State, class Outputs, class CtStates, class CtOutputs>
@@ -17879,6 +17917,24 @@ struct one_of_each_param {
             std::tuple_size_v<const_leaves_t<Params>> == std::tuple_size_v<leaves_t<CtParams>>;
         static_assert(is_valid, "there must be a gradient for each of the params");
         return is_valid;
+    }
+};
+
+/// The types of the operands of a backward pass in place, and the requirements on them.
+template <class State, class Inputs, class Params, class Cotangents, class Gradients>
+struct backward_operand_types {
+    using outputs = decltype(detail::evaluated_inputs(std::declval<Cotangents const&>().ct_outputs));
+    using ct_states = decltype(Cotangents::ct_states);
+    using ct_init = decltype(Gradients::ct_init);
+    using ct_inputs = decltype(Gradients::ct_scan_inputs);
+    using ct_params = decltype(Gradients::ct_params);
+
+    static consteval bool holds()
+    {
+        return satisfied<flat_arguments<Params, ct_states, ct_init, ct_inputs, ct_params>,
+            have_time<Inputs, outputs, leaves_t<ct_inputs>>, are_added_to<ct_init, ct_inputs, ct_params>,
+            one_of_each_state<State, ct_states>, one_of_each_init<State, ct_init>,
+            one_of_each_input<Inputs, ct_inputs>, one_of_each_param<Params, ct_params>>();
     }
 };
 
@@ -18331,6 +18387,73 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
+/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
+/// finds no function of detail.
+namespace reductions {
+
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+};
+
+struct reduce_max_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+} // namespace reductions
+
+using namespace reductions;
+
 } // namespace detail
 
 /// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
@@ -18340,74 +18463,19 @@ concept ordered = !array_like<T> && requires(T const& a) {
 /// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
 /// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
 /// update.
-struct reduce_none_t {
-    template <class T>
-    constexpr T operator()(T const&, T const& update) const
-    {
-        return update;
-    }
-};
+inline constexpr detail::reduce_none_t reduce_none{};
 
 /// The reduction add: old + update.
-struct reduce_add_t {
-    template <detail::summable T>
-    constexpr T operator()(T old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old || update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
-        } else if constexpr (detail::is_string<T>) {
-            old += update;
-            return old;
-        } else {
-            return static_cast<T>(old + update);
-        }
-    }
-};
+inline constexpr detail::reduce_add_t reduce_add{};
 
 /// The reduction mul: old * update.
-struct reduce_mul_t {
-    template <detail::multipliable T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old && update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
-        } else {
-            return static_cast<T>(old * update);
-        }
-    }
-};
+inline constexpr detail::reduce_mul_t reduce_mul{};
 
 /// The reduction max: the larger of old and update.
-struct reduce_max_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const larger = old < update ? update : old; // old, if that is NaN
-        return update != update ? update : larger;
-    }
-};
+inline constexpr detail::reduce_max_t reduce_max{};
 
 /// The reduction min: the smaller of old and update.
-struct reduce_min_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const smaller = update < old ? update : old;
-        return update != update ? update : smaller;
-    }
-};
-
-inline constexpr reduce_none_t reduce_none{};
-inline constexpr reduce_add_t reduce_add{};
-inline constexpr reduce_mul_t reduce_mul{};
-inline constexpr reduce_max_t reduce_max{};
-inline constexpr reduce_min_t reduce_min{};
+inline constexpr detail::reduce_min_t reduce_min{};
 
 namespace detail {
 
@@ -18537,15 +18605,11 @@ struct scatter_nd_options {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The options of a scatter, with the reduction if it is chosen at run time.
-struct scatter_rules {
+/// The options of a scatter, with the reduction if it is chosen at run time, and with the axis that items are
+/// indexed along.
+struct scatter_rules : scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
-    xloom::bounds bounds = xloom::bounds::check;
-    xloom::duplicates duplicates = xloom::duplicates::last;
-    bool include_self = true;
-    bool accumulate_in_float = false;
-    bool unique = false;
-    bool sorted = false;
+    std::int64_t axis = 0;
 };
 
 /// Returns the options of a scatter, or of a derivative, with a reduction. What an operator has no option for
@@ -18553,14 +18617,15 @@ struct scatter_rules {
 template <class Options>
 constexpr scatter_rules rules_of(Options const& options, reduction kind = reduction::none)
 {
-    scatter_rules rules{
-        .reduction = kind, .bounds = options.bounds, .unique = options.unique, .sorted = options.sorted};
+    scatter_rules rules{{.bounds = options.bounds, .unique = options.unique, .sorted = options.sorted}, kind};
     if constexpr (requires { options.duplicates; })
         rules.duplicates = options.duplicates;
     if constexpr (requires { options.include_self; })
         rules.include_self = options.include_self;
     if constexpr (requires { options.accumulate_in_float; })
         rules.accumulate_in_float = options.accumulate_in_float;
+    if constexpr (requires { options.axis; })
+        rules.axis = options.axis;
     return rules;
 }
 
@@ -19040,6 +19105,8 @@ void check_reduction(indexed_names const& op, scatter_rules const& options)
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// An operand that is to be broadcast; made by broadcast().
 template <class X>
 struct broadcast_operand {
@@ -19053,13 +19120,15 @@ struct broadcast_t {
     constexpr auto operator()(X&& operand) const
     {
         using bare = std::remove_cvref_t<X>;
-        if constexpr (tensor<bare> || detail::lazy<bare>)
+        if constexpr (tensor<bare> || lazy<bare>)
             return broadcast_operand<std::conditional_t<std::is_lvalue_reference_v<X>, bare const&, bare>>{
                 std::forward<X>(operand)};
         else
             return broadcast_operand<bare>{std::forward<X>(operand)};
     }
 };
+
+} // namespace detail
 
 /// Marks updates of scatter_nd to be broadcast to the required shape by NumPy's rule: shapes are aligned at
 /// their last axes, where a length of 1 and a missing axis repeat the items. The items are not written out.
@@ -19078,7 +19147,7 @@ struct broadcast_t {
 /// xloom::scatter_nd_into(xloom::reduce_add, counts, bins, xloom::broadcast(1));
 /// counts; // = [1, 0, 3]
 /// ```
-inline constexpr broadcast_t broadcast{};
+inline constexpr detail::broadcast_t broadcast{};
 
 namespace detail {
 
@@ -19197,6 +19266,11 @@ concept reduces_items =
 template <class Data>
 concept data_operand = tensor<Data> || lazy<bare<Data>>;
 
+/// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
+/// that is in the place of the options then.
+template <class First, class Place, class Options>
+concept begins_with_data = data_operand<First> || !beside_options<Place, Options>;
+
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>
 struct reduction_of {
@@ -19275,13 +19349,15 @@ struct shape_argument {
 
 /// The requirements on the types of a scatter, in place or in a copy of data. IndexOperand is that on the
 /// indices.
-template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates, class... Env>
-consteval bool is_valid_scatter()
-{
-    using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
-    return satisfied<at_most_a_policy<Env...>, target, IndexOperand, updates_of<Data, Updates>,
-        reduction_of<std::remove_reference_t<Reduce>, Data>>();
-}
+template <bool InPlace, class IndexOperand, class Reduce, class Data, class Updates>
+struct scatter_types {
+    static consteval bool holds()
+    {
+        using target = std::conditional_t<InPlace, written_tensor<Data>, readable<bare<Data>>>;
+        return satisfied<target, IndexOperand, updates_of<Data, Updates>,
+            reduction_of<std::remove_reference_t<Reduce>, Data>>();
+    }
+};
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -21109,43 +21185,37 @@ void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items
 /// xt::xtensor<float, 2> const ct = {{1, 2}, {3, 4}, {5, 6}};
 /// xloom::gather_nd_vjp({2, 2}, rows, ct); // = [[3, 4], [6, 8]]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct, class... Env>
-auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
-    gather_nd_vjp_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct,
+    class Options = gather_nd_vjp_options, class... Env>
+auto gather_nd_vjp(
+    Dims const& data_shape, Indices const& indices, Ct const& ct, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, shape_argument<Dims>, readable<Ct>,
-                      tuples_of_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
+    if constexpr (!satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, shape_argument<Dims>,
+                      readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
+                      rank_of_result<Rank, Ct>>()) {
         return owned_t<Ct>(ct); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd_vjp";
+        auto const& given = detail::options_of<gather_nd_vjp_options>(options);
         using result_type = typename enable_tensor<owned_t<Ct>>::template rebind<Rank>;
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         shape const dims = detail::shape_from(op, data_shape);
-        indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), dims,
-            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
-        slice_index const index(op, dims, index_tensor, indexed, options.bounds);
-        index.require_distinct(rules_of(options));
+        indexed_shape const indexed = check_gather_nd_vjp(
+            op, detail::shape_of(cotangent), dims, detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
+        slice_index const index(op, dims, index_tensor, indexed, given.bounds);
+        index.require_distinct(rules_of(given));
         if (Rank != dynamic_rank && dims.size() != Rank)
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
         strided_items<item_t<Ct>> const ct_data = detail::items_in(result);
         std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
-        detail::run_gather_vjp(index, cotangent, ct_data, options, detail::policy_of(env...));
+        detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
     }
-}
-
-/// Runs gather_nd_vjp with the default options.
-template <std::size_t Rank = dynamic_rank, class Dims = shape, class Indices, class Ct,
-    detail::beside_options<gather_nd_vjp_options> First, class... Env>
-auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct, First&& first, Env&&... env)
-{
-    return xloom::gather_nd_vjp<Rank>(data_shape, indices, ct, gather_nd_vjp_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Adds the gradient of gather_nd_vjp to the caller's ct_data, of any layout, whose shape is that of data:
@@ -21155,36 +21225,29 @@ auto gather_nd_vjp(Dims const& data_shape, Indices const& indices, Ct const& ct,
 /// Cost      as scatter_nd_into with reduction::add.
 /// Errors    as gather_nd_vjp, before the first write. overlap_error: ct_data shares memory with ct or
 ///           indices, or its items share memory with each other.
-template <class Indices, class Ct, class Output, class... Env>
-void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data,
-    gather_nd_vjp_options const& options = {}, Env&&... env)
+template <class Indices, class Ct, class Output, class Options = gather_nd_vjp_options, class... Env>
+void gather_nd_vjp_into(
+    Indices const& indices, Ct const& ct, Output&& ct_data, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Ct>, tuples_of_indices<Indices>,
-                      has_gradient<Ct>, written_tensor<Output>, output_of_items<Ct, Output>>()) {
+    if constexpr (satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, readable<Ct>,
+                      tuples_of_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
+                      output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
+        auto const& given = detail::options_of<gather_nd_vjp_options>(options);
         auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "ct_data", detail::rank_of(ct_data));
         strided_items<item_t<Ct>> const sums = detail::items_in(ct_data);
         indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), sums.layout.dims,
-            detail::shape_of(index_tensor), options, sizeof(item_t<Ct>));
-        slice_index const index(op, sums.layout.dims, index_tensor, indexed, options.bounds);
-        index.require_distinct(rules_of(options));
+            detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
+        slice_index const index(op, sums.layout.dims, index_tensor, indexed, given.bounds);
+        index.require_distinct(rules_of(given));
         check_gather_nd_vjp_output(
             op, detail::memory_of(ct_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        detail::run_gather_vjp(index, cotangent, sums, options, detail::policy_of(env...));
+        detail::run_gather_vjp(index, cotangent, sums, given, detail::policy_of(options, env...));
     }
-}
-
-/// Runs gather_nd_vjp_into with the default options.
-template <class Indices, class Ct, class Output, detail::beside_options<gather_nd_vjp_options> First,
-    class... Env>
-void gather_nd_vjp_into(Indices const& indices, Ct const& ct, Output&& ct_data, First&& first, Env&&... env)
-{
-    xloom::gather_nd_vjp_into(indices, ct, std::forward<Output>(ct_data), gather_nd_vjp_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -21247,9 +21310,9 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
         batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
             {outputs.Y, layout}, &start.sequence_lens};
         residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
-        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
-        auto runner = make_runner(weights, operands, given == nullptr ? own : *given, policy);
+        auto runner = make_runner(weights, operands, workspace, policy);
         runner(recorded_states<Family, Item>{{weights, start, outputs}, residuals, runner.groups}, policy);
         residuals.finish(operands.X);
     }
@@ -21322,9 +21385,9 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
             states.ct_Y_c = {cotangents.Y_c, layout};
             states.ct_initial_c = {gradients.initial_c, layout};
         }
-        recurrent_workspace<Item> own, *const given = detail::workspace_of<recurrent_workspace<Item>>(env...);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         run_backward<backward_states<Item, rows>>(
-            operands, states, weights, residuals, given == nullptr ? own : *given, detail::policy_of(env...));
+            operands, states, weights, residuals, workspace, detail::policy_of(env...));
     }
 }
 
@@ -21920,7 +21983,7 @@ using gru_result = detail::single_state_result<Item>;
 /// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
@@ -21953,7 +22016,8 @@ using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 /// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D,
 ///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
 ///           T, D, H], states [N, D, H]. Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   gru_options; if the weights are packed, those given to gru_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
@@ -21971,35 +22035,20 @@ using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
 /// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
 /// Y; // = [[[[0.174468]]], [[[0.307763]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
-    std::type_identity_t<gru_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = gru_start<Item>, class... Env>
+gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::gru_family, Item>(
-        "xloom::gru", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<gru_start<Item>> First, class... Env>
-gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::gru_family, Item>(
-        "xloom::gru", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::gru_family, Item>(
+        "xloom::gru", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's GRU with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = gru_options, class... Env>
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
-    gru_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::gru_family, Item>("xloom::gru", X,
-        detail::weights_for<detail::gru_family, Item>("xloom::gru", {inputs.W, inputs.R, inputs.B}, options),
-        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<gru_options> First,
-    class... Env>
-gru_result<Item> gru(
-    Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return gru(X, inputs, gru_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::gru_family, Item>("xloom::gru", X, {inputs.W, inputs.R, inputs.B},
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's GRU into the caller's outputs, of any strides, and maybe with the
@@ -22055,11 +22104,12 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h [D, N, H] -> ct_X
 ///           [T, N, I], ct_W [D, 3H, I], ct_R [D, 3H, H], ct_B [D, 6H], ct_initial_h [D, N, H]. Each may be
 ///           omitted. Any strides.
-/// Types     those of gru. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 6H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.
@@ -25715,24 +25765,17 @@ struct linear_recurrence_options {
 /// xloom::linear_recurrence_into(a, b, 4.0, h);
 /// h; // = [3, 2.5, 2.25]
 /// ```
-template <class A, class B, class H0, class H, class... Env>
-void linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class H, class Options = linear_recurrence_options, class... Env>
+void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::recurrence_types<A, B, H0>,
-                      detail::written<H>, detail::one_element_type<A, H>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>, detail::written<H>,
+                      detail::one_element_type<A, H>>()) {
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::run_linear_recurrence("xloom::linear_recurrence_into", a_tensor, b_tensor, initial, h,
-            options, detail::policy_of(env...));
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
-}
-template <class A, class B, class H0, class H, detail::beside_options<linear_recurrence_options> First,
-    class... Env>
-void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, First&& first, Env&&... env)
-{
-    xloom::linear_recurrence_into(a, b, h0, std::forward<H>(h), linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the states of linear_recurrence_into, of the shape of b.
@@ -25743,26 +25786,21 @@ void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h, First&&
 /// xloom::linear_recurrence(a, b, xt::xtensor<double, 1>{0, 5}); // = [[1, 1], [3, 1]]
 /// xloom::linear_recurrence(a, b, 0.0, {.reverse = true}); // = [[3, 1], [1, 1]]
 /// ```
-template <class A, class B, class H0, class... Env>
-auto linear_recurrence(
-    A const& a, B const& b, H0 const& h0, linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class Options = linear_recurrence_options, class... Env>
+auto linear_recurrence(A const& a, B const& b, H0 const& h0, Options&& options = {}, Env&&... env)
 {
     detail::owned_t<B> h;
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::recurrence_types<A, B, H0>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>>()) {
         static constexpr std::string_view op = "xloom::linear_recurrence";
         auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
         decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
         detail::check_rank(op, "b", detail::rank_of(b_tensor));
         h = detail::make_tensor<detail::owned_t<B>>(op, "h", detail::shape_of(b_tensor));
-        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, detail::policy_of(env...));
+        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h,
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return h;
-}
-template <class A, class B, class H0, detail::beside_options<linear_recurrence_options> First, class... Env>
-auto linear_recurrence(A const& a, B const& b, H0 const& h0, First&& first, Env&&... env)
-{
-    return xloom::linear_recurrence(
-        a, b, h0, linear_recurrence_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -26039,27 +26077,20 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// ct_a; // = [15, 11]
 /// ct_h0; // = 6
 /// ```
-template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>, class... Env>
+template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>,
+    class Options = linear_recurrence_options, class... Env>
 void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients,
-    linear_recurrence_options const& options = {}, Env&&... env)
+    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients, Options&& options = {},
+    Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>,
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
                       detail::recurrence_vjp_types<A, B, H0, H, CtH>>()) {
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<Item>(h0);
         detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, terms, initial, states,
-            cotangents, gradients, /*is_fresh*/ false, options, detail::policy_of(env...));
+            cotangents, gradients, /*is_fresh*/ false, detail::options_of<linear_recurrence_options>(options),
+            detail::policy_of(options, env...));
     }
-}
-template <class A, class B, class H0, class H, class CtH, class Item = detail::first_item_t<A>,
-    detail::beside_options<linear_recurrence_options> First, class... Env>
-void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    std::type_identity_t<detail::recurrence_gradient_refs<Item>> const& gradients, First&& first,
-    Env&&... env)
-{
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct_h, gradients, linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the gradients that linear_recurrence_vjp_into adds, in tensors of their own.
@@ -26074,14 +26105,15 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
 /// ct_b; // = [3, 1]
 /// ct_h0; // = 6
 /// ```
-template <class A, class B, class H0, class H, class CtH, class... Env>
-auto linear_recurrence_vjp(A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h,
-    linear_recurrence_options const& options = {}, Env&&... env)
+template <class A, class B, class H0, class H, class CtH, class Options = linear_recurrence_options,
+    class... Env>
+auto linear_recurrence_vjp(
+    A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h, Options&& options = {}, Env&&... env)
 {
     using T = detail::item_t<A>;
     using state_type = std::conditional_t<tensor<H0> || detail::lazy<H0>, detail::owned_t<H0>, T>;
     linear_recurrence_gradients<detail::owned_t<A>, state_type> gradients{};
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>,
+    if constexpr (detail::satisfied<detail::options_and_policy<linear_recurrence_options, Options, Env...>,
                       detail::recurrence_vjp_types<A, B, H0, H, CtH>>()) {
         static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
@@ -26092,18 +26124,10 @@ auto linear_recurrence_vjp(A const& a, B const& b, H0 const& h0, H const& h, CtH
         if constexpr (tensor<state_type>)
             gradients.ct_h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true, options,
-            detail::policy_of(env...));
+            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true,
+            detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return gradients;
-}
-template <class A, class B, class H0, class H, class CtH,
-    detail::beside_options<linear_recurrence_options> First, class... Env>
-auto linear_recurrence_vjp(
-    A const& a, B const& b, H0 const& h0, H const& h, CtH const& ct_h, First&& first, Env&&... env)
-{
-    return xloom::linear_recurrence_vjp(a, b, h0, h, ct_h, linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -27052,21 +27076,24 @@ struct fits_loop {
 /// ct_v; // = 0.125
 /// ct_w; // = 4.5
 /// ```
-template <class Body, class BodyVjp, class Init, class Params, class... Env>
-auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loop_options const& options,
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class Options = loop_options,
+    class... Env>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Options&& options = {},
     Env const&... env)
 {
     using namespace detail;
     using state = owned_t<Init>;
     using callable = std::remove_reference_t<Body>;
     using call = loop_param_call<callable, state, Params>;
-    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
-                      has_zero_cotangents<Params>, is_loop_body<call>, fits_loop<call, state>,
-                      recordable<bare<BodyVjp>, callable, call>>()) {
+    if constexpr (satisfied<follows_body<BodyVjp>,
+                      behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
+                      flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
+                      fits_loop<call, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
-                detail::hold(std::forward<Params>(params)), checkpoint_of(env...));
-        auto result = pullback.run_forward(state(std::forward<Init>(init)), options);
+                detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
+        auto result =
+            pullback.run_forward(state(std::forward<Init>(init)), detail::options_of<loop_options>(options));
         return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
             result.trip_count, result.stopped};
@@ -27074,15 +27101,6 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params, loo
         return loop_vjp_result<state, std::tuple<>,
             no_pullback>{}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop_vjp without options.
-template <class Body, class BodyVjp, class Init, class Params = std::tuple<>, class... Env>
-    requires detail::are_without_options<loop_options, Env...>
-auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}, Env const&... env)
-{
-    return xloom::loop_vjp(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
-        std::forward<Init>(init), std::forward<Params>(params), loop_options{}, env...);
 }
 
 /// Runs loop_into with a body that has parameters, and keeps the carried values that loop_vjp_into needs.
@@ -27097,42 +27115,33 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
 /// Example   loop_vjp_into has one.
-template <class Body, class States, class Params, class Outputs, class Residuals, class... Env>
+template <class Body, class States, class Params, class Outputs, class Residuals,
+    class Options = loop_options, class... Env>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    Residuals& residuals, loop_options const& options = {}, Env&&...)
+    Residuals& residuals, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using call = loop_forward_call<Body, States, Params, Outputs>;
-    if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
                       fits_loop_into<call, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
+        loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::start_loop(op, record, detail::leaves(states), limit_of(op, options), options);
+        detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
         recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
             bare<decltype(parameters)>>
             recording(record.states, body, parameters);
-        loop_status const status = detail::run_loop_into(
-            op, recording, detail::leaves(states), detail::leaves(scan_outputs), options);
+        loop_status const status =
+            detail::run_loop_into(op, recording, detail::leaves(states), detail::leaves(scan_outputs), given);
         detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs loop_forward_into without options.
-template <class Body, class States, class Params, class Outputs, class Residuals,
-    detail::beside_options<loop_options> First, class... Env>
-loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
-    Residuals& residuals, First&& first, Env&&... env)
-{
-    return xloom::loop_forward_into(body, std::forward<States>(states), params,
-        std::forward<Outputs>(scan_outputs), residuals, loop_options{}, std::forward<First>(first),
-        std::forward<Env>(env)...);
 }
 
 /// Adds the cotangents of a loop's carried values and parameters to gradients, from the cotangents of its
@@ -27176,19 +27185,13 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
     using state = kept_state_t<loop_residuals, Residuals>;
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using outputs = decltype(detail::evaluated_inputs(cotangents.ct_outputs));
-        using ct_states_t = decltype(cotangents.ct_states);
-        using init = decltype(gradients.ct_init);
-        using ct_inputs = decltype(gradients.ct_scan_inputs);
-        using ct_params_t = decltype(gradients.ct_params);
+        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, bare<Gradients>>;
+        using outputs = typename types::outputs;
         using body_call = loop_repeated_call<std::remove_reference_t<Body>, state, Params, outputs>;
-        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, ct_params_t>;
-        if constexpr (satisfied<flat_arguments<Params, ct_states_t, init, ct_params_t>,
-                          have_time<std::tuple<>, outputs, std::tuple<>>,
-                          one_of_each_input<std::tuple<>, ct_inputs>, are_added_to<init, ct_params_t>,
-                          one_of_each_state<state, ct_states_t>, one_of_each_init<state, init>,
-                          one_of_each_param<Params, ct_params_t>, is_forward_body<body_call>,
-                          is_loop_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, typename types::ct_params>;
+        if constexpr (satisfied<one_of_each_input<std::tuple<>, typename types::ct_inputs>, types,
+                          is_forward_body<body_call>, is_loop_vjp<vjp_call>,
+                          writes_by_reference<vjp_call>>()) {
             static constexpr std::string_view op = "xloom::loop_vjp_into";
             outputs const evaluated = detail::evaluated_inputs(cotangents.ct_outputs);
             auto const evaluated_states = detail::evaluated_inputs(cotangents.ct_states);
@@ -27268,7 +27271,7 @@ struct lstm_result {
 /// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations>
+    option_list<std::string_view, detail::max_activations>
         activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
@@ -27332,36 +27335,21 @@ using lstm_weights = detail::recurrent_weights<detail::lstm_family, Item>;
 /// xt::xtensor<float, 3> const zero = {{{0}}}, c = {{{3}}}; // clip does not apply to c
 /// xloom::lstm(zero, {.W = W, .R = R, .initial_c = c}, {.clip = 1}).Y_h; // = [[[0.452574]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
-    std::type_identity_t<lstm_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = lstm_start<Item>, class... Env>
+lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::lstm_family, Item>(
-        "xloom::lstm", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<lstm_start<Item>> First, class... Env>
-lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::lstm_family, Item>(
-        "xloom::lstm", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::lstm_family, Item>(
+        "xloom::lstm", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = lstm_options, class... Env>
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
-    lstm_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::lstm_family, Item>("xloom::lstm", X,
-        detail::weights_for<detail::lstm_family, Item>(
-            "xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options),
-        {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<lstm_options> First,
-    class... Env>
-lstm_result<Item> lstm(
-    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return lstm(X, inputs, lstm_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::lstm_family, Item>("xloom::lstm", X,
+        {inputs.W, inputs.R, inputs.B, inputs.P}, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c},
+        std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the
@@ -27434,7 +27422,8 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
 ///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
-/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
 /// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
@@ -27508,7 +27497,7 @@ using rnn_result = detail::single_state_result<Item>;
 /// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    option_list<std::string_view, detail::max_activations> activations{}; ///< f of each direction; none: Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
     std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
@@ -27536,7 +27525,8 @@ using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 /// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
 ///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
 ///           Any strides.
-/// Types     as lstm.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
+///           and Y_h only; user-defined scalars.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
 /// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
 ///           there is one row in one direction, its own columns of large products.
@@ -27553,35 +27543,20 @@ using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 /// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
-rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
-    std::type_identity_t<rnn_start<Item>> const& start = {}, Env&&... env)
+template <class Input, class Item = detail::first_item_t<Input>, class Start = rnn_start<Item>, class... Env>
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights, Start&& start = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::rnn_family, Item>(
-        "xloom::rnn", X, weights, start, std::forward<Env>(env)...);
-}
-template <class Input, class Item, detail::beside_options<rnn_start<Item>> First, class... Env>
-rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights, First&& first, Env&&... env)
-{
-    return detail::run_recurrent_call<detail::rnn_family, Item>(
-        "xloom::rnn", X, weights, {}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_packed<detail::rnn_family, Item>(
+        "xloom::rnn", X, weights, std::forward<Start>(start), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's RNN with unpacked weights, which it packs first.
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = rnn_options, class... Env>
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
-    rnn_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::run_recurrent_call<detail::rnn_family, Item>("xloom::rnn", X,
-        detail::weights_for<detail::rnn_family, Item>("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options),
-        {inputs.sequence_lens, inputs.initial_h}, std::forward<Env>(env)...);
-}
-template <class Input, class Item = detail::first_item_t<Input>, detail::beside_options<rnn_options> First,
-    class... Env>
-rnn_result<Item> rnn(
-    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, First&& first, Env&&... env)
-{
-    return rnn(X, inputs, rnn_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::run_unpacked<detail::rnn_family, Item>("xloom::rnn", X, {inputs.W, inputs.R, inputs.B},
+        {inputs.sequence_lens, inputs.initial_h}, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's RNN into the caller's outputs, of any strides, and maybe with the
@@ -27636,11 +27611,12 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h [D, N, H] -> ct_X
 ///           [T, N, I], ct_W [D, H, I], ct_R [D, H, H], ct_B [D, 2H], ct_initial_h [D, N, H]. Each may be
 ///           omitted. Any strides.
-/// Types     those of rnn. Storage floats are computed as float, and rounded in the outputs only.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
+///           the outputs only; user-defined scalars.
 /// Options   those of the weights, which are packed for_training; X is that of the forward pass.
-/// Policy    as lstm_vjp_into.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
 /// Special   as lstm_vjp_into: gradients are added to, kinks, clip, and steps beyond a row's length.
-/// Errors    before anything is written, as lstm_vjp_into.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, as lstm_vjp_into.
 /// Order     as lstm_vjp_into: the bits do not depend on the threads.
 /// Cost      T N D 2H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
 ///           workspace is large enough.
@@ -27761,20 +27737,13 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using outputs = decltype(detail::evaluated_inputs(cts.ct_outputs));
-        using ct_states = decltype(cts.ct_states);
-        using init = decltype(by.ct_init);
-        using ct_inputs = decltype(by.ct_scan_inputs);
-        using ct_params = decltype(by.ct_params);
+        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, bare<Gradients>>;
+        using outputs = typename types::outputs;
         using body_call = scan_repeated_call<Body, state, inputs, Params, outputs, LeadingAxis>;
-        using vjp_call =
-            scan_vjp_call<BodyVjp, state, inputs, Params, outputs, ct_inputs, ct_params, LeadingAxis>;
-        if constexpr (satisfied<flat_arguments<Params, ct_states, init, ct_inputs, ct_params>,
-                          have_time<inputs, outputs, leaves_t<ct_inputs>>,
-                          are_added_to<init, ct_inputs, ct_params>, one_of_each_state<state, ct_states>,
-                          one_of_each_init<state, init>, one_of_each_input<inputs, ct_inputs>,
-                          one_of_each_param<Params, ct_params>, is_forward_body<body_call>,
-                          is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        using vjp_call = scan_vjp_call<BodyVjp, state, inputs, Params, outputs, typename types::ct_inputs,
+            typename types::ct_params, LeadingAxis>;
+        if constexpr (satisfied<types, is_forward_body<body_call>, is_scan_vjp<vjp_call>,
+                          writes_by_reference<vjp_call>>()) {
             static constexpr std::string_view op = "xloom::scan_vjp_into";
             inputs const evaluated = detail::evaluated_inputs(scan_inputs);
             outputs const evaluated_cts = detail::evaluated_inputs(cts.ct_outputs);
@@ -27901,9 +27870,10 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     using inputs = const_leaves_t<held_operands_t<Inputs>>;
     using callable = std::remove_reference_t<Body>;
     using call = scan_param_call<callable, state, inputs, Params, LeadingAxis>;
-    if constexpr (satisfied<follows_body<BodyVjp>, checkpoint_only<Env...>, flat_arguments<Params>,
-                      has_zero_cotangents<Params>, have_time<inputs, std::tuple<>, std::tuple<>>,
-                      is_scan_body<call>, fits_scan<call, state, inputs, LeadingAxis>,
+    if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
+                      flat_arguments<Params>, has_zero_cotangents<Params>,
+                      have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
+                      fits_scan<call, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>
@@ -28373,6 +28343,44 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
         std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
     detail::gather_to(index, result, gather);
     return result;
+}
+
+/// Returns the slices or items of data, of valid types, at indices, as a new container of Data's family.
+/// check_shapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
+template <std::size_t Rank, class CheckShapes, class Data, class Indices, class Options, class Policy>
+auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& data, Indices const& indices,
+    Options const& options, Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(
+        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+    return detail::gathered<Rank, Data>(
+        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
+}
+
+/// Gathers into the caller's output. check_output(op, memory of output, its shape, memory of data and of
+/// indices) requires that output has that shape and shares no memory.
+template <class CheckShapes, class CheckOutput, class Data, class Indices, class Output, class Options,
+    class Policy>
+void gather_into(std::string_view op, CheckShapes const& check_shapes, CheckOutput const& check_output,
+    Data const& data, Indices const& indices, Output& output, Options const& options, Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
+    check_rank(op, "output", detail::rank_of(output));
+    check_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
+        detail::memory_of(index_tensor));
+    detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -29332,11 +29340,12 @@ struct known_gradient {
 };
 
 /// The requirements on the types of a call.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 consteval bool is_valid_scatter_nd_vjp()
 {
-    return satisfied<at_most_a_policy<Env...>, readable<Ct, Data>, tuples_of_indices<Indices>,
-        has_gradient<Data>, cotangent_of<Data, Updates, Ct>, known_gradient<Reduce>>();
+    return satisfied<options_and_policy<scatter_nd_vjp_options, Options, Env...>, readable<Ct, Data>,
+        tuples_of_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
+        known_gradient<Reduce>>();
 }
 
 /// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
@@ -29360,20 +29369,21 @@ auto* gradient_items(X& value)
 }
 
 /// Checks the types of a call and runs it.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_options const& options, Env const&... env)
+    Ct const& ct, Options const& options, Env const&... env)
 {
     using result_type = scatter_nd_vjp_result<owned_t<Data>, owned_t<Updates>>;
-    if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+    if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         return result_type{data, updates}; // a value, so that one mistake gives one error
     } else {
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         static constexpr std::string_view op = "xloom::scatter_nd_vjp";
         std::optional<result_type> result;
-        detail::scatter_nd_vjp<false>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
-            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+        detail::scatter_nd_vjp<false>(op, kind_of(reduce), old, index_tensor, values, cotangent,
+            options_of<scatter_nd_vjp_options>(options), detail::policy_of(options, env...),
+            [&](scatter_nd_vjp_memory& memory) {
                 result.emplace(
                     result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
                         detail::make_gradient<Updates>(op, "ct_updates", memory.updates.layout.dims)});
@@ -29387,19 +29397,20 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
 }
 
 /// Checks the types of a call that writes to outputs, and runs it.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs,
-    scatter_nd_vjp_options const& options, Env const&... env)
+    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs, Options const& options,
+    Env const&... env)
 {
-    if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Env...>()) {
+    if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
         check_rank(op, "ct_data", outputs.ct_data.rank());
         check_rank(op, "ct_updates", outputs.ct_updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
-        detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent, options,
-            detail::policy_of(env...), [&](scatter_nd_vjp_memory& memory) {
+        detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent,
+            options_of<scatter_nd_vjp_options>(options), detail::policy_of(options, env...),
+            [&](scatter_nd_vjp_memory& memory) {
                 if (outputs.ct_data.is_given())
                     memory.ct_data = outputs.ct_data.block();
                 if (outputs.ct_updates.is_given())
@@ -29462,43 +29473,23 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// split.ct_data; // = [0, 6.66667, 30]
 /// split.ct_updates; // = [6.66667, 10, 6.66667]
 /// ```
-template <class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
+    class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_vjp_options>
 auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     return detail::scatter_nd_vjp_of(reduce_none, data, indices, updates, ct, options, env...);
 }
 
-/// Runs scatter_nd_vjp with the default options.
-template <detail::data_operand Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-auto scatter_nd_vjp(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    First&& first, Env&&... env)
-{
-    return detail::scatter_nd_vjp_of(
-        reduce_none, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
-}
-
 /// Runs scatter_nd_vjp for a scatter_nd with a reduction of xloom.
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_vjp_options> Ct, class... Env>
-    requires(!detail::data_operand<Reduce>)
+template <class Reduce, class Data, class Indices, class Updates, class Ct,
+    class Options = scatter_nd_vjp_options, class... Env>
+    requires(!detail::begins_with_data<Reduce, Ct, scatter_nd_vjp_options>)
 auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Ct const& ct, Options&& options = {}, Env&&... env)
 {
     return detail::scatter_nd_vjp_of(reduce, data, indices, updates, ct, options, env...);
-}
-
-/// Runs scatter_nd_vjp with a reduction and the default options.
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_vjp_options> Ct, detail::beside_options<scatter_nd_vjp_options> First,
-    class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, First&& first, Env&&... env)
-{
-    return detail::scatter_nd_vjp_of(
-        reduce, data, indices, updates, ct, scatter_nd_vjp_options{}, first, env...);
 }
 
 /// Adds the gradients of scatter_nd_vjp to the caller's, of any layout; {} omits one. Those of several calls
@@ -29519,47 +29510,25 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
 /// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// ```
-template <class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
+    class... Env>
 void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
     std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     detail::scatter_nd_vjp_to(reduce_none, data, indices, updates, ct, outputs, options, env...);
 }
 
-/// Runs scatter_nd_vjp_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
-    Env&&... env)
-{
-    detail::scatter_nd_vjp_to(
-        reduce_none, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
-}
-
 /// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
-template <class Reduce, class Data, class Indices, class Updates, class Ct, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Ct,
+    class Options = scatter_nd_vjp_options, class... Env>
     requires(!detail::data_operand<Reduce>)
 void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
     Updates const& updates, Ct const& ct,
     std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
-    scatter_nd_vjp_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     detail::scatter_nd_vjp_to(reduce, data, indices, updates, ct, outputs, options, env...);
-}
-
-/// Runs scatter_nd_vjp_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, class Updates, class Ct,
-    detail::beside_options<scatter_nd_vjp_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
-    Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs, First&& first,
-    Env&&... env)
-{
-    detail::scatter_nd_vjp_to(
-        reduce, data, indices, updates, ct, outputs, scatter_nd_vjp_options{}, first, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -30151,28 +30120,14 @@ private:
     }
 };
 
-/// Calls f with the workspace of an environment, or with a new one if there is none.
-template <class Workspace, class F, class... Env>
-void with_workspace(F const& f, Env&... env)
-{
-    if constexpr (count_of_kind<a_workspace<Workspace>, Env&...> != 0) {
-        f(*workspace_of<Workspace>(env...));
-    } else {
-        Workspace workspace;
-        f(workspace);
-    }
-}
-
+/// Runs a selective scan. The environment is valid; options in it are passed over.
 template <class Item, class... Env>
 void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
     tensor_ref<Item> const& final_state, Env&... env)
 {
-    detail::with_workspace<recurrent_workspace<Item>>(
-        [&](recurrent_workspace<Item>& workspace) {
-            vector_level().functions<selective_functions<Item>>().run(
-                call, y, final_state, workspace, policy_ref(policy_of(env...)));
-        },
-        env...);
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<selective_functions<Item>>().run(
+        call, y, final_state, workspace, policy_ref(policy_of(env...)));
 }
 
 } // namespace detail
@@ -30460,27 +30415,21 @@ struct selective_tensor<X> {
 /// y; // = [[1], [3]]
 /// state; // = [[3, 2.36788]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_outputs<Item>> const& outputs,
-    selective_scan_options const& options = {}, Env&&... env)
+    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_into";
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
         detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, options.delta_softplus}, outputs.y, outputs.final_state, env...);
+            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus},
+            outputs.y, outputs.final_state, options, env...);
     }
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_outputs<Item>> const& outputs, First&& first, Env&&... env)
-{
-    xloom::selective_scan_into(
-        u, inputs, outputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the outputs of selective_scan_into.
@@ -30496,31 +30445,26 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
 /// y; // = [[[2.69315], [5.73287]]]
 /// final_state; // = [[[1.73287]]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    selective_scan_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan";
     using tensor_type = typename detail::selective_tensor<Input>::type;
     selective_scan_result<tensor_type> result{};
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
         tensor_ref<Item> const y = result.y, final_state = result.final_state;
         detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, options.delta_softplus}, y, final_state, env...);
+            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus}, y,
+            final_state, options, env...);
     }
     return result;
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    First&& first, Env&&... env)
-{
-    return xloom::selective_scan(
-        u, inputs, selective_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -30622,34 +30566,25 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// ct_u; // = [[2], [1]]
 /// ct_A; // = [[1]]
 /// ```
-template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+template <class Input, class Item = detail::first_item_t<Input>, class Options = selective_scan_options,
+    class... Env>
 void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
     std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
-    std::type_identity_t<selective_scan_gradients<Item>> const& gradients,
-    selective_scan_options const& options = {}, Env&&... env)
+    std::type_identity_t<selective_scan_gradients<Item>> const& gradients, Options&& options = {},
+    Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan_vjp_into";
-    if constexpr (detail::satisfied<detail::policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
-        detail::selective_call<Item> const call{u_ref, inputs, sizes, options.delta_softplus};
-        detail::with_workspace<recurrent_workspace<Item>>(
-            [&](recurrent_workspace<Item>& workspace) {
-                detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
-                    call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(env...)));
-            },
-            env...);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
+        detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
+            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
     }
-}
-template <class Input, class Item = detail::first_item_t<Input>,
-    detail::beside_options<selective_scan_options> First, class... Env>
-void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan_inputs<Item>> const& inputs,
-    std::type_identity_t<selective_scan_cotangents<Item>> const& cotangents,
-    std::type_identity_t<selective_scan_gradients<Item>> const& gradients, First&& first, Env&&... env)
-{
-    xloom::selective_scan_vjp_into(u, inputs, cotangents, gradients, selective_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -30735,11 +30670,11 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
 ///           with data or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_elements_output(
-    std::string_view op, memory_block const& output, memory_block const& data, memory_block const& indices)
+[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
+    shape const& gathered, memory_block const& data, memory_block const& indices)
 {
-    if (output.layout.dims != indices.layout.dims)
-        fail<shape_error>(op, ": output must have the shape of indices ", indices.layout.dims, ", but it is ",
+    if (output.layout.dims != gathered)
+        fail<shape_error>(op, ": output must have the shape of indices ", gathered, ", but it is ",
             output.layout.dims, ". Give it that shape.");
     check_written(op, std::array{operand_memory("output", output)},
         std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
@@ -30749,11 +30684,10 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(indexed_names const& op, shape const& data,
-    shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast,
-    std::int64_t axis)
+[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
-    std::size_t const indexed = check_elements(op, data, indices, axis);
+    std::size_t const indexed = check_elements(op, data, indices, options.axis);
     if (is_broadcast && !can_broadcast(updates, indices))
         fail<shape_error>(op, ": updates must broadcast to the shape of indices ", indices, ", but it is ",
             updates, ". From the last axis on, give each the length there or 1.");
@@ -30825,7 +30759,7 @@ constexpr std::size_t check_axis_option(
 ///           overflows. option_error: options that contradict each other.
 /// Source    NumPy, ufunc.at.
 [[gnu::noinline]] constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
-    shape const& updates, scatter_rules const& options)
+    shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
 {
     if (x.empty())
         fail<shape_error>(
@@ -30883,38 +30817,33 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 /// xloom::take_along_axis(x, order); // = [[10, 20, 30], [40, 50, 60]]
 /// xloom::take_along_axis(x, xt::xtensor<int, 2>{{-1}}); // = [[20], [50]]
 /// ```
-template <class X, class Indices, class... Env>
-auto take_along_axis(X const& x, Indices const& indices, along_axis_options const& options = {}, Env&&... env)
+template <class X, class Indices, class Options = along_axis_options, class... Env>
+auto take_along_axis(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>>()) {
+    if constexpr (!satisfied<options_and_policy<along_axis_options, Options, Env...>, readable<X>,
+                      single_indices<Indices>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
         static constexpr std::string_view op = "xloom::take_along_axis";
+        auto const& given = detail::options_of<along_axis_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         strided_layout const layout = detail::layout_of(source),
                              index_layout = detail::layout_of_operand(index_tensor);
-        indexed_shape const indexed =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        indexed_shape const indexed = check_along_axis(op, layout.dims, index_layout.dims, given, sizeof(T));
         auto const items = detail::repeated_along<T const>(detail::first_of_items(source), layout, indexed);
         auto const index_items = detail::repeated_along<item_t<Indices> const>(
             detail::first_of_items(index_tensor), index_layout, indexed);
         slice_index const index(
-            {op, "x"}, items.layout.dims, index_items, indexed, options.bounds, index_check_of_copy<X>);
-        return detail::gathered<enable_tensor<owned_t<X>>::rank, X>(op, index, indexed.values,
-            [&](T* output) { detail::gather_slices(index, items, output, detail::policy_of(env...)); });
+            {op, "x"}, items.layout.dims, index_items, indexed, given.bounds, index_check_of_copy<X>);
+        return detail::gathered<enable_tensor<owned_t<X>>::rank, X>(
+            op, index, indexed.values, [&](T* output) {
+                detail::gather_slices(index, items, output, detail::policy_of(options, env...));
+            });
     }
-}
-
-/// Runs take_along_axis with the default options.
-template <class X, class Indices, detail::beside_options<along_axis_options> First, class... Env>
-auto take_along_axis(X const& x, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::take_along_axis(
-        x, indices, along_axis_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Writes values to the items of x that indices name along one axis, in place.
@@ -30938,15 +30867,15 @@ auto take_along_axis(X const& x, Indices const& indices, First&& first, Env&&...
 /// xloom::put_along_axis(x, xt::xtensor<int, 2>{{1}, {0}}, 99);
 /// x; // = [[10, 99, 20], [99, 40, 50]]
 /// ```
-template <class X, class Indices, class Values, class... Env>
-void put_along_axis(
-    X&& x, Indices const& indices, Values const& values, along_axis_options const& options = {}, Env&&... env)
+template <class X, class Indices, class Values, class Options = along_axis_options, class... Env>
+void put_along_axis(X&& x, Indices const& indices, Values const& values, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, written_tensor<X>, single_indices<Indices>,
-                      updates_of<X, broadcast_operand<Values>>>()) {
+    if constexpr (satisfied<options_and_policy<along_axis_options, Options, Env...>, written_tensor<X>,
+                      single_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
+        auto const& given = detail::options_of<along_axis_options>(options);
         broadcast_operand<Values const&> const marked{values};
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
@@ -30957,8 +30886,7 @@ void put_along_axis(
         check_rank(op, "values", detail::rank_of(value_tensor));
         strided_layout const layout = detail::layout_of(x),
                              index_layout = detail::layout_of_operand(index_tensor);
-        indexed_shape const indexed =
-            check_along_axis(op, layout.dims, index_layout.dims, options, sizeof(T));
+        indexed_shape const indexed = check_along_axis(op, layout.dims, index_layout.dims, given, sizeof(T));
         check_values(op, detail::shape_of(value_tensor), indexed.values);
         auto const items = detail::repeated_along<T>(detail::first_of_items(x), layout, indexed);
         auto const index_items = detail::repeated_along<item_t<Indices> const>(
@@ -30966,22 +30894,13 @@ void put_along_axis(
         check_scatter_overlap(
             op, detail::memory_of(x), detail::memory_of(index_tensor), detail::memory_of(value_tensor));
         check_scattered_sizes(op, items.layout.dims, indexed.values);
-        slice_index const index(op, items.layout.dims, index_items, indexed, options.bounds);
+        slice_index const index(op, items.layout.dims, index_items, indexed, given.bounds);
         detail::with_updates<true>(
             value_tensor, indexed.values, indexed.values.size(), [&](auto const& updates) {
-                detail::run_scatter(index, updates, {.bounds = options.bounds}, items, reduce_none,
-                    detail::policy_of(env...));
+                detail::run_scatter(index, updates, {{.bounds = given.bounds}}, items, reduce_none,
+                    detail::policy_of(options, env...));
             });
     }
-}
-
-/// Runs put_along_axis with the default options.
-template <class X, class Indices, class Values, detail::beside_options<along_axis_options> First,
-    class... Env>
-void put_along_axis(X&& x, Indices const& indices, Values const& values, First&& first, Env&&... env)
-{
-    xloom::put_along_axis(std::forward<X>(x), indices, values, along_axis_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -31204,17 +31123,17 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
 }
 
 /// Runs a scatter in place, in a copy of data, or in data that is moved in; the latter is moved into the
-/// result last, so that no error loses it. check_shapes_of(shapes of data, indices and updates, options, true
-/// if updates are broadcast) returns the indexed_shape.
+/// result last, so that no error loses it. check_shapes(op, shapes of data, indices and updates, options,
+/// true if updates are broadcast) returns the indexed_shape.
 template <bool InPlace, class CheckShapes, class Data, class Indices, class Updates, class Reduce,
     class Policy>
-auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce& reduce, Data&& data,
+auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& reduce, Data&& data,
     Indices const& indices, Updates const& updates, scatter_rules const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Data>>) {
         detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check_shapes_of, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes, reduce, owned_t<Data>(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);
@@ -31230,7 +31149,7 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce
             when = detail::index_check_of<bare<Data>, Reduce, Policy>(options, reduce);
         memory_block const memory = detail::memory_of(data);
         strided_layout const& layout = memory.layout;
-        indexed_shape const indexed = check_shapes_of(layout.dims, detail::shape_of(index_tensor),
+        indexed_shape const indexed = check_shapes(op, layout.dims, detail::shape_of(index_tensor),
             detail::shape_of(update_tensor), options, is_broadcast<Updates>);
         slice_index const index(op, layout.dims, index_tensor, indexed, options.bounds, when);
         index.require_distinct(options);
@@ -31255,21 +31174,6 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes_of, Reduce
 } // namespace xloom::inline XLOOM_ABI::detail
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Runs ufunc.at, with checked types.
-template <class X, class Op, class Indices, class Updates, class Policy>
-void at(indexed_names const& name, Op& op, X& x, Indices const& indices, Updates const& updates,
-    scatter_rules const& options, Policy const& policy)
-{
-    auto const check = [&](shape const& dims, shape const& of_indices, shape const& of_updates,
-                           scatter_rules const& rules,
-                           bool) { return check_at(name, dims, of_indices, of_updates, rules); };
-    detail::scatter<true>(name, check, op, x, indices, broadcast(updates), options, policy);
-}
-
-} // namespace detail
 
 /// Applies an operation to the slices of x that indices name along the first axis, in place and in order:
 /// np.add.at(x, indices, updates) is at(reduce_add, x, indices, updates).
@@ -31301,24 +31205,16 @@ void at(indexed_names const& name, Op& op, X& x, Indices const& indices, Updates
 /// xloom::at([](int old, int update) { return old - update; }, x, indices, xt::xtensor<int, 1>{1, 2, 3});
 /// x; // = [18, 2, 10]
 /// ```
-template <class Op, class X, class Indices, class Updates, class... Env>
-void at(Op&& op, X&& x, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Op, class X, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::written_tensor<X>,
-                      detail::reduction_of<std::remove_reference_t<Op>, X>, detail::single_indices<Indices>,
-                      detail::updates_of<X, broadcast_operand<Updates>>>())
-        detail::at({"xloom::at", "x"}, op, x, indices, updates, detail::rules_with(op, options),
-            detail::policy_of(env...));
-}
-
-/// Runs at with the default options.
-template <class Op, class X, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
-    class... Env>
-void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    xloom::at(op, std::forward<X>(x), indices, updates, scatter_nd_options{}, std::forward<First>(first),
-        std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<scatter_nd_options, Options, Env...>,
+                      detail::written_tensor<X>, detail::reduction_of<std::remove_reference_t<Op>, X>,
+                      detail::single_indices<Indices>,
+                      detail::updates_of<X, detail::broadcast_operand<Updates>>>())
+        detail::scatter<true>({"xloom::at", "x"}, detail::check_at, op, x, indices, xloom::broadcast(updates),
+            detail::rules_with(op, detail::options_of<scatter_nd_options>(options)),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -31584,7 +31480,8 @@ xt::xtensor<double, 1> weighted_bincount(
         return detail::weighted_bincount(op, x, weights_as_doubles(weights), bins, policy);
     } else {
         xt::xtensor<double, 1> sums = zeros<double>(op, bins);
-        detail::at(op, reduce_add, sums, x, weights, {.bounds = bounds::assume}, policy);
+        detail::scatter<true>(op, check_at, reduce_add, sums, x, xloom::broadcast(weights),
+            {{.bounds = bounds::assume}}, policy);
         return sums;
     }
 }
@@ -31614,25 +31511,21 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// xloom::bincount(x, {.minlength = 6}); // = [1, 3, 1, 1, 0, 0]
 /// xloom::bincount(x, xt::xtensor<double, 1>{0.5, 1, 1, 2, 3, 4}); // = [0.5, 6, 3, 2]
 /// ```
-template <class X, class... Env>
-xt::xtensor<std::int64_t, 1> bincount(X const& x, bincount_options const& options = {}, Env&&... env)
+template <class X, class Options = bincount_options, class... Env>
+    requires(!detail::weights_operand<Options>)
+xt::xtensor<std::int64_t, 1> bincount(X const& x, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<bincount_options, Options, Env...>,
+                      detail::integers<X>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items] = detail::evaluated_inputs(std::tie(x));
         detail::check_rank(op, "x", detail::rank_of(items));
-        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return call.run(detail::policy_of(env...));
+        detail::bincount_call<detail::bare<decltype(items)>> const call(
+            op, items, detail::options_of<bincount_options>(options).minlength);
+        return call.run(detail::policy_of(options, env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs bincount with the default options.
-template <class X, execution_policy Policy, class... Env>
-xt::xtensor<std::int64_t, 1> bincount(X const& x, Policy&& policy, Env&&... env)
-{
-    return xloom::bincount(x, bincount_options{}, std::forward<Policy>(policy), std::forward<Env>(env)...);
 }
 
 /// Sums the weights of the occurrences of each non-negative integer, in order: sums[x[i]] += weights[i].
@@ -31643,12 +31536,11 @@ xt::xtensor<std::int64_t, 1> bincount(X const& x, Policy&& policy, Env&&... env)
 /// Errors    as bincount; shape_error: weights has another shape than x.
 /// Order     that of x: the same bits with any number of threads.
 /// Cost      two passes over x; a copy of weights that are not double.
-template <class X, detail::weights_operand Weights, class... Env>
-xt::xtensor<double, 1> bincount(
-    X const& x, Weights const& weights, bincount_options const& options = {}, Env&&... env)
+template <class X, detail::weights_operand Weights, class Options = bincount_options, class... Env>
+xt::xtensor<double, 1> bincount(X const& x, Weights const& weights, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::integers<X>,
-                      detail::numbers<Weights>>()) {
+    if constexpr (detail::satisfied<detail::options_and_policy<bincount_options, Options, Env...>,
+                      detail::integers<X>, detail::numbers<Weights>>()) {
         static constexpr std::string_view op = "xloom::bincount";
         auto const [items, weight_items] = detail::evaluated_inputs(std::tie(x, weights));
         detail::check_rank(op, "x", detail::rank_of(items));
@@ -31657,20 +31549,13 @@ xt::xtensor<double, 1> bincount(
         if (dims != detail::shape_of(items))
             detail::fail<shape_error>(op, ": weights must have the shape of x ", detail::shape_of(items),
                 ", but it is ", dims, ". Give each integer a weight.");
-        detail::bincount_call<detail::bare<decltype(items)>> const call(op, items, options.minlength);
-        return detail::weighted_bincount(op, items, weight_items, call.bins(), detail::policy_of(env...));
+        detail::bincount_call<detail::bare<decltype(items)>> const call(
+            op, items, detail::options_of<bincount_options>(options).minlength);
+        return detail::weighted_bincount(
+            op, items, weight_items, call.bins(), detail::policy_of(options, env...));
     } else {
         return {}; // a value, so that one mistake gives one error
     }
-}
-
-/// Runs bincount with the default options.
-template <class X, detail::weights_operand Weights, detail::beside_options<bincount_options> First,
-    class... Env>
-xt::xtensor<double, 1> bincount(X const& x, Weights const& weights, First&& first, Env&&... env)
-{
-    return xloom::bincount(
-        x, weights, bincount_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -31703,34 +31588,16 @@ namespace xloom::inline XLOOM_ABI {
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{1, 0, 1}}); // = [[4, 2, 6]]
 /// xloom::gather_elements(data, xt::xtensor<int, 2>{{2, 0}, {-1, 1}}, {.axis = 1}); // = [[3, 1], [6, 5]]
 /// ```
-template <class Data, class Indices, class... Env>
-auto gather_elements(
-    Data const& data, Indices const& indices, gather_elements_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Options = gather_elements_options, class... Env>
+auto gather_elements(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_elements";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(
-            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-        return detail::gathered<enable_tensor<owned_t<Data>>::rank, Data>(op, index, indexed.values,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_elements with the default options.
-template <class Data, class Indices, detail::beside_options<gather_elements_options> First, class... Env>
-auto gather_elements(Data const& data, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::gather_elements(
-        data, indices, gather_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>>())
+        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank>("xloom::gather_elements",
+            detail::check_gather_elements, data, indices,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+    else
+        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -31739,37 +31606,16 @@ auto gather_elements(Data const& data, Indices const& indices, First&& first, En
 /// Cost      as gather_elements, and another pass over the indices with bounds::check.
 /// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class... Env>
-void gather_elements_into(Data const& data, Indices const& indices, Output&& output,
-    gather_elements_options const& options = {}, Env&&... env)
-{
-    using namespace detail;
-    if constexpr (satisfied<at_most_a_policy<Env...>, readable<Data>, single_indices<Indices>,
-                      written_tensor<Output>, output_of_items<Data, Output>>()) {
-        static constexpr std::string_view op = "xloom::gather_elements_into";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_elements(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
-        check_rank(op, "output", detail::rank_of(output));
-        check_gather_elements_output(
-            op, detail::memory_of(output), detail::memory_of(source), detail::memory_of(index_tensor));
-        detail::gather_to(index, output,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_elements_into with the default options.
-template <class Data, class Indices, class Output, detail::beside_options<gather_elements_options> First,
-    class... Env>
+template <class Data, class Indices, class Output, class Options = gather_elements_options, class... Env>
 void gather_elements_into(
-    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    xloom::gather_elements_into(data, indices, std::forward<Output>(output), gather_elements_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
+                      detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
+                      detail::output_of_items<Data, Output>>())
+        detail::gather_into("xloom::gather_elements_into", detail::check_gather_elements,
+            detail::check_gather_elements_output, data, indices, output,
+            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -31778,28 +31624,6 @@ void gather_elements_into(
 // The GatherND operator: gathers the slices that indices name.
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Gathers into memory of the caller, with checked types.
-template <class Data, class Indices, class Output, class Policy>
-void gather_nd_to(std::string_view op, Data const& data, Indices const& indices, Output& output,
-    gather_nd_options const& options, Policy const& policy)
-{
-    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-    check_rank(op, "data", detail::rank_of(source));
-    check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
-    indexed_shape const indexed =
-        check_gather_nd(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-    slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
-    check_rank(op, "output", detail::rank_of(output));
-    check_gather_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
-        detail::memory_of(index_tensor));
-    detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
-}
-
-} // namespace detail
 
 /// Returns the slices of data that indices name.
 ///
@@ -31825,35 +31649,17 @@ void gather_nd_to(std::string_view op, Data const& data, Indices const& indices,
 /// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
 /// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Data, class Indices, class... Env>
-auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Options = gather_nd_options,
+    class... Env>
+auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
-    using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<Data>, tuples_of_indices<Indices>,
-                      rank_of_result<Rank, Data>>()) {
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
-    } else {
-        static constexpr std::string_view op = "xloom::gather_nd";
-        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-        check_rank(op, "data", detail::rank_of(source));
-        check_rank(op, "indices", detail::rank_of(index_tensor));
-        auto const from = detail::items_in(source);
-        indexed_shape const indexed = check_gather_nd(
-            op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-        slice_index const index(
-            op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-        return detail::gathered<Rank, Data>(op, index, indexed.values,
-            [&](auto* items) { detail::gather_slices(index, from, items, detail::policy_of(env...)); });
-    }
-}
-
-/// Runs gather_nd with the default options.
-template <std::size_t Rank = dynamic_rank, class Data, class Indices,
-    detail::beside_options<gather_nd_options> First, class... Env>
-auto gather_nd(Data const& data, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::gather_nd<Rank>(
-        data, indices, gather_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
+                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::rank_of_result<Rank, Data>>())
+        return detail::gather<Rank>("xloom::gather_nd", detail::check_gather_nd, data, indices,
+            detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
+    else
+        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -31877,24 +31683,16 @@ constexpr shape gather_nd_shape(
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output, class... Env>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    gather_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
+void gather_nd_into(
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::at_most_a_policy<Env...>, detail::readable<Data>,
-                      detail::tuples_of_indices<Indices>, detail::written_tensor<Output>,
-                      detail::output_of_items<Data, Output>>())
-        detail::gather_nd_to(
-            "xloom::gather_nd_into", data, indices, output, options, detail::policy_of(env...));
-}
-
-/// Runs gather_nd_into with the default options.
-template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
-    class... Env>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
-{
-    xloom::gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
+                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
+        detail::gather_into("xloom::gather_nd_into", detail::check_gather_nd, detail::check_gather_output,
+            data, indices, output, detail::options_of<gather_nd_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -31919,17 +31717,15 @@ struct scatter_elements_options {
 namespace detail {
 
 /// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
 auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, scatter_elements_options const& options, Env&&... env)
+    Updates const& updates, Options const& options, Env const&... env)
 {
-    if constexpr (is_valid_scatter<InPlace, single_indices<Indices>, Reduce, Data, Updates, Env...>())
-        return detail::scatter<InPlace>(
-            op,
-            [op, axis = options.axis](
-                auto const&... operands) { return check_scatter_elements(op, operands..., axis); },
-            reduce, std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
-            detail::policy_of(env...));
+    if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
+                      scatter_types<InPlace, single_indices<Indices>, Reduce, Data, Updates>>())
+        return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
+            updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
+            detail::policy_of(options, env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -31969,44 +31765,24 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
 /// xloom::scatter_elements(add, x, indices, updates, {.axis = 1}); // = [[31, 2, 3], [4, 45, 36]]
 /// xloom::scatter_elements(x, indices, xloom::broadcast(0), {.axis = 1}); // = [[0, 2, 3], [4, 0, 0]]
 /// ```
-template <class Data, class Indices, class Updates, class... Env>
-auto scatter_elements(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
-{
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_elements_options>
 auto scatter_elements(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce_none, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_elements<false>(
+        "xloom::scatter_elements", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_elements with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_elements_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_elements_options>)
 auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_elements(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_elements<false>("xloom::scatter_elements", reduce, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_elements<false>(
+        "xloom::scatter_elements", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
@@ -32015,44 +31791,24 @@ auto scatter_elements(
 ///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
 /// Cost      as scatter_elements without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class... Env>
-void scatter_elements_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
-{
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_elements_options>
 void scatter_elements_into(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
     detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+        indices, updates, options, env...);
 }
 
 /// Runs scatter_elements_into with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_elements_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_elements_options>)
 void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_elements_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_elements_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_elements_options> Updates,
-    detail::beside_options<scatter_elements_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_elements_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices,
-        updates, scatter_elements_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_elements<true>(
+        "xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -32065,15 +31821,15 @@ namespace xloom::inline XLOOM_ABI {
 namespace detail {
 
 /// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class... Env>
+template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
 auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, scatter_nd_options const& options, Env&&... env)
+    Updates const& updates, Options const& options, Env const&... env)
 {
-    if constexpr (is_valid_scatter<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates, Env...>())
-        return detail::scatter<InPlace>(
-            op, [op](auto const&... operands) { return check_scatter_nd(op, operands...); }, reduce,
-            std::forward<Data>(data), indices, updates, detail::rules_with(reduce, options),
-            detail::policy_of(env...));
+    if constexpr (satisfied<options_and_policy<scatter_nd_options, Options, Env...>,
+                      scatter_types<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates>>())
+        return detail::scatter<InPlace>(op, check_scatter_nd, reduce, std::forward<Data>(data), indices,
+            updates, detail::rules_with(reduce, options_of<scatter_nd_options>(options)),
+            detail::policy_of(options, env...));
     else
         return owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -32133,43 +31889,24 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 /// x = xloom::scatter_nd(xloom::reduce_max, std::move(x), indices, updates); // in place
 /// x; // = [20, 2, 30]
 /// ```
-template <class Data, class Indices, class Updates, class... Env>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
+auto scatter_nd(
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices,
-        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_nd<false>(
+        "xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
-        options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-auto scatter_nd(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    return detail::scatter_nd<false>("xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::scatter_nd<false>(
+        "xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -32180,43 +31917,24 @@ auto scatter_nd(
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates, class... Env>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
-        updates, options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd_into with the default options.
-template <detail::data_operand Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices,
-        updates, scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_nd<true>(
+        "xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd_into with a reduction.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
-        options, std::forward<Env>(env)...);
-}
-
-/// Runs scatter_nd_into with a reduction and the default options.
-template <class Reduce, class Data, class Indices, detail::beside_options<scatter_nd_options> Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::data_operand<Reduce>)
-void scatter_nd_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    detail::scatter_nd<true>("xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::scatter_nd<true>(
+        "xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -32366,30 +32084,22 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// xloom::take(x, xt::xtensor<int, 1>{2, 0}, {.axis = 1}); // = [[3, 1], [6, 4]]
 /// xloom::take<1>(x, -1, {.axis = 0}); // = [4, 5, 6]
 /// ```
-template <std::size_t Rank = dynamic_rank, class X, class Indices, class... Env>
-auto take(X const& x, Indices const& indices, take_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class X, class Indices, class Options = take_options, class... Env>
+auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, readable<X>, single_indices<Indices>,
-                      rank_of_result<Rank, X>>()) {
+    if constexpr (!satisfied<options_and_policy<take_options, Options, Env...>, readable<X>,
+                      single_indices<Indices>, rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::take";
+        auto const& given = detail::options_of<take_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         return detail::take_of<Rank>(
-            op, source, index_tensor, options.axis, options.bounds, detail::policy_of(env...));
+            op, source, index_tensor, given.axis, given.bounds, detail::policy_of(options, env...));
     }
-}
-
-/// Runs take with the default options.
-template <std::size_t Rank = dynamic_rank, class X, class Indices, detail::beside_options<take_options> First,
-    class... Env>
-auto take(X const& x, Indices const& indices, First&& first, Env&&... env)
-{
-    return xloom::take<Rank>(
-        x, indices, take_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Returns the slices of x at which a mask is true, along one axis or of the flattened x.
@@ -32409,36 +32119,28 @@ auto take(X const& x, Indices const& indices, First&& first, Env&&... env)
 /// xloom::compress(mask, x, {.axis = 0}); // = [[3, 4], [5, 6]]
 /// xloom::compress(mask, x); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Mask, class X, class... Env>
-auto compress(Mask const& mask, X const& x, compress_options const& options = {}, Env&&... env)
+template <std::size_t Rank = dynamic_rank, class Mask, class X, class Options = compress_options,
+    class... Env>
+auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
-    if constexpr (!satisfied<at_most_a_policy<Env...>, mask_operand<Mask>, readable<X>,
-                      rank_of_result<Rank, X>>()) {
+    if constexpr (!satisfied<options_and_policy<compress_options, Options, Env...>, mask_operand<Mask>,
+                      readable<X>, rank_of_result<Rank, X>>()) {
         return owned_t<X>(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::compress";
+        auto const axis = detail::options_of<compress_options>(options).axis;
         auto const [bits, source] = detail::evaluated_inputs(std::tie(mask, x));
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
-        std::size_t const length =
-            options.axis ? dims[check_axis_option(op, "x", dims, *options.axis)] : element_count(dims);
+        std::size_t const length = axis ? dims[check_axis_option(op, "x", dims, *axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};
         return detail::take_of<Rank>(
-            op, source, indices, options.axis, bounds::assume, detail::policy_of(env...));
+            op, source, indices, axis, bounds::assume, detail::policy_of(options, env...));
     }
-}
-
-/// Runs compress with the default options.
-template <std::size_t Rank = dynamic_rank, class Mask, class X,
-    detail::beside_options<compress_options> First, class... Env>
-auto compress(Mask const& mask, X const& x, First&& first, Env&&... env)
-{
-    return xloom::compress<Rank>(
-        mask, x, compress_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -32447,7 +32149,7 @@ auto compress(Mask const& mask, X const& x, First&& first, Env&&... env)
 // ONNX's type and shape inference, version by version, as constexpr functions.
 
 // ==== xloom/infer/cumsum.hpp ====
-// ONNX's type and shape inference of CumSum, its versions by opset, and the element types T of its input.
+// ONNX's type and shape inference of CumSum.
 
 // ==== xloom/detail/core/partial_type.hpp ====
 // Partial types: the kind, element type and shape of a value as far as they are known before it is computed.
@@ -32501,11 +32203,15 @@ private:
 
 inline constexpr dim unknown{};
 
-/// The type of unknown_rank.
+namespace detail {
+
 struct unknown_rank_t {
     explicit constexpr unknown_rank_t() = default;
 };
-inline constexpr unknown_rank_t unknown_rank{};
+
+} // namespace detail
+
+inline constexpr detail::unknown_rank_t unknown_rank{};
 
 /// A list of dimensions, or unknown_rank. `partial_shape{}` has rank 0, the shape of a scalar, and differs
 /// from an unknown rank. Printed as [2, N, ?]; an unknown rank as [...].
@@ -32515,7 +32221,7 @@ public:
 
     constexpr partial_shape() = default;
     constexpr partial_shape(std::initializer_list<dim> dims) : dims_(dims) {}
-    constexpr partial_shape(unknown_rank_t) : has_rank_(false) {}
+    constexpr partial_shape(detail::unknown_rank_t) : has_rank_(false) {}
     constexpr partial_shape(shape const& dims) : dims_(dims.begin(), dims.end()) {}
 
     constexpr bool has_rank() const noexcept { return has_rank_; }
@@ -32552,14 +32258,14 @@ private:
 /// The outermost kind of a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
-/// optional(seq(tensor)).
-inline constexpr std::size_t max_type_depth = 4;
-
 /// The type of a value: untyped, or a tensor, possibly in sequences and optionals. Printed as float[2, N],
 /// seq(float[2]), optional(seq(float[...])), sparse float[2], untyped.
 class partial_type {
 public:
+    /// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
+    /// optional(seq(tensor)).
+    static constexpr std::size_t max_depth = 4;
+
     /// Constructs the untyped type, of which nothing is known. It also represents an omitted optional input.
     constexpr partial_type() = default;
 
@@ -32584,8 +32290,8 @@ public:
     /// Returns a `wrapper` (sequence or optional) of this type.
     constexpr partial_type wrapped_in(type_kind wrapper) const
     {
-        if (wrappers_.size() == max_type_depth)
-            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
+        if (wrappers_.size() == max_depth)
+            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_depth,
                 " sequences and optionals around its tensor, but ", *this,
                 " holds that many already. Use fewer.");
         partial_type outer = *this;
@@ -32632,7 +32338,7 @@ private:
         : leaf_(leaf), element_(element), shape_(dims)
     {}
 
-    static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
+    static_vector<type_kind, max_depth> wrappers_{}; // the outermost first
     type_kind leaf_ = type_kind::untyped;
     element_type element_ = element_type::undefined;
     partial_shape shape_ = unknown_rank;
@@ -32693,11 +32399,11 @@ inline constexpr bool detail::is_printed<type_list> = true;
 
 namespace xloom::inline XLOOM_ABI {
 
+namespace detail {
+
 /// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
 /// element type where it must be known.
 enum class conflict { none, unknown_type, kind, element, rank, dimension };
-
-namespace detail {
 
 /// The function that was called and one of its operands, as in "infer_scan" and "output[2]".
 struct subject {
@@ -32712,8 +32418,6 @@ struct subject {
             text += concat("[", *s.index, "]");
     }
 };
-
-} // namespace detail
 
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
@@ -32752,8 +32456,6 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
     return find_conflict(inferred.shape(), declared.shape());
 }
 
-namespace detail {
-
 /// Requires that two dims, shapes or types do not contradict each other.
 template <class Known>
 constexpr void check_mergeable(subject const& about, Known const& inferred, Known const& declared)
@@ -32780,8 +32482,6 @@ constexpr void check_mergeable(subject const& about, Known const& inferred, Know
     }
 }
 
-} // namespace detail
-
 /// Merges two dimensions. A value takes precedence over a symbol, the declared symbol over the inferred one.
 ///
 /// Errors    shape_error: two different values.
@@ -32789,7 +32489,7 @@ constexpr void check_mergeable(subject const& about, Known const& inferred, Know
 /// Example   tests/infer/merge.test.cpp
 constexpr dim merge_dim(dim const& inferred, dim const& declared)
 {
-    detail::check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
+    check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
     return inferred.has_value() || declared.is_unknown() ? inferred : declared;
 }
 
@@ -32800,7 +32500,7 @@ constexpr dim merge_dim(dim const& inferred, dim const& declared)
 /// Example   tests/infer/merge.test.cpp
 constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape const& declared)
 {
-    detail::check_mergeable({"merge_shape", "the shape"}, inferred, declared);
+    check_mergeable({"merge_shape", "the shape"}, inferred, declared);
     if (!inferred.has_rank() || !declared.has_rank())
         return inferred.has_rank() ? inferred : declared;
     partial_shape merged = declared;
@@ -32808,8 +32508,6 @@ constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape
         merged[axis] = merge_dim(inferred[axis], declared[axis]);
     return merged;
 }
-
-namespace detail {
 
 /// Merges two types. Requires that they do not contradict each other.
 constexpr partial_type merge_compatible(partial_type const& inferred, partial_type const& declared)
@@ -32842,6 +32540,16 @@ XLOOM_LIST_CONSTEXPR type_list merge_types(
 }
 
 } // namespace detail
+
+/// True if nothing that is known of two types contradicts: their kinds, element types, ranks and dimensions.
+/// merge_type merges such types.
+///
+/// Source    ONNX checkShapesAndTypes.
+/// Example   tests/infer/merge.test.cpp
+constexpr bool is_mergeable(partial_type const& inferred, partial_type const& declared)
+{
+    return detail::find_conflict(inferred, declared) == detail::conflict::none;
+}
 
 /// Merges the inferred type of an output with its declared type. Untyped, an undefined element type and an
 /// unknown rank add nothing.
@@ -32906,8 +32614,6 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-} // namespace detail
-
 /// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
@@ -32915,23 +32621,21 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
 /// Example   tests/infer/union.test.cpp
 constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
-    switch (detail::find_union_conflict(a, b)) {
+    switch (find_union_conflict(a, b)) {
     case conflict::kind:
-        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
-            " and b is ", b, ". Give both as tensors, sequences or optionals.");
+        fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ",
+            b, ". Give both as tensors, sequences or optionals.");
     case conflict::element:
-        detail::fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
+        fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
             " and b is ", b, ". Cast one of them.");
     case conflict::unknown_type:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::union_type: the content of a sequence or optional must have a type, but a is ", a,
             " and b is ", b, ". Give the type of the content.");
     default:
         return a.with_shape(union_shape(a.shape(), b.shape()));
     }
 }
-
-namespace detail {
 
 /// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
@@ -32965,8 +32669,6 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
     return target.is_untyped() ? source.with_shape(unknown_rank) : target.with_element(source.element());
 }
 
-} // namespace detail
-
 /// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
 /// sequence or optional is returned unchanged, including the shape of its tensor.
 ///
@@ -32975,10 +32677,9 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source)
 {
-    if (!detail::has_element_type(source))
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
+    if (!has_element_type(source))
+        fail<type_error>("xloom::propagate_element_type: the element type must be known, but source is ",
+            source, ". Give its type.");
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
@@ -32992,35 +32693,50 @@ constexpr partial_type propagate_element_type(partial_type const& source)
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
 {
-    switch (detail::find_propagation_conflict(source, target)) {
+    switch (find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
+        fail<type_error>("xloom::propagate_element_type: the element type must be known, but source is ",
+            source, ". Give its type.");
     case conflict::kind:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ",
             source, " and target is ", target, ". Give both as tensors.");
     case conflict::element:
-        detail::fail<type_error>(
+        fail<type_error>(
             "xloom::propagate_element_type: an element type that is set must stay the same, but source is ",
             source, " and target is ", target, ". Cast one of them.");
     default:
-        return detail::propagate_compatible(source, target);
+        return propagate_compatible(source, target);
     }
 }
+
+} // namespace detail
 
 } // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/infer/versions.hpp ====
-// The names of operators, and their versions at a model's opset; those of If, Loop and Scan, and the types of
-// their values (V).
+// The names of operators, their versions at a model's opset, and the types of their values.
 
 namespace xloom::inline XLOOM_ABI {
 
 /// The newest known opset, that of ONNX 1.23, which is not released; ONNX 1.22 released 27. Both, and later
 /// ones, have the same versions.
 inline constexpr std::int64_t latest_opset = 28;
+
+/// The operators whose types xloom infers, and whose versions it knows.
+enum class onnx_operator {
+    if_,
+    loop,
+    scan,
+    gather_nd,
+    gather_elements,
+    scatter_nd,
+    scatter_elements,
+    cumsum,
+    rnn,
+    gru,
+    lstm
+};
 
 namespace detail {
 
@@ -33030,39 +32746,40 @@ struct operator_history {
     std::span<std::int64_t const> versions;
 };
 
-/// The operators of an enumeration, in the order of its values; specialised beside each.
-template <class Op>
-inline constexpr std::array<operator_history, 0> histories{};
+inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
+inline constexpr std::array<std::int64_t, 2> gather_elements_versions{11, 13};
+inline constexpr std::array<std::int64_t, 4> scatter_versions{11, 13, 16, 18};
+inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
+inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 
-/// An enumeration of operators: control_flow, indexing, accumulation or recurrent.
-template <class Op>
-concept operator_kind = histories<Op>.size() > 0;
+/// In the order of the enumerators.
+inline constexpr std::array<operator_history, 11> operator_histories{
+    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}, {"GatherND", gather_nd_versions},
+        {"GatherElements", gather_elements_versions}, {"ScatterND", scatter_versions},
+        {"ScatterElements", scatter_versions}, {"CumSum", cumsum_versions}, {"RNN", rnn_versions},
+        {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
 
-/// Returns the history of an operator; that of the first one if `op` is not an enumerator.
-template <operator_kind Op>
-constexpr operator_history const& history_of(Op op) noexcept
+/// Returns the history of an operator; that of If if `op` is not an enumerator.
+constexpr operator_history const& history_of(onnx_operator op) noexcept
 {
     auto const number = static_cast<std::size_t>(op);
-    return histories<Op>[number < histories<Op>.size() ? number : 0];
+    return operator_histories[number < operator_histories.size() ? number : 0];
 }
 
 } // namespace detail
 
 /// Returns the operator's name as ONNX spells it.
-template <detail::operator_kind Op>
-constexpr std::string_view name_of(Op op) noexcept
-{
-    return detail::history_of(op).name;
-}
+constexpr std::string_view name_of(onnx_operator op) noexcept { return detail::history_of(op).name; }
 
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Types     Op: control_flow, indexing, accumulation or recurrent.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    ONNX 1.23 before its release (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
-template <detail::operator_kind Op>
-constexpr std::int64_t operator_version(Op op, std::int64_t opset)
+constexpr std::int64_t operator_version(onnx_operator op, std::int64_t opset)
 {
     auto const& [name, versions] = detail::history_of(op);
     if (opset < versions.front())
@@ -33075,13 +32792,7 @@ constexpr std::int64_t operator_version(Op op, std::int64_t opset)
     return version;
 }
 
-/// The operators with bodies.
-enum class control_flow { if_, loop, scan };
-
 namespace detail {
-
-inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
-inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
 /// An element type of V, with the version of the three operators that added it. None was ever removed.
 struct element_type_since {
@@ -33123,10 +32834,6 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-template <>
-inline constexpr std::array<operator_history, 3> histories<control_flow>{
-    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}}};
-
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
     for (element_type_since const& known : control_flow_elements)
@@ -33135,19 +32842,86 @@ constexpr bool is_element_at(std::int64_t version, element_type element) noexcep
     return false;
 }
 
+/// CumSum's element types: numbers of 32 and 64 bits, from version 14 on float16 and bfloat16.
+constexpr bool is_summed_at(std::int64_t version, element_type element) noexcept
+{
+    switch (element) {
+    case element_type::uint32:
+    case element_type::uint64:
+    case element_type::int32:
+    case element_type::int64:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::float16:
+    case element_type::bfloat16:
+        return version >= 14;
+    default:
+        return false;
+    }
+}
+
+/// The element types of RNN, GRU and LSTM: float16, float and double, from version 22 on bfloat16.
+constexpr bool is_recurrent_at(std::int64_t version, element_type element) noexcept
+{
+    switch (element) {
+    case element_type::float16:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::bfloat16:
+        return version >= 22;
+    default:
+        return false;
+    }
+}
+
 } // namespace detail
 
-/// True if a value of this type may be an input or output V of `op` at this opset. Shapes are ignored.
+/// True if `op` accepts tensors of this element type at this opset: If, Loop and Scan as V, the indexing
+/// operators as data (and updates), CumSum as x, and RNN, GRU and LSTM as X.
+///
+/// Types     GatherND, GatherElements, ScatterND and ScatterElements: those of the first If, and from version
+///           13 on bfloat16; their indices are int64 in every version, of GatherElements and ScatterElements
+///           also int32. CumSum: its axis is int32 or int64 in every version. RNN, GRU and LSTM:
+///           sequence_lens is int32 in every version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr bool is_allowed(onnx_operator op, std::int64_t opset, element_type element)
+{
+    std::int64_t const version = operator_version(op, opset);
+    switch (op) {
+    case onnx_operator::gather_nd:
+    case onnx_operator::gather_elements:
+    case onnx_operator::scatter_nd:
+    case onnx_operator::scatter_elements:
+        return element == element_type::bfloat16
+                   ? version >= 13
+                   : detail::is_element_at(detail::if_versions.front(), element);
+    case onnx_operator::cumsum:
+        return detail::is_summed_at(version, element);
+    case onnx_operator::rnn:
+    case onnx_operator::gru:
+    case onnx_operator::lstm:
+        return detail::is_recurrent_at(version, element);
+    default:
+        return detail::is_element_at(version, element);
+    }
+}
+
+/// True if a value of this type may be such an operand of `op` at this opset: a tensor of an allowed element
+/// type; of If and Loop also a sequence or an optional. Shapes are ignored.
 ///
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
-constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)
+constexpr bool is_allowed(onnx_operator op, std::int64_t opset, partial_type const& type)
 {
-    std::int64_t const version = operator_version(op, opset);
     if (type.is_tensor())
-        return detail::is_element_at(version, type.element());
-    if (op == control_flow::scan || !type.is_wrapped())
+        return is_allowed(op, opset, type.element());
+    std::int64_t const version = operator_version(op, opset);
+    if ((op != onnx_operator::if_ && op != onnx_operator::loop) || !type.is_wrapped())
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)
@@ -33164,43 +32938,6 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI {
-
-/// The operators that combine the elements of an axis up to each of them.
-enum class accumulation { cumsum };
-
-namespace detail {
-
-inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
-
-template <>
-inline constexpr std::array<operator_history, 1> histories<accumulation>{{{"CumSum", cumsum_versions}}};
-
-} // namespace detail
-
-/// True if `op` accepts an input of this element type at this opset: numbers of 32 and 64 bits, from version
-/// 14 on float16 and bfloat16. The axis is int32 or int64 in every version.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    the schemas of ONNX 1.12.
-/// Example   tests/infer/cumsum.test.cpp
-constexpr bool is_allowed(accumulation op, std::int64_t opset, element_type element)
-{
-    std::int64_t const version = operator_version(op, opset);
-    switch (element) {
-    case element_type::uint32:
-    case element_type::uint64:
-    case element_type::int32:
-    case element_type::int64:
-    case element_type::float_:
-    case element_type::double_:
-        return true;
-    case element_type::float16:
-    case element_type::bfloat16:
-        return version >= 14;
-    default:
-        return false;
-    }
-}
 
 /// The attributes of CumSum that the inference reads.
 struct cumsum_attributes {
@@ -33228,7 +32965,7 @@ struct cumsum_attributes {
 constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] partial_type const& axis,
     partial_type const& declared = untyped, cumsum_attributes const& attributes = {})
 {
-    static_cast<void>(operator_version(accumulation::cumsum, attributes.opset));
+    static_cast<void>(operator_version(onnx_operator::cumsum, attributes.opset));
     if (!x.is_tensor() || x.element() == element_type::undefined)
         detail::fail<type_error>("xloom::infer_cumsum: x must be a tensor of a known element type, but x is ",
             x, ". Give a tensor's type.");
@@ -33378,7 +33115,7 @@ template <class Then, class Else>
 XLOOM_LIST_CONSTEXPR type_list infer_if(
     Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
-    std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
+    std::int64_t const version = operator_version(onnx_operator::if_, attributes.opset);
     type_list const then_types = then_branch(type_list{});
     type_list const else_types = else_branch(type_list{});
     detail::check_if_counts(then_types.size(), else_types.size(), outputs.size());
@@ -33404,38 +33141,6 @@ XLOOM_LIST_CONSTEXPR type_list infer_if(
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The operators that index slices or items.
-enum class indexing { scatter_nd, gather_nd, scatter_elements, gather_elements };
-
-namespace detail {
-
-inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
-inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
-inline constexpr std::array<std::int64_t, 4> scatter_elements_versions{11, 13, 16, 18};
-inline constexpr std::array<std::int64_t, 2> gather_elements_versions{11, 13};
-
-template <>
-inline constexpr std::array<operator_history, 4> histories<indexing>{
-    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions},
-        {"ScatterElements", scatter_elements_versions}, {"GatherElements", gather_elements_versions}}};
-
-} // namespace detail
-
-/// True if `op` accepts data (and updates) of this element type at this opset: the types of the first
-/// versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices are
-/// int64 in every version, of ScatterElements and GatherElements also int32.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    the schemas of ONNX 1.23.
-/// Example   tests/infer/indexing.test.cpp
-constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
-{
-    std::int64_t const version = operator_version(op, opset);
-    if (element == element_type::bfloat16)
-        return version >= 13;
-    return detail::is_element_at(detail::if_versions.front(), element);
-}
-
 namespace detail {
 
 /// Requires that data is a tensor of a known element type.
@@ -33456,7 +33161,7 @@ constexpr void check_axis(std::string_view function, partial_type const& data, s
 }
 
 /// True if ScatterND and ScatterElements, which have the same versions, have this reduction at this opset.
-constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
+constexpr bool has_reduction(onnx_operator op, std::int64_t opset, reduction kind)
 {
     std::int64_t const version = operator_version(op, opset);
     switch (kind) {
@@ -33474,7 +33179,8 @@ constexpr bool has_reduction(indexing op, std::int64_t opset, reduction kind)
 }
 
 /// Requires that `op` has the reduction at this opset.
-constexpr void check_reduction_at(std::string_view function, indexing op, std::int64_t opset, reduction kind)
+constexpr void check_reduction_at(
+    std::string_view function, onnx_operator op, std::int64_t opset, reduction kind)
 {
     if (!detail::has_reduction(op, opset, kind))
         fail<option_error>("xloom::", function,
@@ -33499,7 +33205,7 @@ constexpr void check_batch_dims(gather_nd_attributes const& attributes)
     if (attributes.batch_dims < 0)
         fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ",
             attributes.batch_dims, ". Count the leading axes that data and indices share.");
-    if (operator_version(indexing::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
+    if (operator_version(onnx_operator::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
         fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ",
             attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
@@ -33605,7 +33311,7 @@ struct gather_elements_attributes {
 constexpr partial_type infer_gather_elements(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_elements_attributes const& attributes = {})
 {
-    static_cast<void>(operator_version(indexing::gather_elements, attributes.opset));
+    static_cast<void>(operator_version(onnx_operator::gather_elements, attributes.opset));
     detail::check_data("infer_gather_elements", data);
     detail::check_axis("infer_gather_elements", data, attributes.axis);
     return detail::merge_type(
@@ -33625,7 +33331,7 @@ struct scatter_nd_attributes {
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
 {
-    return detail::has_reduction(indexing::scatter_nd, opset, kind);
+    return detail::has_reduction(onnx_operator::scatter_nd, opset, kind);
 }
 
 /// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
@@ -33654,7 +33360,7 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
     detail::check_reduction_at(
-        "infer_scatter_nd", indexing::scatter_nd, attributes.opset, attributes.reduction);
+        "infer_scatter_nd", onnx_operator::scatter_nd, attributes.opset, attributes.reduction);
     detail::check_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }
@@ -33694,7 +33400,7 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
     partial_type const& declared = untyped, scatter_elements_attributes const& attributes = {})
 {
     detail::check_reduction_at(
-        "infer_scatter_elements", indexing::scatter_elements, attributes.opset, attributes.reduction);
+        "infer_scatter_elements", onnx_operator::scatter_elements, attributes.opset, attributes.reduction);
     detail::check_data("infer_scatter_elements", data);
     detail::check_axis("infer_scatter_elements", data, attributes.axis);
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
@@ -33864,7 +33570,7 @@ template <class Body>
 XLOOM_LIST_CONSTEXPR type_list infer_loop(
     type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
-    std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
+    std::int64_t const version = operator_version(onnx_operator::loop, attributes.opset);
     detail::check_loop_counts(inputs.size(), outputs.size());
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
     return detail::merge_types(
@@ -33877,41 +33583,6 @@ XLOOM_LIST_CONSTEXPR type_list infer_loop(
 // ONNX's type and shape inference of RNN, GRU, LSTM, and of com.microsoft's AttnLSTM.
 
 namespace xloom::inline XLOOM_ABI {
-
-/// The recurrent operators of ONNX itself.
-enum class recurrent { rnn, gru, lstm };
-
-namespace detail {
-
-inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
-inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
-
-template <>
-inline constexpr std::array<operator_history, 3> histories<recurrent>{
-    {{"RNN", rnn_versions}, {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
-
-} // namespace detail
-
-/// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
-/// and from version 22 on bfloat16. sequence_lens is int32 in every version.
-///
-/// Errors    option_error: an opset below 1.
-/// Source    the schemas of ONNX 1.23.
-/// Example   tests/infer/recurrent.test.cpp
-constexpr bool is_allowed(recurrent op, std::int64_t opset, element_type element)
-{
-    std::int64_t const version = operator_version(op, opset);
-    switch (element) {
-    case element_type::float16:
-    case element_type::float_:
-    case element_type::double_:
-        return true;
-    case element_type::bfloat16:
-        return version >= 22;
-    default:
-        return false;
-    }
-}
 
 /// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
@@ -33928,6 +33599,18 @@ struct recurrent_attributes {
 };
 
 namespace detail {
+
+/// The types of an operator's inputs, in its order; untyped for an input that is omitted or unknown.
+struct rnn_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
+};
+struct lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
+};
+struct attn_lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
+        memory_seq_lens{}, AW{};
+};
 
 /// The type of Y, and the common type of Y_h and Y_c.
 struct recurrent_outputs {
@@ -33978,12 +33661,12 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
 }
 
 /// Infers the outputs by the rule of the version at this opset. GRU-1 has no rule: its outputs are untyped.
-constexpr recurrent_outputs infer_recurrent(
-    std::string_view function, recurrent op, partial_type const& X, recurrent_attributes const& attributes)
+constexpr recurrent_outputs infer_recurrent(std::string_view function, onnx_operator op,
+    partial_type const& X, recurrent_attributes const& attributes)
 {
     std::int64_t const version = operator_version(op, attributes.opset);
     check_attributes(function, version, attributes);
-    if (op == recurrent::gru && version == 1)
+    if (op == onnx_operator::gru && version == 1)
         return {};
     recurrent_outputs const outputs =
         infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
@@ -33994,12 +33677,6 @@ constexpr recurrent_outputs infer_recurrent(
 
 } // namespace detail
 
-/// The types of RNN's and GRU's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
-struct rnn_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
-};
-using gru_input_types = rnn_input_types;
-
 /// The types of RNN's and GRU's outputs.
 struct rnn_types {
     partial_type Y{}, Y_h{};
@@ -34008,7 +33685,7 @@ using gru_types = rnn_types;
 
 namespace detail {
 
-constexpr rnn_types infer_single_state(std::string_view function, recurrent op, partial_type const& X,
+constexpr rnn_types infer_single_state(std::string_view function, onnx_operator op, partial_type const& X,
     rnn_types const& declared, recurrent_attributes const& attributes)
 {
     auto const inferred = infer_recurrent(function, op, X, attributes);
@@ -34037,10 +33714,10 @@ constexpr rnn_types infer_single_state(std::string_view function, recurrent op, 
 ///           ONNX treats it as 1.
 /// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed checks that of X.
 /// Example   tests/infer/rnn.test.cpp
-constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {},
+constexpr rnn_types infer_rnn(detail::rnn_input_types const& inputs, rnn_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    return detail::infer_single_state("infer_rnn", recurrent::rnn, inputs.X, declared, attributes);
+    return detail::infer_single_state("infer_rnn", onnx_operator::rnn, inputs.X, declared, attributes);
 }
 
 /// Infers the types of GRU's outputs by the rule of infer_rnn, with its errors.
@@ -34048,16 +33725,11 @@ constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& de
 /// Shapes    those of RNN. Before opset 3: the declared types, whatever X is.
 /// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference.
 /// Example   tests/infer/gru.test.cpp
-constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {},
+constexpr gru_types infer_gru(detail::rnn_input_types const& inputs, gru_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    return detail::infer_single_state("infer_gru", recurrent::gru, inputs.X, declared, attributes);
+    return detail::infer_single_state("infer_gru", onnx_operator::gru, inputs.X, declared, attributes);
 }
-
-/// The types of LSTM's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
-struct lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
-};
 
 /// The types of LSTM's outputs.
 struct lstm_types {
@@ -34090,20 +33762,14 @@ struct lstm_types {
 /// types.Y; // = float[T, 1, N, 16]
 /// types.Y_h; // = float[1, N, 16]
 /// ```
-constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const& declared = {},
+constexpr lstm_types infer_lstm(detail::lstm_input_types const& inputs, lstm_types const& declared = {},
     recurrent_attributes const& attributes = {})
 {
-    auto const inferred = detail::infer_recurrent("infer_lstm", recurrent::lstm, inputs.X, attributes);
+    auto const inferred = detail::infer_recurrent("infer_lstm", onnx_operator::lstm, inputs.X, attributes);
     return {detail::merge_type({"infer_lstm", "Y"}, inferred.Y, declared.Y),
         detail::merge_type({"infer_lstm", "Y_h"}, inferred.state, declared.Y_h),
         detail::merge_type({"infer_lstm", "Y_c"}, inferred.state, declared.Y_c)};
 }
-
-/// The types of AttnLSTM's inputs, in the operator's order; untyped for an input that is omitted or unknown.
-struct attn_lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
-        memory_seq_lens{}, AW{};
-};
 
 /// The types of AttnLSTM's outputs.
 struct attn_lstm_types {
@@ -34156,7 +33822,7 @@ constexpr dim memory_steps(partial_type const& M)
 ///           ONNX Runtime does not have the output alignments.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
-constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
+constexpr attn_lstm_types infer_attn_lstm(detail::attn_lstm_input_types const& inputs,
     attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent(
@@ -34473,7 +34139,7 @@ template <class Body>
 XLOOM_LIST_CONSTEXPR type_list infer_scan(
     type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
-    bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
+    bool const is_batched = operator_version(onnx_operator::scan, attributes.opset) == 8;
     detail::scan_layout const layout =
         detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
@@ -34937,24 +34603,24 @@ void scan_whole(std::string_view name, Op& op, Inputs const& inputs, Ys const& y
 }
 
 /// Scans xs into ys along whole sequences, if the types of the call are valid.
-template <class Op, class Xs, class Ys, class Options, class... Env>
-void associative_scan_into(
-    std::string_view name, Op& op, Xs const& xs, Ys&& ys, Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class Ys, class First, class... Env>
+void associative_scan_into(std::string_view name, Op& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, scan_into_types<Op, Xs, Ys>>())
-        detail::scan_whole<Xs>(
-            name, op, detail::evaluated_inputs(xs), detail::leaves(ys), options, policy_of(env...));
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_into_types<Op, Xs, Ys>>())
+        detail::scan_whole<Xs>(name, op, detail::evaluated_inputs(xs), detail::leaves(ys),
+            detail::options_of<Options>(first), policy_of(first, env...));
 }
 
 /// Returns a scan of xs along whole sequences; a value of the same type if the types of the call are not
 /// valid, so that one mistake gives one error.
-template <class Op, class Xs, class Options, class... Env>
-auto associative_scan(std::string_view name, Op& op, Xs const& xs, Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class First, class... Env>
+auto associative_scan(std::string_view name, Op& op, Xs const& xs, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, scan_types<Op, Xs>>()) {
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
         auto results = detail::make_all_like(name, inputs);
-        detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), options, policy_of(env...));
+        detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), detail::options_of<Options>(first),
+            policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
     } else {
         return owned_t<Xs>(xs);
@@ -35031,16 +34697,11 @@ struct associative_scan_options {
 /// auto const multiply = [](int a, int b) { return a * b; };
 /// xloom::associative_scan(xloom::monoid{multiply, 1}, x, {.exclusive = true}); // = [1, 3, 3, 12, 12]
 /// ```
-template <class Op, class Xs, class... Env>
-auto associative_scan(Op&& op, Xs const& xs, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Options = associative_scan_options, class... Env>
+auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan("xloom::associative_scan", op, xs, options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, detail::beside_options<associative_scan_options> First, class... Env>
-auto associative_scan(Op&& op, Xs const& xs, First&& first, Env&&... env)
-{
-    return xloom::associative_scan(
-        op, xs, associative_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<associative_scan_options>(
+        "xloom::associative_scan", op, xs, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Runs associative_scan into the caller's results: a tensor, or std::tie of several, of the shape and the
@@ -35054,18 +34715,11 @@ auto associative_scan(Op&& op, Xs const& xs, First&& first, Env&&... env)
 /// xloom::associative_scan_into(xloom::reduction::add, x, x, {.axis = -1}); // in place
 /// x; // = [[1, 3, 6], [4, 9, 15]]
 /// ```
-template <class Op, class Xs, class Ys, class... Env>
-void associative_scan_into(
-    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Ys, class Options = associative_scan_options, class... Env>
+void associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::associative_scan_into", op, xs, std::forward<Ys>(ys), options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
-void associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<associative_scan_options>("xloom::associative_scan_into", op, xs,
+        std::forward<Ys>(ys), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -35103,33 +34757,21 @@ using cumulative_options = associative_scan_options;
 /// xloom::cumulative_sum(x, {.axis = -1, .reverse = true}); // = [[6, 5, 3], [15, 11, 6]]
 /// xloom::cumulative_sum(x, {.axis = 1, .exclusive = true}); // = [[0, 1, 3], [0, 4, 9]]
 /// ```
-template <class X, class... Env>
-auto cumulative_sum(X const& x, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Options = cumulative_options, class... Env>
+auto cumulative_sum(X const& x, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan(
-        "xloom::cumulative_sum", reduce_add, x, options, std::forward<Env>(env)...);
-}
-template <class X, detail::beside_options<cumulative_options> First, class... Env>
-auto cumulative_sum(X const& x, First&& first, Env&&... env)
-{
-    return xloom::cumulative_sum(
-        x, cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<cumulative_options>(
+        "xloom::cumulative_sum", reduce_add, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
-template <class X, class Y, class... Env>
-void cumulative_sum_into(X const& x, Y&& y, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Y, class Options = cumulative_options, class... Env>
+void cumulative_sum_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::cumulative_sum_into", reduce_add, x, std::forward<Y>(y), options, std::forward<Env>(env)...);
-}
-template <class X, class Y, detail::beside_options<cumulative_options> First, class... Env>
-void cumulative_sum_into(X const& x, Y&& y, First&& first, Env&&... env)
-{
-    xloom::cumulative_sum_into(
-        x, std::forward<Y>(y), cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<cumulative_options>("xloom::cumulative_sum_into", reduce_add, x,
+        std::forward<Y>(y), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes the running products of x along an axis; all else as cumulative_sum, with 1 where that has 0.
@@ -35139,31 +34781,19 @@ void cumulative_sum_into(X const& x, Y&& y, First&& first, Env&&... env)
 /// ```cpp
 /// xloom::cumulative_prod(xt::xtensor<int, 1>{2, 3, 4}); // = [2, 6, 24]
 /// ```
-template <class X, class... Env>
-auto cumulative_prod(X const& x, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Options = cumulative_options, class... Env>
+auto cumulative_prod(X const& x, Options&& options = {}, Env&&... env)
 {
-    return detail::associative_scan(
-        "xloom::cumulative_prod", reduce_mul, x, options, std::forward<Env>(env)...);
-}
-template <class X, detail::beside_options<cumulative_options> First, class... Env>
-auto cumulative_prod(X const& x, First&& first, Env&&... env)
-{
-    return xloom::cumulative_prod(
-        x, cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::associative_scan<cumulative_options>(
+        "xloom::cumulative_prod", reduce_mul, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Computes cumulative_prod into the caller's y, which may be x itself.
-template <class X, class Y, class... Env>
-void cumulative_prod_into(X const& x, Y&& y, cumulative_options const& options = {}, Env&&... env)
+template <class X, class Y, class Options = cumulative_options, class... Env>
+void cumulative_prod_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
-    detail::associative_scan_into(
-        "xloom::cumulative_prod_into", reduce_mul, x, std::forward<Y>(y), options, std::forward<Env>(env)...);
-}
-template <class X, class Y, detail::beside_options<cumulative_options> First, class... Env>
-void cumulative_prod_into(X const& x, Y&& y, First&& first, Env&&... env)
-{
-    xloom::cumulative_prod_into(
-        x, std::forward<Y>(y), cumulative_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    detail::associative_scan_into<cumulative_options>("xloom::cumulative_prod_into", reduce_mul, x,
+        std::forward<Y>(y), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -35790,26 +35420,28 @@ void scan_segments(std::string_view name, Op& op, Inputs const& inputs, Splits c
 }
 
 /// Scans xs into ys along segments, if the types of the call are valid.
-template <class Op, class Xs, class Splits, class Ys, class Options, class... Env>
+template <class Options, class Op, class Xs, class Splits, class Ys, class First, class... Env>
 void segment_scan_into(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
-    Options const& options, Env&&... env)
+    First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_into_types<Op, Xs, Ys>>())
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
+                      scan_into_types<Op, Xs, Ys>>())
         detail::scan_segments<Xs>(name, op, detail::evaluated_inputs(xs), row_splits, detail::leaves(ys),
-            options, policy_of(env...));
+            detail::options_of<Options>(first), policy_of(first, env...));
 }
 
 /// Returns a scan of xs along segments; a value of the same type if the types of the call are not valid, so
 /// that one mistake gives one error.
-template <class Op, class Xs, class Splits, class Options, class... Env>
-auto segment_scan(std::string_view name, Op& op, Xs const& xs, Splits const& row_splits,
-    Options const& options, Env&&... env)
+template <class Options, class Op, class Xs, class Splits, class First, class... Env>
+auto segment_scan(
+    std::string_view name, Op& op, Xs const& xs, Splits const& row_splits, First&& first, Env&&... env)
 {
-    if constexpr (satisfied<at_most_a_policy<Env...>, splits_of_rows<Splits>, scan_types<Op, Xs>>()) {
+    if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
+                      scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
         auto results = detail::make_all_like(name, inputs);
-        detail::scan_segments<Xs>(
-            name, op, inputs, row_splits, detail::leaves(results), options, policy_of(env...));
+        detail::scan_segments<Xs>(name, op, inputs, row_splits, detail::leaves(results),
+            detail::options_of<Options>(first), policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
     } else {
         return owned_t<Xs>();
@@ -35848,18 +35480,11 @@ struct segment_scan_options {
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits); // = [1, 3, 3, 7, 12]
 /// xloom::segment_scan(xloom::reduction::add, x, row_splits, {.exclusive = true}); // = [0, 1, 0, 3, 7]
 /// ```
-template <class Op, class Xs, class Splits, class... Env>
-auto segment_scan(
-    Op&& op, Xs const& xs, Splits const& row_splits, segment_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Splits, class Options = segment_scan_options, class... Env>
+auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, Options&& options = {}, Env&&... env)
 {
-    return detail::segment_scan(
-        "xloom::segment_scan", op, xs, row_splits, options, std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Splits, detail::beside_options<segment_scan_options> First, class... Env>
-auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, First&& first, Env&&... env)
-{
-    return xloom::segment_scan(
-        op, xs, row_splits, segment_scan_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    return detail::segment_scan<segment_scan_options>(
+        "xloom::segment_scan", op, xs, row_splits, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 /// Runs segment_scan into the caller's results: a tensor, or std::tie of several, of the shape of xs.
@@ -35871,19 +35496,12 @@ auto segment_scan(Op&& op, Xs const& xs, Splits const& row_splits, First&& first
 /// xloom::segment_scan_into(xloom::reduction::add, x, row_splits, x, {.reverse = true});
 /// x; // = [3, 2, 12, 9, 5]
 /// ```
-template <class Op, class Xs, class Splits, class Ys, class... Env>
-void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys,
-    segment_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Splits, class Ys, class Options = segment_scan_options, class... Env>
+void segment_scan_into(
+    Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    detail::segment_scan_into("xloom::segment_scan_into", op, xs, row_splits, std::forward<Ys>(ys), options,
-        std::forward<Env>(env)...);
-}
-template <class Op, class Xs, class Splits, class Ys, detail::beside_options<segment_scan_options> First,
-    class... Env>
-void segment_scan_into(Op&& op, Xs const& xs, Splits const& row_splits, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::segment_scan_into(op, xs, row_splits, std::forward<Ys>(ys), segment_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    detail::segment_scan_into<segment_scan_options>("xloom::segment_scan_into", op, xs, row_splits,
+        std::forward<Ys>(ys), std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -36497,6 +36115,11 @@ struct over_ranks {
         return is_valid;
     }
 };
+
+/// Requires that a call's arguments behind its operands are Options or none, then those of over_ranks.
+template <class Options, class First, class... Env>
+using options_over_ranks =
+    std::conditional_t<beside_options<First, Options>, over_ranks<First, Env...>, over_ranks<Env...>>;
 
 /// Returns the divided axis of an environment that has one.
 template <class... Env>
@@ -37602,20 +37225,14 @@ void distributed_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
 /// xloom::distributed_associative_scan_into(xloom::reduction::max, x, x, axis);
 /// x; // = [3, 3, 4]
 /// ```
-template <class Op, class Xs, class Ys, class... Env>
-void distributed_associative_scan_into(
-    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Env&&... env)
+template <class Op, class Xs, class Ys, class Options = associative_scan_options, class... Env>
+void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::scan_into_types<Op, Xs, Ys>,
-                      detail::sendable<Xs>>())
+    if constexpr (detail::satisfied<detail::options_over_ranks<associative_scan_options, Options, Env...>,
+                      detail::scan_into_types<Op, Xs, Ys>, detail::sendable<Xs>>())
         detail::distributed_scan("xloom::distributed_associative_scan_into", op, xs, detail::leaves(ys),
-            options, detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class Op, class Xs, class Ys, detail::beside_options<associative_scan_options> First, class... Env>
-void distributed_associative_scan_into(Op&& op, Xs const& xs, Ys&& ys, First&& first, Env&&... env)
-{
-    xloom::distributed_associative_scan_into(op, xs, std::forward<Ys>(ys), associative_scan_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+            detail::options_of<associative_scan_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -37977,7 +37594,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_nd_to(op, data, indices, output, options, policy);
+    detail::gather_into(op, check_gather_nd, check_gather_output, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.
@@ -38110,22 +37727,15 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
 /// xloom::distributed_gather_nd_into(data, indices, output, rows);
 /// output; // = [30, 10]
 /// ```
-template <class Data, class Indices, class Output, class... Env>
-void distributed_gather_nd_into(Data const& data, Indices const& indices, Output&& output,
-    gather_nd_options const& options = {}, Env&&... env)
-{
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
-                      detail::rank_gather_types<Data, Indices, Output>>())
-        detail::distributed_gather("xloom::distributed_gather_nd_into", data, indices, output, options,
-            detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class Data, class Indices, class Output, detail::beside_options<gather_nd_options> First,
-    class... Env>
+template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void distributed_gather_nd_into(
-    Data const& data, Indices const& indices, Output&& output, First&& first, Env&&... env)
+    Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
-    xloom::distributed_gather_nd_into(data, indices, std::forward<Output>(output), gather_nd_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_over_ranks<gather_nd_options, Options, Env...>,
+                      detail::rank_gather_types<Data, Indices, Output>>())
+        detail::distributed_gather("xloom::distributed_gather_nd_into", data, indices, output,
+            detail::options_of<gather_nd_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -38214,22 +37824,16 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 /// xloom::distributed_linear_recurrence_into(a, b, 4.0, h, time);
 /// h; // = [3, 2.5, 2.25]
 /// ```
-template <class A, class B, class H0, class H, class... Env>
+template <class A, class B, class H0, class H, class Options = linear_recurrence_options, class... Env>
 void distributed_linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, linear_recurrence_options const& options = {}, Env&&... env)
+    A const& a, B const& b, H0 const& h0, H&& h, Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::recurrence_types<A, B, H0>,
-                      detail::written<H>, detail::one_element_type<A, H>, detail::sendable<A>>())
-        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a, b, h0, h, options,
-            detail::rank_axis_of(env...), detail::policy_of(env...));
-}
-template <class A, class B, class H0, class H, detail::beside_options<linear_recurrence_options> First,
-    class... Env>
-void distributed_linear_recurrence_into(
-    A const& a, B const& b, H0 const& h0, H&& h, First&& first, Env&&... env)
-{
-    xloom::distributed_linear_recurrence_into(a, b, h0, std::forward<H>(h), linear_recurrence_options{},
-        std::forward<First>(first), std::forward<Env>(env)...);
+    if constexpr (detail::satisfied<detail::options_over_ranks<linear_recurrence_options, Options, Env...>,
+                      detail::recurrence_types<A, B, H0>, detail::written<H>, detail::one_element_type<A, H>,
+                      detail::sendable<A>>())
+        detail::distributed_recurrence("xloom::distributed_linear_recurrence_into", a, b, h0, h,
+            detail::options_of<linear_recurrence_options>(options), detail::rank_axis_of(options, env...),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -38467,7 +38071,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (is_valid_scatter<true, tuples_of_indices<Indices>, Reduce, Data, Updates>())
+        else if constexpr (scatter_types<true, tuples_of_indices<Indices>, Reduce, Data, Updates>::holds())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }
@@ -38686,50 +38290,34 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 /// xloom::distributed_scatter_nd_into(xloom::reduce_add, data, indices, updates, rows);
 /// data; // = [21, 2, 43]
 /// ```
-template <class Reduce, class Data, class Indices, class Updates, class... Env>
+template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
+    class... Env>
     requires(!detail::is_operand<Reduce>)
 void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
+    Options&& options = {}, Env&&... env)
 {
-    if constexpr (detail::satisfied<detail::over_ranks<Env...>,
+    if constexpr (detail::satisfied<detail::options_over_ranks<scatter_nd_options, Options, Env...>,
                       detail::rank_scatter_types<std::remove_reference_t<Reduce>, Data, Indices,
                           Updates>>()) {
         static constexpr std::string_view op = "xloom::distributed_scatter_nd_into";
-        auto const& part = detail::rank_axis_of(env...);
-        auto const& policy = detail::policy_of(env...);
+        auto const& part = detail::rank_axis_of(options, env...);
+        auto const& policy = detail::policy_of(options, env...);
+        auto const& given = detail::options_of<scatter_nd_options>(options);
         if (part.ranks().size() == 1)
-            detail::scatter_alone(op, reduce, data, indices, updates, options, part, policy);
+            detail::scatter_alone(op, reduce, data, indices, updates, given, part, policy);
         else
-            detail::distributed_scatter(op, reduce, data, indices, updates, options, part, policy);
+            detail::distributed_scatter(op, reduce, data, indices, updates, given, part, policy);
     }
-}
-template <class Reduce, class Data, class Indices, class Updates,
-    detail::beside_options<scatter_nd_options> First, class... Env>
-    requires(!detail::is_operand<Reduce>)
-void distributed_scatter_nd_into(
-    Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
-{
-    xloom::distributed_scatter_nd_into(reduce, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
 }
 
 /// Runs distributed_scatter_nd_into without a reduction.
-template <class Data, class Indices, class Updates, class... Env>
-    requires detail::is_operand<Data>
-void distributed_scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
-    scatter_nd_options const& options = {}, Env&&... env)
-{
-    xloom::distributed_scatter_nd_into(
-        reduce_none, std::forward<Data>(data), indices, updates, options, std::forward<Env>(env)...);
-}
-template <class Data, class Indices, class Updates, detail::beside_options<scatter_nd_options> First,
-    class... Env>
+template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
     requires detail::is_operand<Data>
 void distributed_scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, First&& first, Env&&... env)
+    Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    xloom::distributed_scatter_nd_into(reduce_none, std::forward<Data>(data), indices, updates,
-        scatter_nd_options{}, std::forward<First>(first), std::forward<Env>(env)...);
+    xloom::distributed_scatter_nd_into(
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
