@@ -5,7 +5,6 @@
 #include <array>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/selective_scan_vjp_run.hpp>
