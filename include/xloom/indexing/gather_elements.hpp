@@ -35,9 +35,9 @@ auto gather_elements(Data const& data, Indices const& indices, Options&& options
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::single_indices<Indices>>())
-        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank>("xloom::gather_elements",
-            detail::check_gather_elements, data, indices,
-            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank, detail::check_gather_elements>(
+            "xloom::gather_elements", data, indices, detail::options_of<gather_elements_options>(options),
+            detail::policy_of(options, env...));
     else
         return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -55,8 +55,8 @@ void gather_elements_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
                       detail::output_of_items<Data, Output>>())
-        detail::gather_into("xloom::gather_elements_into", detail::check_gather_elements,
-            detail::check_gather_elements_output, data, indices, output,
+        detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
+            "xloom::gather_elements_into", data, indices, output,
             detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
 }
 

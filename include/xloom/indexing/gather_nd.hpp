@@ -38,7 +38,7 @@ auto gather_nd(Data const& data, Indices const& indices, Options&& options = {},
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::tuples_of_indices<Indices>,
                       detail::rank_of_result<Rank, Data>>())
-        return detail::gather<Rank>("xloom::gather_nd", detail::check_gather_nd, data, indices,
+        return detail::gather<Rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
             detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
     else
         return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
@@ -72,7 +72,7 @@ void gather_nd_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::tuples_of_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into("xloom::gather_nd_into", detail::check_gather_nd, detail::check_gather_output,
+        detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
             data, indices, output, detail::options_of<gather_nd_options>(options),
             detail::policy_of(options, env...));
 }

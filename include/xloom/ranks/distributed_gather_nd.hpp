@@ -45,7 +45,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_into(op, check_gather_nd, check_gather_output, data, indices, output, options, policy);
+    detail::gather_into<check_gather_nd, check_gather_output>(op, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.

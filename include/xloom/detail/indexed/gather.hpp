@@ -123,9 +123,28 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
 }
 
 /// Returns the slices or items of data, of valid types, at indices, as a new container of Data's family.
-/// check_shapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
-template <std::size_t Rank, class CheckShapes, class Data, class Indices, class Options, class Policy>
-auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& data, Indices const& indices,
+/// CheckShapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
+template <std::size_t Rank, auto CheckShapes, class Data, class Indices, class Options, class Policy>
+auto gather(std::string_view op, Data const& data, Indices const& indices, Options const& options,
+    Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(
+        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+    return detail::gathered<Rank, Data>(
+        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
+}
+
+/// Gathers into the caller's output. CheckOutput(op, memory of output, its shape, memory of data and of
+/// indices) requires that output has that shape and shares no memory.
+template <auto CheckShapes, auto CheckOutput, class Data, class Indices, class Output, class Options,
+    class Policy>
+void gather_into(std::string_view op, Data const& data, Indices const& indices, Output& output,
     Options const& options, Policy const& policy)
 {
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
@@ -133,29 +152,10 @@ auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& da
     check_rank(op, "indices", detail::rank_of(index_tensor));
     auto const from = detail::items_in(source);
     indexed_shape const indexed =
-        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-    slice_index const index(
-        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-    return detail::gathered<Rank, Data>(
-        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
-}
-
-/// Gathers into the caller's output. check_output(op, memory of output, its shape, memory of data and of
-/// indices) requires that output has that shape and shares no memory.
-template <class CheckShapes, class CheckOutput, class Data, class Indices, class Output, class Options,
-    class Policy>
-void gather_into(std::string_view op, CheckShapes const& check_shapes, CheckOutput const& check_output,
-    Data const& data, Indices const& indices, Output& output, Options const& options, Policy const& policy)
-{
-    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-    check_rank(op, "data", detail::rank_of(source));
-    check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
-    indexed_shape const indexed =
-        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+        CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
     check_rank(op, "output", detail::rank_of(output));
-    check_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
+    CheckOutput(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
         detail::memory_of(index_tensor));
     detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
