@@ -12008,11 +12008,11 @@ constexpr batch_sizes check_X(
     return batch;
 }
 
-constexpr std::string_view state_letters(std::int64_t layout)
+constexpr std::string_view symbolic_state_shape(std::int64_t layout)
 {
     return layout == 0 ? "[D, N, H]" : "[N, D, H]";
 }
-constexpr std::string_view output_letters(std::int64_t layout)
+constexpr std::string_view symbolic_output_shape(std::int64_t layout)
 {
     return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
 }
@@ -12048,7 +12048,8 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
         return;
     std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {states[i].operand, state_letters(weights.layout()), expected, states[i].dims};
+        requirements[i] = {
+            states[i].operand, symbolic_state_shape(weights.layout()), expected, states[i].dims};
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
@@ -12172,15 +12173,15 @@ template <class T>
 struct attention_step {
     std::size_t d; ///< the direction: 1 for the reverse one of bidirectional, else 0
     std::size_t n; ///< the row of the batch
-    T const* keys; ///< [s, A]: s steps of memory at a stride of key_step
-    std::size_t key_step;
+    T const* keys; ///< [s, A]: s steps of memory at a stride of key_stride
+    std::size_t key_stride;
     std::span<T const> query; ///< [A]
     std::span<T const> V;     ///< [A]
     std::span<T const>
         last_alignment;  ///< [s]; zeros before the first step, unless initial_alignment is given
     std::span<T> scores; ///< [s], to be written
 
-    std::span<T const> key(std::size_t m) const { return {keys + m * key_step, query.size()}; }
+    std::span<T const> key(std::size_t m) const { return {keys + m * key_stride, query.size()}; }
 };
 
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
@@ -15088,12 +15089,13 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
     std::int64_t const layout = weights.layout();
     shape const output = output_shape(weights.sizes(), batch, layout),
                 state = state_shape(weights.sizes(), batch, layout);
-    requirement const Y{"Y", output_letters(layout), output, outputs.Y},
-        Y_h{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"};
+    requirement const Y{"Y", symbolic_output_shape(layout), output, outputs.Y},
+        Y_h{"Y_h", symbolic_state_shape(layout), state, outputs.Y_h, "initial_h"};
     auto const describe_sizes = [&] { return describe(weights.sizes(), batch); };
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{Y, Y_h, requirement{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"}},
+            std::array{
+                Y, Y_h, requirement{"Y_c", symbolic_state_shape(layout), state, outputs.Y_c, "initial_c"}},
             inputs);
     else
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
@@ -16415,11 +16417,11 @@ public:
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
         values_ = memory.take(N, kernel::saturated_product(o.E, kernel::whole_batches<T>(o.S)));
-        ct_V_ = memory.take(N + 1, key_step());
+        ct_V_ = memory.take(N + 1, key_stride());
         if (o.ct_M.is_given())
-            ct_memory_ = memory.take(rows, value_step());
+            ct_memory_ = memory.take(rows, value_stride());
         if (o.ct_M.is_given() || o.ct_MW.is_given())
-            ct_keys_ = memory.take(rows, key_step());
+            ct_keys_ = memory.take(rows, key_stride());
         ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
         if (o.ct_MW.is_given())
             scratch_ = memory.take(parts, scratch_size());
@@ -16433,11 +16435,11 @@ public:
         kernel::pack_panels<T, Item>(
             {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
             o_.E, length, {values(n), o_.E, length});
-        std::fill_n(ct_V(n), key_step(), T(0));
+        std::fill_n(ct_V(n), key_stride(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
-            std::fill_n(ct_memory(n).first, o_.S * value_step(), T(0));
+            std::fill_n(ct_memory(n).first, o_.S * value_stride(), T(0));
         if (ct_keys_ != nullptr)
-            std::fill_n(ct_keys(n).first, o_.S * key_step(), T(0));
+            std::fill_n(ct_keys(n).first, o_.S * key_stride(), T(0));
     }
 
     /// Returns what a row attends to, the `sorted`-th by length.
@@ -16486,22 +16488,22 @@ public:
     }
 
 private:
-    std::size_t key_step() const { return kernel::whole_batches<T>(o_.A); }
-    std::size_t value_step() const { return kernel::whole_batches<T>(o_.E); }
+    std::size_t key_stride() const { return kernel::whole_batches<T>(o_.A); }
+    std::size_t value_stride() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return kernel::saturated_product(
-            tuning::rows_per_gradient, key_step() + value_step() + kernel::pack_items<T>(1, value_step()));
+        return kernel::saturated_product(tuning::rows_per_gradient,
+            key_stride() + value_stride() + kernel::pack_items<T>(1, value_stride()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
-    T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }
+    T* ct_V(std::size_t n) const { return ct_V_ + n * key_stride(); }
     kernel::row_span<T> ct_keys(std::size_t n) const
     {
-        return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_step(), key_step()};
+        return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_stride(), key_stride()};
     }
     kernel::row_span<T> ct_memory(std::size_t n) const
     {
-        return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_step(), value_step()};
+        return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_stride(), value_stride()};
     }
     kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
     {
@@ -16534,8 +16536,9 @@ private:
                           end = begin_of_part(part + 1, parts_, o_.E);
         kernel::arena<T> memory(scratch_ + part * scratch_size());
         T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
-        kernel::row_span<T> const items{memory.take(tuning::rows_per_gradient * value_step()), value_step()};
-        T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_step()));
+        kernel::row_span<T> const items{
+            memory.take(tuning::rows_per_gradient * value_stride()), value_stride()};
+        T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_stride()));
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             left += residuals_.memory_length(n);
@@ -16565,7 +16568,7 @@ private:
     void finish_V() const
     {
         T* const sum = ct_V(o_.batch.N);
-        std::fill_n(sum, key_step(), T(0));
+        std::fill_n(sum, key_stride(), T(0));
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
@@ -21342,21 +21345,22 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
                 W{D, rows, I}, R{D, rows, H}, B{D, 2 * rows}, P{D, 3 * H};
     auto const describe_sizes = [&] { return describe(sizes, batch); };
-    shape_requirement const ct_Y{"ct_Y", output_letters(layout), output, shape_if_given(cotangents.Y)},
-        ct_Y_h{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)};
+    shape_requirement const ct_Y{"ct_Y", symbolic_output_shape(layout), output, shape_if_given(cotangents.Y)},
+        ct_Y_h{"ct_Y_h", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_h)};
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
         ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h};
+        ct_initial_h{"ct_initial_h", symbolic_state_shape(layout), state, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
-                shape_requirement{"ct_Y_c", state_letters(layout), state, shape_if_given(cotangents.Y_c)}},
+                shape_requirement{
+                    "ct_Y_c", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_c)}},
             describe_sizes);
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c}},
+                requirement{"ct_initial_c", symbolic_state_shape(layout), state, gradients.initial_c}},
             inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
@@ -28346,9 +28350,28 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
 }
 
 /// Returns the slices or items of data, of valid types, at indices, as a new container of Data's family.
-/// check_shapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
-template <std::size_t Rank, class CheckShapes, class Data, class Indices, class Options, class Policy>
-auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& data, Indices const& indices,
+/// CheckShapes(op, shapes of data and of indices, options, bytes of an item) returns the indexed_shape.
+template <std::size_t Rank, auto CheckShapes, class Data, class Indices, class Options, class Policy>
+auto gather(std::string_view op, Data const& data, Indices const& indices, Options const& options,
+    Policy const& policy)
+{
+    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+    check_rank(op, "data", detail::rank_of(source));
+    check_rank(op, "indices", detail::rank_of(index_tensor));
+    auto const from = detail::items_in(source);
+    indexed_shape const indexed =
+        CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+    slice_index const index(
+        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
+    return detail::gathered<Rank, Data>(
+        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
+}
+
+/// Gathers into the caller's output. CheckOutput(op, memory of output, its shape, memory of data and of
+/// indices) requires that output has that shape and shares no memory.
+template <auto CheckShapes, auto CheckOutput, class Data, class Indices, class Output, class Options,
+    class Policy>
+void gather_into(std::string_view op, Data const& data, Indices const& indices, Output& output,
     Options const& options, Policy const& policy)
 {
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
@@ -28356,29 +28379,10 @@ auto gather(std::string_view op, CheckShapes const& check_shapes, Data const& da
     check_rank(op, "indices", detail::rank_of(index_tensor));
     auto const from = detail::items_in(source);
     indexed_shape const indexed =
-        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
-    slice_index const index(
-        op, from.layout.dims, index_tensor, indexed, options.bounds, index_check_of_copy<Data>);
-    return detail::gathered<Rank, Data>(
-        op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
-}
-
-/// Gathers into the caller's output. check_output(op, memory of output, its shape, memory of data and of
-/// indices) requires that output has that shape and shares no memory.
-template <class CheckShapes, class CheckOutput, class Data, class Indices, class Output, class Options,
-    class Policy>
-void gather_into(std::string_view op, CheckShapes const& check_shapes, CheckOutput const& check_output,
-    Data const& data, Indices const& indices, Output& output, Options const& options, Policy const& policy)
-{
-    auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
-    check_rank(op, "data", detail::rank_of(source));
-    check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
-    indexed_shape const indexed =
-        check_shapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
+        CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
     check_rank(op, "output", detail::rank_of(output));
-    check_output(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
+    CheckOutput(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
         detail::memory_of(index_tensor));
     detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
@@ -29954,7 +29958,7 @@ struct selective_sizes {
     shape state() const { return with_batch(K, S); }
 
     std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
-    std::string_view state_letters() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
+    std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
     std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
 
     std::string describe() const
@@ -29996,7 +30000,7 @@ inline selective_sizes check_selective_scan(
             shape_requirement{"D", "[K]", {sizes.K}, of.D},
             shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
             shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
-            shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
+            shape_requirement{"initial_state", sizes.symbolic_state_shape(), sizes.state(), of.initial_state},
         },
         [&] { return sizes.describe(); });
     for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})
@@ -30352,7 +30356,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
         std::array{
             output_requirement<Item>{"y", sizes.channel_letters(), channels, outputs.y, "u"},
             output_requirement<Item>{
-                "final_state", sizes.state_letters(), state, outputs.final_state, "initial_state"},
+                "final_state", sizes.symbolic_state_shape(), state, outputs.final_state, "initial_state"},
         },
         named_selective_inputs(u, in));
 }
@@ -30509,8 +30513,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{shape_requirement{"ct_y", of_channels, channels, shape_if_given(cotangents.y)},
-            shape_requirement{
-                "ct_final_state", sizes.state_letters(), state, shape_if_given(cotangents.final_state)}},
+            shape_requirement{"ct_final_state", sizes.symbolic_state_shape(), state,
+                shape_if_given(cotangents.final_state)}},
         describe);
     if (gradients.z.is_given() && !in.z.is_given())
         fail<shape_error>(op, ": ct_z requires z, but z is omitted. Leave out ct_z, too.");
@@ -30525,7 +30529,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
             output_requirement<Item>{"ct_z", of_channels, channels, gradients.z},
             output_requirement<Item>{"ct_delta_bias", "[K]", vector, gradients.delta_bias},
             output_requirement<Item>{
-                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state},
+                "ct_initial_state", sizes.symbolic_state_shape(), state, gradients.initial_state},
         },
         inputs);
 }
@@ -31593,9 +31597,9 @@ auto gather_elements(Data const& data, Indices const& indices, Options&& options
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::single_indices<Indices>>())
-        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank>("xloom::gather_elements",
-            detail::check_gather_elements, data, indices,
-            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+        return detail::gather<enable_tensor<detail::owned_t<Data>>::rank, detail::check_gather_elements>(
+            "xloom::gather_elements", data, indices, detail::options_of<gather_elements_options>(options),
+            detail::policy_of(options, env...));
     else
         return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
 }
@@ -31613,8 +31617,8 @@ void gather_elements_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
                       detail::output_of_items<Data, Output>>())
-        detail::gather_into("xloom::gather_elements_into", detail::check_gather_elements,
-            detail::check_gather_elements_output, data, indices, output,
+        detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
+            "xloom::gather_elements_into", data, indices, output,
             detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
 }
 
@@ -31656,7 +31660,7 @@ auto gather_nd(Data const& data, Indices const& indices, Options&& options = {},
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::tuples_of_indices<Indices>,
                       detail::rank_of_result<Rank, Data>>())
-        return detail::gather<Rank>("xloom::gather_nd", detail::check_gather_nd, data, indices,
+        return detail::gather<Rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
             detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
     else
         return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
@@ -31690,7 +31694,7 @@ void gather_nd_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::tuples_of_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into("xloom::gather_nd_into", detail::check_gather_nd, detail::check_gather_output,
+        detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
             data, indices, output, detail::options_of<gather_nd_options>(options),
             detail::policy_of(options, env...));
 }
@@ -37594,7 +37598,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_into(op, check_gather_nd, check_gather_output, data, indices, output, options, policy);
+    detail::gather_into<check_gather_nd, check_gather_output>(op, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.

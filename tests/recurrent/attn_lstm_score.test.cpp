@@ -43,7 +43,7 @@ struct onward {
         for (std::size_t m = 0; m < step.scores.size(); ++m) {
             float score = m == 0 ? 0 : weight * step.last_alignment[m - 1];
             for (std::size_t a = 0; a < step.query.size(); ++a)
-                score += step.V[a] * std::tanh(step.keys[m * step.key_step + a] + step.query[a]);
+                score += step.V[a] * std::tanh(step.keys[m * step.key_stride + a] + step.query[a]);
             step.scores[m] = score;
         }
     }

@@ -12,14 +12,14 @@ cmake_minimum_required(VERSION 3.22)
 
 set(phrases
   "goes home" "go home" "lies?" "side by side" "far away" "ask(ed|s) for" "the way back" "the door"
-  "of which nobody" "come(s)? into question" "guilty" "laws?" "verdict" "so many" "meets?" "left out"
+  "of which nobody" "come(s)? into question" "guilty" "laws?" "so many" "meets?" "left out"
   "at last" "verdicts?" "the judge" "judged by" "stood there" "you promise" "for a while" "tracked" "mutated elsewhere" "goes on behind"
   "(for|of) (its|their) turn" "walked together" "done side" "as [a-z] has it")
 # Names that were replaced, whole or as a part between underscores.
 set(names
   "verdicts?" "judged" "laws?" "guilty" "tracked" "tracking" "hidden_(states?|cells?)" "placed_operands?" "places_of" "place_in_time"
-  "named_(places?|slices|here)" "held_pack" "like_pack" "run_hidden" "share_of" "block_at" "unpacked_panels" "(a|b|c|row|column|gate|sums)_steps?"
-  "all_reduce_gradients" "holds_input")
+  "named_(places?|slices|here)" "held_pack" "like_pack" "run_hidden" "share_of" "block_at" "unpacked_panels" "(a|b|c|row|column|gate|sums|key|value)_steps?"
+  "all_reduce_gradients" "holds_input" "(state|output)_letters")
 list(JOIN names "|" name)
 set(headless "(What|Whether|Where|How many|How much|Which|Is|Are|Do|Does|May|Must|Those|Of|The same)")
 

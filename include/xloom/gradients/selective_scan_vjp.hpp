@@ -50,8 +50,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{shape_requirement{"ct_y", of_channels, channels, shape_if_given(cotangents.y)},
-            shape_requirement{
-                "ct_final_state", sizes.state_letters(), state, shape_if_given(cotangents.final_state)}},
+            shape_requirement{"ct_final_state", sizes.symbolic_state_shape(), state,
+                shape_if_given(cotangents.final_state)}},
         describe);
     if (gradients.z.is_given() && !in.z.is_given())
         fail<shape_error>(op, ": ct_z requires z, but z is omitted. Leave out ct_z, too.");
@@ -66,7 +66,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
             output_requirement<Item>{"ct_z", of_channels, channels, gradients.z},
             output_requirement<Item>{"ct_delta_bias", "[K]", vector, gradients.delta_bias},
             output_requirement<Item>{
-                "ct_initial_state", sizes.state_letters(), state, gradients.initial_state},
+                "ct_initial_state", sizes.symbolic_state_shape(), state, gradients.initial_state},
         },
         inputs);
 }

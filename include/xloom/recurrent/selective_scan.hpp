@@ -55,7 +55,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
         std::array{
             output_requirement<Item>{"y", sizes.channel_letters(), channels, outputs.y, "u"},
             output_requirement<Item>{
-                "final_state", sizes.state_letters(), state, outputs.final_state, "initial_state"},
+                "final_state", sizes.symbolic_state_shape(), state, outputs.final_state, "initial_state"},
         },
         named_selective_inputs(u, in));
 }

@@ -191,11 +191,11 @@ constexpr batch_sizes check_X(
     return batch;
 }
 
-constexpr std::string_view state_letters(std::int64_t layout)
+constexpr std::string_view symbolic_state_shape(std::int64_t layout)
 {
     return layout == 0 ? "[D, N, H]" : "[N, D, H]";
 }
-constexpr std::string_view output_letters(std::int64_t layout)
+constexpr std::string_view symbolic_output_shape(std::int64_t layout)
 {
     return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
 }
@@ -231,7 +231,8 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
         return;
     std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {states[i].operand, state_letters(weights.layout()), expected, states[i].dims};
+        requirements[i] = {
+            states[i].operand, symbolic_state_shape(weights.layout()), expected, states[i].dims};
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 

@@ -44,11 +44,11 @@ public:
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
         values_ = memory.take(N, kernel::saturated_product(o.E, kernel::whole_batches<T>(o.S)));
-        ct_V_ = memory.take(N + 1, key_step());
+        ct_V_ = memory.take(N + 1, key_stride());
         if (o.ct_M.is_given())
-            ct_memory_ = memory.take(rows, value_step());
+            ct_memory_ = memory.take(rows, value_stride());
         if (o.ct_M.is_given() || o.ct_MW.is_given())
-            ct_keys_ = memory.take(rows, key_step());
+            ct_keys_ = memory.take(rows, key_stride());
         ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
         if (o.ct_MW.is_given())
             scratch_ = memory.take(parts, scratch_size());
@@ -62,11 +62,11 @@ public:
         kernel::pack_panels<T, Item>(
             {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
             o_.E, length, {values(n), o_.E, length});
-        std::fill_n(ct_V(n), key_step(), T(0));
+        std::fill_n(ct_V(n), key_stride(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
-            std::fill_n(ct_memory(n).first, o_.S * value_step(), T(0));
+            std::fill_n(ct_memory(n).first, o_.S * value_stride(), T(0));
         if (ct_keys_ != nullptr)
-            std::fill_n(ct_keys(n).first, o_.S * key_step(), T(0));
+            std::fill_n(ct_keys(n).first, o_.S * key_stride(), T(0));
     }
 
     /// Returns what a row attends to, the `sorted`-th by length.
@@ -115,22 +115,22 @@ public:
     }
 
 private:
-    std::size_t key_step() const { return kernel::whole_batches<T>(o_.A); }
-    std::size_t value_step() const { return kernel::whole_batches<T>(o_.E); }
+    std::size_t key_stride() const { return kernel::whole_batches<T>(o_.A); }
+    std::size_t value_stride() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return kernel::saturated_product(
-            tuning::rows_per_gradient, key_step() + value_step() + kernel::pack_items<T>(1, value_step()));
+        return kernel::saturated_product(tuning::rows_per_gradient,
+            key_stride() + value_stride() + kernel::pack_items<T>(1, value_stride()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
-    T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }
+    T* ct_V(std::size_t n) const { return ct_V_ + n * key_stride(); }
     kernel::row_span<T> ct_keys(std::size_t n) const
     {
-        return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_step(), key_step()};
+        return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_stride(), key_stride()};
     }
     kernel::row_span<T> ct_memory(std::size_t n) const
     {
-        return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_step(), value_step()};
+        return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_stride(), value_stride()};
     }
     kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
     {
@@ -163,8 +163,9 @@ private:
                           end = begin_of_part(part + 1, parts_, o_.E);
         kernel::arena<T> memory(scratch_ + part * scratch_size());
         T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
-        kernel::row_span<T> const items{memory.take(tuning::rows_per_gradient * value_step()), value_step()};
-        T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_step()));
+        kernel::row_span<T> const items{
+            memory.take(tuning::rows_per_gradient * value_stride()), value_stride()};
+        T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_stride()));
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             left += residuals_.memory_length(n);
@@ -194,7 +195,7 @@ private:
     void finish_V() const
     {
         T* const sum = ct_V(o_.batch.N);
-        std::fill_n(sum, key_step(), T(0));
+        std::fill_n(sum, key_stride(), T(0));
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];

@@ -16,15 +16,15 @@ template <class T>
 struct attention_step {
     std::size_t d; ///< the direction: 1 for the reverse one of bidirectional, else 0
     std::size_t n; ///< the row of the batch
-    T const* keys; ///< [s, A]: s steps of memory at a stride of key_step
-    std::size_t key_step;
+    T const* keys; ///< [s, A]: s steps of memory at a stride of key_stride
+    std::size_t key_stride;
     std::span<T const> query; ///< [A]
     std::span<T const> V;     ///< [A]
     std::span<T const>
         last_alignment;  ///< [s]; zeros before the first step, unless initial_alignment is given
     std::span<T> scores; ///< [s], to be written
 
-    std::span<T const> key(std::size_t m) const { return {keys + m * key_step, query.size()}; }
+    std::span<T const> key(std::size_t m) const { return {keys + m * key_stride, query.size()}; }
 };
 
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).

@@ -212,12 +212,13 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
     std::int64_t const layout = weights.layout();
     shape const output = output_shape(weights.sizes(), batch, layout),
                 state = state_shape(weights.sizes(), batch, layout);
-    requirement const Y{"Y", output_letters(layout), output, outputs.Y},
-        Y_h{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"};
+    requirement const Y{"Y", symbolic_output_shape(layout), output, outputs.Y},
+        Y_h{"Y_h", symbolic_state_shape(layout), state, outputs.Y_h, "initial_h"};
     auto const describe_sizes = [&] { return describe(weights.sizes(), batch); };
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{Y, Y_h, requirement{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"}},
+            std::array{
+                Y, Y_h, requirement{"Y_c", symbolic_state_shape(layout), state, outputs.Y_c, "initial_c"}},
             inputs);
     else
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);

@@ -39,7 +39,7 @@ struct selective_sizes {
     shape state() const { return with_batch(K, S); }
 
     std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
-    std::string_view state_letters() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
+    std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
     std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
 
     std::string describe() const
@@ -81,7 +81,7 @@ inline selective_sizes check_selective_scan(
             shape_requirement{"D", "[K]", {sizes.K}, of.D},
             shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
             shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
-            shape_requirement{"initial_state", sizes.state_letters(), sizes.state(), of.initial_state},
+            shape_requirement{"initial_state", sizes.symbolic_state_shape(), sizes.state(), of.initial_state},
         },
         [&] { return sizes.describe(); });
     for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})

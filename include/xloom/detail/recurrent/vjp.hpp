@@ -92,21 +92,22 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
                 W{D, rows, I}, R{D, rows, H}, B{D, 2 * rows}, P{D, 3 * H};
     auto const describe_sizes = [&] { return describe(sizes, batch); };
-    shape_requirement const ct_Y{"ct_Y", output_letters(layout), output, shape_if_given(cotangents.Y)},
-        ct_Y_h{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)};
+    shape_requirement const ct_Y{"ct_Y", symbolic_output_shape(layout), output, shape_if_given(cotangents.Y)},
+        ct_Y_h{"ct_Y_h", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_h)};
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
         ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", state_letters(layout), state, gradients.initial_h};
+        ct_initial_h{"ct_initial_h", symbolic_state_shape(layout), state, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
-                shape_requirement{"ct_Y_c", state_letters(layout), state, shape_if_given(cotangents.Y_c)}},
+                shape_requirement{
+                    "ct_Y_c", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_c)}},
             describe_sizes);
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", state_letters(layout), state, gradients.initial_c}},
+                requirement{"ct_initial_c", symbolic_state_shape(layout), state, gradients.initial_c}},
             inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
