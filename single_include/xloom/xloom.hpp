@@ -91,9 +91,9 @@
 // call: the arguments behind its options, which say where it runs and change no result.
 //
 // An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
-// order, each at most once, and says which of them it has a use for. Options may be absent: then the
-// environment, or nothing, is in their place. One function serves all of these calls, because braces deduce no
-// type, so that the default one applies:
+// order, each at most once, and says which of them it has a use for. Without options the environment, or
+// nothing, is in their place. One function serves all of these calls, because braces deduce no type, so that
+// the default type applies:
 //
 //     template <class X, class Options = f_options, class... Env>
 //     auto f(X const& x, Options&& options = {}, Env&&... env)
