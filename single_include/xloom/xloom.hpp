@@ -35849,7 +35849,7 @@ public:
     {
         report const all = report_of_all(ranks, digest.add_all(op).value());
         if (all.kind != kind_of_error::none)
-            fail_everywhere(ranks, all.failed, all.kind);
+            fail_everywhere(ranks, static_cast<std::size_t>(all.failed), all.kind);
         if (all.different.digest != all.first.digest)
             fail<option_error>(op,
                 ": all ranks must make the same call, but the operator, shapes, types or options of rank ",
