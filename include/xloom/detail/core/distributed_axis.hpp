@@ -106,9 +106,9 @@ inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>&> = true;
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const&> = true;
 
-/// Requires the divided axis behind the options of an operator over ranks, and at most a policy beside it.
+/// Requires the divided axis of an operator over ranks, and at most a policy beside it.
 template <class... Env>
-struct over_ranks {
+struct environment<takes<a_rank_axis, a_policy>, Env...> {
     static consteval bool holds()
     {
         constexpr std::size_t policies = count_of_kind<a_policy, Env...>;
@@ -121,10 +121,14 @@ struct over_ranks {
     }
 };
 
-/// Requires that a call's arguments behind its operands are Options or none, then those of over_ranks.
+/// Requires that nothing is behind the options but a divided axis and at most a policy.
+template <class... Env>
+using over_ranks = environment<takes<a_rank_axis, a_policy>, Env...>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then a divided axis and at most
+/// a policy.
 template <class Options, class First, class... Env>
-using options_over_ranks =
-    std::conditional_t<beside_options<First, Options>, over_ranks<First, Env...>, over_ranks<Env...>>;
+using options_over_ranks = behind_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
 
 /// Returns the divided axis of an environment that has one.
 template <class... Env>
