@@ -19,7 +19,7 @@ set(phrases
 set(names
   "verdicts?" "judged" "laws?" "guilty" "tracked" "tracking" "hidden_(states?|cells?)" "placed_operands?" "places_of" "place_in_time"
   "named_(places?|slices|here)" "held_pack" "like_pack" "run_hidden" "share_of" "block_at" "unpacked_panels" "(a|b|c|row|column|gate|sums|key|value)_steps?"
-  "all_reduce_gradients" "holds_input" "(state|output)_letters")
+  "all_reduce_gradients" "holds_input" "(state|output|channel|step)_letters")
 list(JOIN names "|" name)
 set(headless "(What|Whether|Where|How many|How much|Which|Is|Are|Do|Does|May|Must|Those|Of|The same)")
 

@@ -46,7 +46,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
-    std::string_view const of_channels = sizes.channel_letters(), of_states = sizes.step_letters();
+    std::string_view const of_channels = sizes.symbolic_channel_shape(),
+                           of_states = sizes.symbolic_step_shape();
     auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{shape_requirement{"ct_y", of_channels, channels, shape_if_given(cotangents.y)},

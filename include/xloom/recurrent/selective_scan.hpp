@@ -53,7 +53,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
     check_outputs<Item>(
         op, [&] { return sizes.describe(); },
         std::array{
-            output_requirement<Item>{"y", sizes.channel_letters(), channels, outputs.y, "u"},
+            output_requirement<Item>{"y", sizes.symbolic_channel_shape(), channels, outputs.y, "u"},
             output_requirement<Item>{
                 "final_state", sizes.symbolic_state_shape(), state, outputs.final_state, "initial_state"},
         },

@@ -38,9 +38,9 @@ struct selective_sizes {
     shape states() const { return with_batch(T, S); }
     shape state() const { return with_batch(K, S); }
 
-    std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
+    std::string_view symbolic_channel_shape() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
     std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
-    std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
+    std::string_view symbolic_step_shape() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
 
     std::string describe() const
     {
@@ -74,12 +74,12 @@ inline selective_sizes check_selective_scan(
         has_batch ? of.u[0] : 1, of.u[rank - 2], of.u[rank - 1], (*of.A)[1], has_batch};
     check_shapes(op,
         std::array{
-            shape_requirement{"delta", sizes.channel_letters(), sizes.channels(), of.delta},
+            shape_requirement{"delta", sizes.symbolic_channel_shape(), sizes.channels(), of.delta},
             shape_requirement{"A", "[K, S]", {sizes.K, sizes.S}, of.A},
-            shape_requirement{"B", sizes.step_letters(), sizes.states(), of.B},
-            shape_requirement{"C", sizes.step_letters(), sizes.states(), of.C},
+            shape_requirement{"B", sizes.symbolic_step_shape(), sizes.states(), of.B},
+            shape_requirement{"C", sizes.symbolic_step_shape(), sizes.states(), of.C},
             shape_requirement{"D", "[K]", {sizes.K}, of.D},
-            shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
+            shape_requirement{"z", sizes.symbolic_channel_shape(), sizes.channels(), of.z},
             shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
             shape_requirement{"initial_state", sizes.symbolic_state_shape(), sizes.state(), of.initial_state},
         },
