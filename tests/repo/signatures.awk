@@ -37,8 +37,6 @@ text ~ /\)( noexcept)?( *->.*)?$/ {
 function kind_of(type, name, function_name) {
     if (type ~ /^Env( const)?(&&?)?\.\.\.$/)
         return 5
-    if (type ~ /^First(&&| const&)$/)
-        return 5
     if (type ~ /(_options|checkpoint) const&$/ || type ~ /^(Options|Start)&&$/)
         return 4
     if (name in is_callable)
