@@ -29957,9 +29957,9 @@ struct selective_sizes {
     shape states() const { return with_batch(T, S); }
     shape state() const { return with_batch(K, S); }
 
-    std::string_view channel_letters() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
+    std::string_view symbolic_channel_shape() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
     std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
-    std::string_view step_letters() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
+    std::string_view symbolic_step_shape() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
 
     std::string describe() const
     {
@@ -29993,12 +29993,12 @@ inline selective_sizes check_selective_scan(
         has_batch ? of.u[0] : 1, of.u[rank - 2], of.u[rank - 1], (*of.A)[1], has_batch};
     check_shapes(op,
         std::array{
-            shape_requirement{"delta", sizes.channel_letters(), sizes.channels(), of.delta},
+            shape_requirement{"delta", sizes.symbolic_channel_shape(), sizes.channels(), of.delta},
             shape_requirement{"A", "[K, S]", {sizes.K, sizes.S}, of.A},
-            shape_requirement{"B", sizes.step_letters(), sizes.states(), of.B},
-            shape_requirement{"C", sizes.step_letters(), sizes.states(), of.C},
+            shape_requirement{"B", sizes.symbolic_step_shape(), sizes.states(), of.B},
+            shape_requirement{"C", sizes.symbolic_step_shape(), sizes.states(), of.C},
             shape_requirement{"D", "[K]", {sizes.K}, of.D},
-            shape_requirement{"z", sizes.channel_letters(), sizes.channels(), of.z},
+            shape_requirement{"z", sizes.symbolic_channel_shape(), sizes.channels(), of.z},
             shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
             shape_requirement{"initial_state", sizes.symbolic_state_shape(), sizes.state(), of.initial_state},
         },
@@ -30354,7 +30354,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
     check_outputs<Item>(
         op, [&] { return sizes.describe(); },
         std::array{
-            output_requirement<Item>{"y", sizes.channel_letters(), channels, outputs.y, "u"},
+            output_requirement<Item>{"y", sizes.symbolic_channel_shape(), channels, outputs.y, "u"},
             output_requirement<Item>{
                 "final_state", sizes.symbolic_state_shape(), state, outputs.final_state, "initial_state"},
         },
@@ -30509,7 +30509,8 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
     std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
-    std::string_view const of_channels = sizes.channel_letters(), of_states = sizes.step_letters();
+    std::string_view const of_channels = sizes.symbolic_channel_shape(),
+                           of_states = sizes.symbolic_step_shape();
     auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{shape_requirement{"ct_y", of_channels, channels, shape_if_given(cotangents.y)},
@@ -36105,9 +36106,9 @@ inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>&> = true;
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const&> = true;
 
-/// Requires the divided axis behind the options of an operator over ranks, and at most a policy beside it.
+/// Requires the divided axis of an operator over ranks, and at most a policy beside it.
 template <class... Env>
-struct over_ranks {
+struct environment<takes<a_rank_axis, a_policy>, Env...> {
     static consteval bool holds()
     {
         constexpr std::size_t policies = count_of_kind<a_policy, Env...>;
@@ -36120,10 +36121,14 @@ struct over_ranks {
     }
 };
 
-/// Requires that a call's arguments behind its operands are Options or none, then those of over_ranks.
+/// Requires that nothing is behind the options but a divided axis and at most a policy.
+template <class... Env>
+using over_ranks = environment<takes<a_rank_axis, a_policy>, Env...>;
+
+/// Requires that a call's arguments behind its operands are Options or none, then a divided axis and at most
+/// a policy.
 template <class Options, class First, class... Env>
-using options_over_ranks =
-    std::conditional_t<beside_options<First, Options>, over_ranks<First, Env...>, over_ranks<Env...>>;
+using options_over_ranks = behind_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
 
 /// Returns the divided axis of an environment that has one.
 template <class... Env>
