@@ -1,5 +1,6 @@
 #include "counting_new.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <malloc.h>
@@ -7,10 +8,10 @@
 
 namespace {
 
-std::size_t count = 0;
-std::size_t bytes_ever = 0;
-std::size_t bytes_held = 0;
-std::size_t first_refused = std::numeric_limits<std::size_t>::max();
+std::atomic<std::size_t> count = 0;
+std::atomic<std::size_t> bytes_ever = 0;
+std::atomic<std::size_t> bytes_held = 0;
+std::atomic<std::size_t> first_refused = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t granted_to_thread = std::numeric_limits<std::size_t>::max();
 
 /// Counts a request of this thread. Returns true if it is refused.
