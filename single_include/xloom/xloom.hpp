@@ -154,6 +154,113 @@ using namespace detail;
 // ==== xloom/detail/core/policy.hpp ====
 // Execution policies. Only the policy that is passed to an operator starts threads.
 
+// ==== xloom/detail/core/flush_subnormals.hpp ====
+// Subnormal numbers as zeros, a mode of the processor.
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+// The register that has the mode, of the calling thread, and the bits of the mode.
+#if defined(__SSE2__)
+inline constexpr unsigned flush_bits = 0x8040; // FTZ and DAZ of MXCSR
+inline unsigned float_control() noexcept { return _mm_getcsr(); }
+inline void set_float_control(unsigned control) noexcept { _mm_setcsr(control); }
+#elif defined(__aarch64__)
+inline constexpr unsigned long flush_bits = 1UL << 24; // FZ of FPCR
+inline unsigned long float_control() noexcept
+{
+    unsigned long control;
+    asm volatile("mrs %0, fpcr" : "=r"(control));
+    return control;
+}
+inline void set_float_control(unsigned long control) noexcept
+{
+    asm volatile("msr fpcr, %0" : : "r"(control));
+}
+#else
+inline constexpr unsigned flush_bits = 0; // there is no such mode
+inline constexpr unsigned float_control() noexcept { return 0; }
+inline constexpr void set_float_control(unsigned) noexcept {}
+#endif
+
+using float_control_t = decltype(detail::float_control());
+
+/// The mode in which a thread computes with subnormal numbers, from construction to destruction.
+class subnormal_mode {
+public:
+    /// Takes the mode from the bits of another thread's register.
+    explicit subnormal_mode(float_control_t control) noexcept : before_(detail::float_control())
+    {
+        change(before_, control);
+    }
+    ~subnormal_mode()
+    {
+        if constexpr (flush_bits != 0)
+            change(detail::float_control(), before_);
+    }
+    subnormal_mode(subnormal_mode const&) = delete;
+    subnormal_mode& operator=(subnormal_mode const&) = delete;
+
+private:
+    /// Why the fences: a compiler may move loads and stores, and what is computed between them, over the
+    /// change of a register that it does not know as an operand.
+    static void change(float_control_t now, float_control_t wanted) noexcept
+    {
+        if (((now ^ wanted) & flush_bits) == 0)
+            return;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        detail::set_float_control((now & ~flush_bits) | (wanted & flush_bits));
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
+    float_control_t before_;
+};
+
+} // namespace detail
+
+/// Makes the calling thread compute with zeros in place of subnormal numbers, until it is destroyed.
+///
+/// Magnitudes below the smallest normal number (float: 2^-126, double: 2^-1022) are 0 with their sign, as
+/// operands and as results of float and double arithmetic. A state that decays then ends at 0; without this
+/// it may stay subnormal for ever, and on many processors each operation on a subnormal number takes more
+/// than a hundred cycles.
+///
+/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_recurrence, packed_matrix and the
+/// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
+/// for all else that a program computes.
+///
+/// Members   is_supported: true for x86 with SSE2 and for AArch64; elsewhere the class does nothing.
+/// Errors    none. Destruction, also by an exception, restores the mode that was there; other bits of the
+///           register, such as the rounding mode and the exception flags, are left alone.
+/// Cost      reads the register twice, and writes it twice unless the mode is set already.
+/// Threads   of the calling thread. tbb_policy and thread_policy hand the mode on to their threads, for a
+///           call.
+/// Source    Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 10.2.3; Arm
+///           Architecture Reference Manual, FPCR.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const silence = xt::zeros<float>({10'000});
+/// auto const decay = [](float s, float x) { return xloom::scan_step{0.9f * s + x}; };
+/// xloom::flush_subnormals const flushing;
+/// xloom::scan(decay, 1.0f, silence).final_state; // = 0
+/// ```
+class flush_subnormals {
+public:
+    static constexpr bool is_supported = detail::flush_bits != 0;
+
+    [[nodiscard]] flush_subnormals() noexcept : mode_(detail::flush_bits) {}
+
+private:
+    detail::subnormal_mode mode_;
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/detail/core/tuning.hpp ====
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
 // except rows_per_gradient and channels_per_gradient.
@@ -296,20 +403,28 @@ inline constexpr serial_policy serial{};
 
 namespace detail {
 
-/// A non-owning reference to a function of a part, for a for_each that is not a template.
+/// A non-owning reference to a function of a part, for a for_each that is not a template. On any thread, the
+/// function computes with subnormal numbers as the thread does that made the reference.
 class part_ref {
 public:
     template <class F>
         requires(!std::is_same_v<F, part_ref>)
     explicit part_ref(F const& f)
-        : f_(&f), call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); })
+        : f_(&f),
+          call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); }),
+          control_(detail::float_control())
     {}
 
-    void operator()(std::size_t part) const { call_(f_, part); }
+    void operator()(std::size_t part) const
+    {
+        subnormal_mode const mode(control_);
+        call_(f_, part);
+    }
 
 private:
     void const* f_;
     void (*call_)(void const* self, std::size_t part);
+    float_control_t control_;
 };
 
 /// A non-owning reference to an execution policy of any type; by default to serial.
@@ -13038,10 +13153,12 @@ struct recurrent_runner {
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
+        flush_subnormals const flushing;
         std::size_t const parts = operands.widths.D * groups;
+        policy_ref const threads(policy);
         if (parts == 1)
-            return run(family, part_at(0), kernel::multiplier(policy_ref(policy)));
-        policy.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
+            return run(family, part_at(0), kernel::multiplier(threads));
+        threads.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
     /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
@@ -13663,7 +13780,8 @@ auto with_narrow_type(weight_storage storage, F const& f)
     return f(std::type_identity<std::int8_t>());
 }
 
-/// Returns the scale that maps the largest magnitude of a column to 127.
+/// Returns the scale that maps the largest magnitude of a column to 127; of a column whose scale would be
+/// subnormal, which a product takes for 0, the smallest normal number.
 template <class Item>
 float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
 {
@@ -13673,19 +13791,17 @@ float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t 
         largest = (std::max)(largest,
             std::abs(
                 static_cast<float>(from.items[at(k) * from.depth_stride + at(column) * from.column_stride])));
-    return largest / 127;
+    return largest == 0 ? 0 : (std::max)(largest / 127, (std::numeric_limits<float>::min)());
 }
 
 /// Returns the multiple of a scale that is nearest to an item, ties to even.
-///
-/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
 template <class Item>
 std::int8_t round_to_scale(Item const& item, float scale) noexcept
 {
     if (scale == 0)
         return 0;
     double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
-    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+    return static_cast<std::int8_t>(std::nearbyint(quotient));
 }
 
 } // namespace detail
@@ -14951,6 +15067,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
 template <class Item, class Weights, class States>
 void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
 {
+    flush_subnormals const flushing;
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
@@ -16019,6 +16136,7 @@ struct backward_runner {
             kernel::arena<T> memory(workspace.numbers_.data());
             backward_runner const runner(
                 o, states, detail::backward_parameters_of(weights, d), residuals, parts, d, memory);
+            flush_subnormals const flushing;
             runner.run_steps(residuals, policy);
         }
     }
@@ -25133,6 +25251,7 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
+    flush_subnormals const flushing;
     auto const scan = [&](auto const& run) {
         std::size_t done = 0;
         if constexpr (kernel::has_lanes<T>)
@@ -25906,8 +26025,7 @@ struct recurrence_vjp {
     strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
 
     /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
-    template <class Policy>
-    void run_by_b(Policy const& policy) const
+    void run_by_b(policy_ref const& policy) const
     {
         std::size_t const steps = length() - 1, last = reverse ? 0 : steps;
         strided_operand<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
@@ -25916,13 +26034,12 @@ struct recurrence_vjp {
         detail::run_recurrences<T>(
             {detail::part_of_axis(a, axis, later, steps), detail::part_of_axis(ct_h, axis, earlier, steps),
                 start, detail::part_of_axis(ct, axis, earlier, steps)},
-            axis, !reverse, policy_ref(policy));
+            axis, !reverse, policy);
         detail::copy_operand(detail::slice_of_axis(ct_h, axis, last), detail::slice_of_axis(ct, axis, last));
     }
 
     /// Replaces ct by the cotangent of a: the state before each step times the cotangent of the step.
-    template <class Policy>
-    void run_by_a(Policy const& policy) const
+    void run_by_a(policy_ref const& policy) const
     {
         detail::multiply_operand(
             detail::slice_of_axis(ct, axis, first_step()), detail::slice_of_axis(h0, axis, 0));
@@ -25950,8 +26067,7 @@ struct recurrence_vjp {
     }
 
     /// Adds ct to a gradient.
-    template <class Policy>
-    void add_to(strided_operand<T> const& gradient, Policy const& policy) const
+    void add_to(strided_operand<T> const& gradient, policy_ref const& policy) const
     {
         for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
             detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
@@ -25961,8 +26077,8 @@ struct recurrence_vjp {
 
 private:
     /// Calls f(begin, count) for parts of `steps` steps, on the threads of the policy.
-    template <class Policy, class F>
-    void for_each_part(Policy const& policy, std::size_t steps, F const& f) const
+    template <class F>
+    void for_each_part(policy_ref const& policy, std::size_t steps, F const& f) const
     {
         std::size_t const parts = (std::min)(
             detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(steps, std::size_t{1}));
@@ -25987,9 +26103,10 @@ struct recurrence_vjp_types {
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
     CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
-    linear_recurrence_options const& options, Policy const& policy)
+    linear_recurrence_options const& options, Policy const& with_threads)
 {
     using T = item_t<A>;
+    policy_ref const policy(with_threads);
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
     check_rank(op, "ct_a", ct_a.rank());
@@ -26031,6 +26148,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
         is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
         options.reverse};
+    flush_subnormals const flushing;
     vjp.run_by_b(policy);
     if (is_fresh) {
         detail::copy_operand(vjp.read_ct(), out_b);
@@ -30109,6 +30227,7 @@ private:
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             for (std::size_t unit = begin_of_part(part, parts, units);
                  unit < begin_of_part(part + 1, parts, units); ++unit) {
@@ -30176,6 +30295,7 @@ public:
         size.take(units, sums_items_);
         size.take(parts, scratch_size.used());
         sums_ = numbers_of(workspace, size.used());
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
             for (std::size_t unit = begin_of_part(part, parts, units);
@@ -34444,7 +34564,7 @@ V erf_of(V const& x)
 
 // ==== xloom/types.hpp ====
 // The types of arguments and results that are no tensors, without xtensor: exceptions, shapes, ONNX's element
-// types and the numbers of them, the enumerations of options, execution policies.
+// types and the numbers of them, the enumerations of options, execution policies, subnormal numbers as zeros.
 
 namespace xloom::inline XLOOM_ABI::kernels {
 
@@ -37801,8 +37921,9 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 {
     agreed<rank_recurrence_call<A, B, H0, H>> mine(part.ranks(), op, op, a, b, h0, h, options, part);
     rank_attempt attempt;
+    flush_subnormals const flushing;
     detail::run_rank_scan(mine->operands(), mine->layouts(), mine->call.axis, options.reverse, part,
-        mine->memory, attempt, policy);
+        mine->memory, attempt, policy_ref(policy));
     attempt.agree(part.ranks(), op);
 }
 
@@ -39404,6 +39525,7 @@ public:
         N_ = detail::row_count(N);
         S_ = S;
         memory_.rows.resize(N);
+        flush_subnormals const flushing;
         functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
@@ -39504,6 +39626,7 @@ private:
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
             scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }
@@ -39622,6 +39745,7 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
@@ -39845,6 +39969,7 @@ public:
     void operator()(
         std::size_t rows, T const* A, std::size_t a_stride, T* C, std::size_t c_stride) const noexcept
     {
+        flush_subnormals const flushing;
         level_.template functions<detail::matrix_functions<T>>().multiply(
             packed_[0], rows, A, a_stride, C, c_stride);
     }

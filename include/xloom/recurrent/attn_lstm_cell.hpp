@@ -219,6 +219,7 @@ public:
         N_ = detail::row_count(N);
         S_ = S;
         memory_.rows.resize(N);
+        flush_subnormals const flushing;
         functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
@@ -319,6 +320,7 @@ private:
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
             scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }

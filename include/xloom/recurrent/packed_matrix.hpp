@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
@@ -147,6 +148,7 @@ public:
     void operator()(
         std::size_t rows, T const* A, std::size_t a_stride, T* C, std::size_t c_stride) const noexcept
     {
+        flush_subnormals const flushing;
         level_.template functions<detail::matrix_functions<T>>().multiply(
             packed_[0], rows, A, a_stride, C, c_stride);
     }
