@@ -157,7 +157,7 @@ using namespace detail;
 // ==== xloom/detail/core/flush_subnormals.hpp ====
 // Subnormal numbers as zeros, a mode of the processor.
 
-#ifdef __SSE2__
+#ifdef __SSE2_MATH__
 #include <xmmintrin.h>
 #endif
 
@@ -166,7 +166,7 @@ namespace xloom::inline XLOOM_ABI {
 namespace detail {
 
 // The register that has the mode, of the calling thread, and the bits of the mode.
-#if defined(__SSE2__)
+#if defined(__SSE2_MATH__)
 inline constexpr unsigned flush_bits = 0x8040; // FTZ and DAZ of MXCSR
 inline unsigned float_control() noexcept { return _mm_getcsr(); }
 inline void set_float_control(unsigned control) noexcept { _mm_setcsr(control); }
@@ -234,7 +234,7 @@ private:
 /// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
 /// for all else that a program computes.
 ///
-/// Members   is_supported: true for x86 with SSE2 and for AArch64; elsewhere the class does nothing.
+/// Members   is_supported: true for x86 whose arithmetic is that of SSE2 and for AArch64; elsewhere the class does nothing.
 /// Errors    none. Destruction, also by an exception, restores the mode that was there; other bits of the
 ///           register, such as the rounding mode and the exception flags, are left alone.
 /// Cost      reads the register twice, and writes it twice unless the mode is set already.
