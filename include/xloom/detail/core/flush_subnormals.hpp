@@ -42,14 +42,16 @@ using float_control_t = decltype(detail::float_control());
 class subnormal_mode {
 public:
     /// Takes the mode from the bits of another thread's register.
-    explicit subnormal_mode(float_control_t control) noexcept : before_(detail::float_control())
+    explicit subnormal_mode(float_control_t wanted) noexcept
+        : before_(detail::float_control()), is_changed_(((before_ ^ wanted) & flush_bits) != 0)
     {
-        change(before_, control);
+        if (is_changed_)
+            set(before_, wanted);
     }
     ~subnormal_mode()
     {
-        if constexpr (flush_bits != 0)
-            change(detail::float_control(), before_);
+        if (is_changed_)
+            set(detail::float_control(), before_);
     }
     subnormal_mode(subnormal_mode const&) = delete;
     subnormal_mode& operator=(subnormal_mode const&) = delete;
@@ -57,16 +59,15 @@ public:
 private:
     /// Why the fences: a compiler may move loads and stores, and what is computed between them, over the
     /// change of a register that it does not know as an operand.
-    static void change(float_control_t now, float_control_t wanted) noexcept
+    static void set(float_control_t now, float_control_t wanted) noexcept
     {
-        if (((now ^ wanted) & flush_bits) == 0)
-            return;
         std::atomic_signal_fence(std::memory_order_seq_cst);
         detail::set_float_control((now & ~flush_bits) | (wanted & flush_bits));
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
 
     float_control_t before_;
+    bool is_changed_;
 };
 
 } // namespace detail
@@ -82,10 +83,11 @@ private:
 /// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
 /// for all else that a program computes.
 ///
-/// Members   is_supported: true for x86 whose arithmetic is that of SSE2 and for AArch64; elsewhere the class does nothing.
+/// Members   is_supported: true for x86 with the arithmetic of SSE2 and for AArch64; elsewhere the class does
+///           nothing.
 /// Errors    none. Destruction, also by an exception, restores the mode that was there; other bits of the
 ///           register, such as the rounding mode and the exception flags, are left alone.
-/// Cost      reads the register twice, and writes it twice unless the mode is set already.
+/// Cost      reads and writes the register twice; reads it once where the mode is set already.
 /// Threads   of the calling thread. tbb_policy and thread_policy hand the mode on to their threads, for a
 ///           call.
 /// Source    Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 10.2.3; Arm
