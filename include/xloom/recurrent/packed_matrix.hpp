@@ -100,6 +100,7 @@ private:
 ///           on M.
 /// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
 ///           cache bandwidth. Allocates nothing.
+/// Real time each product after the first.
 /// Aliasing  C must overlap neither A nor the matrix.
 /// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
