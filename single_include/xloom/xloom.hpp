@@ -6018,6 +6018,7 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
+/// Real time if the body is, after a call with the same operands, of contiguous elements.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -6247,6 +6248,8 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options cons
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements, which are copied for the body unless it is marked by
 ///           strided_elements; the memory for these copies may come from a scan_workspace.
+/// Real time if the body is, after a call with the same operands: of contiguous elements, or with a workspace.
+///           Not with lazy operands.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -17068,6 +17071,7 @@ attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
 ///           initial_h and so on, so that a stream updates its state in place.
 /// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
 ///           step, which is omitted otherwise.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
@@ -22197,6 +22201,7 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
 ///
 /// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
@@ -25895,6 +25900,7 @@ struct linear_recurrence_options {
 ///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
 ///           operations of their type, and no such rule.
 /// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.
@@ -27499,6 +27505,7 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
 ///           updates its state in place.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -27705,6 +27712,7 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
@@ -30542,6 +30550,7 @@ struct selective_tensor<X> {
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Memory: 2 S numbers for each SIMD lane of each thread, which are allocated
 ///           unless a workspace is given that is large enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
@@ -31826,6 +31835,7 @@ constexpr shape gather_nd_shape(
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
@@ -32059,6 +32069,8 @@ auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates co
 ///           updates are counted in a copy of data that is not row-major; an item that the callable took by
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
+/// Real time on one thread, of row-major operands, unless an option or the mean counts updates, after a call
+///           of the same sizes.
 /// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
     requires detail::begins_with_data<Data, Options, scatter_nd_options>
@@ -34852,6 +34864,7 @@ auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... en
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
 /// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
+/// Real time if op is, on one thread, after a call of the same sizes. Not with lazy operands.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> x = {{1, 2, 3}, {4, 5, 6}};
@@ -39021,6 +39034,7 @@ concept activates = requires {
 ///           kind, an unknown name.
 /// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
 ///           position. Storage floats: a buffer of a float for each item.
+/// Real time after the first call, but for storage floats.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example
@@ -39467,6 +39481,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           no direction d.
 /// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
 ///           nothing.
+/// Real time each step after the first, but not set_memory.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
@@ -39795,6 +39810,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 3H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t and y_t may be h.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX GRU-22.
@@ -39831,6 +39847,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX LSTM-22.
@@ -39939,6 +39956,7 @@ private:
 ///           on M.
 /// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
 ///           cache bandwidth. Allocates nothing.
+/// Real time each product after the first.
 /// Aliasing  C must overlap neither A nor the matrix.
 /// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
@@ -40059,6 +40077,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t and y_t may be h.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX RNN-22.
