@@ -23384,7 +23384,7 @@ void scan_group(V* group, std::size_t count, Op const& op)
 {
     for (std::size_t half = 1; half < count; half *= 2)
         for (std::size_t upper = half; upper < count; upper += 2 * half)
-            for (std::size_t i = upper; i < upper + half && i < count; ++i)
+            for (std::size_t i = upper, end = (std::min)(upper + half, count); i < end; ++i)
                 group[i] = op(group[upper - 1], group[i]);
 }
 

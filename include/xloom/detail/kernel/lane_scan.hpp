@@ -2,6 +2,7 @@
 // A parallel scan in vectors: the sizes and the tree of groups and blocks, which decide about the bits of all
 // results, the reductions of lanes, and the scan of one sequence whose items are consecutive.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <limits>
@@ -55,7 +56,7 @@ void scan_group(V* group, std::size_t count, Op const& op)
 {
     for (std::size_t half = 1; half < count; half *= 2)
         for (std::size_t upper = half; upper < count; upper += 2 * half)
-            for (std::size_t i = upper; i < upper + half && i < count; ++i)
+            for (std::size_t i = upper, end = (std::min)(upper + half, count); i < end; ++i)
                 group[i] = op(group[upper - 1], group[i]);
 }
 
