@@ -2,9 +2,9 @@
 
 #include "steady.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
@@ -90,6 +90,20 @@ TEST_CASE("steps of lstm_cell, gru_cell and rnn_cell")
     auto const single = [](auto& cell, auto& h, auto&, auto const& x, auto& y) { cell(h, x, y); };
     check_cell<gru_cell<float>>(gru_weights<float>({for_gru.W, for_gru.R, for_gru.B}), single);
     check_cell<rnn_cell<float>>(rnn_weights<float>({for_rnn.W, for_rnn.R, for_rnn.B}), single);
+}
+
+TEST_CASE("steps of lstm_cell with weights of each storage")
+{
+    constants const made(4);
+    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16,
+             weight_storage::int8, weight_storage::dynamic_int8}) {
+        CAPTURE(name_of(storage));
+        lstm_cell<float> cell(lstm_weights<float>({made.W, made.R, made.B}, {}, storage));
+        std::array<float, H> h{}, c{};
+        std::array<float, I> const x{1, 1, 1};
+        steady::check(calls, [&] { cell(h, c, x); });
+        CHECK(h[0] > 0);
+    }
 }
 
 TEST_CASE("lstm_into, gru_into and rnn_into with a workspace, their states updated in place")
