@@ -19,7 +19,7 @@ function belong(group_name, files,    list, i) {
         group_of[list[i] ".hpp"] = group_name
 }
 BEGIN {
-    headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Special|" \
+    headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Real time|Special|" \
                "Aliasing|Threads|Differs|Source|Example)( |$)"
     belong("activations", "core/activation")
     belong("attn_lstm", "recurrent/attention_score recurrent/attn_lstm_run")

@@ -141,8 +141,9 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or
 ///           no direction d.
-/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
-///           nothing.
+/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory.
+/// Real time a step allocates nothing, takes no lock and makes no system call; after the first one it touches
+///           no new page.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.

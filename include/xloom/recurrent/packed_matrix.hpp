@@ -98,7 +98,8 @@ private:
 /// Order     each sum is bias, then the products along K in dependency chains of 128: its bits do not depend
 ///           on M.
 /// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
-///           cache bandwidth. Allocates nothing.
+///           cache bandwidth.
+/// Real time a product allocates nothing, takes no lock and makes no system call.
 /// Aliasing  C must overlap neither A nor the matrix.
 /// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
