@@ -11,6 +11,7 @@
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/types.hpp>
 
 namespace real_time_calls_test {
 
@@ -113,6 +114,24 @@ TEST_CASE("scatter_nd_into and gather_nd_into of items and of slices, out of ran
     steady::check(calls, [&] { gather_nd_into(data, slices, slice_values); });
     steady::check(calls, [&] { gather_nd_into(data, outside, slice_values, {.bounds = bounds::clip}); });
     CHECK(item_values(0) == data(1, 2, 3));
+}
+
+TEST_CASE("storage floats: linear_recurrence_into, associative_scan_into, scatter_nd_into and gather_nd_into")
+{
+    using items = xt::xtensor<float16, 2>;
+    items a = items::from_shape({40, 21});
+    a.fill(float16(0.5f));
+    items const b = a;
+    items h = a;
+    steady::check(calls, [&] { linear_recurrence_into(a, b, float16(0), h); });
+    steady::check(calls, [&] { associative_scan_into(reduction::max, b, h, {.axis = 1}); });
+    CHECK(float(h(39, 20)) == 0.5f);
+    xt::xtensor<std::int64_t, 2> const rows = {{1}, {0}};
+    items updates = items::from_shape({2, 21});
+    updates.fill(float16(0.25f));
+    steady::check(calls, [&] { scatter_nd_into(reduction::max, h, rows, updates); });
+    steady::check(calls, [&] { gather_nd_into(h, rows, updates); });
+    CHECK(float(updates(1, 20)) == 0.5f);
 }
 
 } // namespace real_time_calls_test
