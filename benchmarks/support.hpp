@@ -16,6 +16,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 
@@ -114,6 +115,7 @@ struct series {
     /// Counts the errors of a series that is known to be wrong at times, which is not compared with the
     /// others.
     benchmark::UserCounters (*count_errors)(Operands&, std::function<void()> const& run) = nullptr;
+    bool flushes = false; ///< it runs while its thread computes with zeros in place of subnormal numbers
 };
 
 /// True if the results are bitwise equal, or close enough by the operands' own comparison.
@@ -137,6 +139,11 @@ inline open_case current;
 template <class Operands>
 std::function<void()> run_of(series<Operands> const& each, Operands& operands, std::size_t threads)
 {
+    if (each.flushes)
+        return [run = run_of({.impl = each.impl, .run = each.run, .model = each.model}, operands, threads)] {
+            xloom::flush_subnormals const flushing;
+            run();
+        };
     if (each.model == nullptr)
         return [run = each.run, &operands] { run(operands); };
     auto const session = std::make_shared<onnxruntime_session>(each.model(operands), threads);

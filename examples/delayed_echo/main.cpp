@@ -2,7 +2,6 @@
 // passes that keep residuals, backward passes, and steps of the Adam method. Then the LSTM repeats bits that
 // it has not seen.
 
-#include <cmath>
 #include <cstdio>
 #include <random>
 
@@ -10,34 +9,14 @@
 
 #include <xloom/gradients/lstm_vjp.hpp>
 
+#include "../trained.hpp"
+
 namespace {
 
 using xt::xtensor;
 
 constexpr std::size_t T = 24, N = 32, H = 24, delay = 4, rounds = 600;
-
-/// Weights, and Adam's averages of their gradients.
-template <std::size_t Rank>
-struct trained {
-    xtensor<float, Rank> weights, gradient, mean, square;
-
-    trained(std::array<std::size_t, Rank> const& shape, float limit, std::mt19937& random)
-        : weights(shape), gradient(shape), mean(xt::zeros<float>(shape)), square(xt::zeros<float>(shape))
-    {
-        std::uniform_real_distribution<float> draw(-limit, limit);
-        for (float& weight : weights)
-            weight = draw(random);
-    }
-
-    void step(std::size_t round)
-    {
-        float const t = static_cast<float>(round + 1), rate = 0.01f;
-        mean = 0.9f * mean + 0.1f * gradient;
-        square = 0.99f * square + 0.01f * gradient * gradient;
-        weights -=
-            rate * (mean / (1 - std::pow(0.9f, t))) / (xt::sqrt(square / (1 - std::pow(0.99f, t))) + 1e-8f);
-    }
-};
+constexpr float rate = 0.01f;
 
 } // namespace
 
@@ -63,7 +42,6 @@ int main()
 
         // The loss is the mean of (readout * h - bit)^2.
         ct_Y.fill(0);
-        readout.gradient.fill(0);
         wrong = 0;
         for (std::size_t t = delay; t < T; ++t)
             for (std::size_t n = 0; n < N; ++n) {
@@ -80,15 +58,12 @@ int main()
         if (round == 0)
             std::printf("untrained: %s\n", wrong * 3 > (T - delay) * N ? "guesses" : "knows");
 
-        for (xtensor<float, 3>* const gradient : {&W.gradient, &R.gradient})
-            gradient->fill(0);
-        B.gradient.fill(0);
         xloom::lstm_vjp_into(X, weights, residuals, {.Y = ct_Y},
             {.W = W.gradient, .R = R.gradient, .B = B.gradient}, workspace);
-        W.step(round);
-        R.step(round);
-        B.step(round);
-        readout.step(round);
+        W.step(round, rate);
+        R.step(round, rate);
+        B.step(round, rate);
+        readout.step(round, rate);
     }
     std::printf("trained: %zu of %zu bits are wrong\n", wrong, (T - delay) * N);
 }

@@ -154,6 +154,115 @@ using namespace detail;
 // ==== xloom/detail/core/policy.hpp ====
 // Execution policies. Only the policy that is passed to an operator starts threads.
 
+// ==== xloom/detail/core/flush_subnormals.hpp ====
+// Subnormal numbers as zeros, a mode of the processor.
+
+#ifdef __SSE2_MATH__
+#include <xmmintrin.h>
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+// The register that has the mode, of the calling thread, and the bits of the mode.
+#if defined(__SSE2_MATH__)
+inline constexpr unsigned flush_bits = 0x8040; // FTZ and DAZ of MXCSR
+inline unsigned float_control() noexcept { return _mm_getcsr(); }
+inline void set_float_control(unsigned control) noexcept { _mm_setcsr(control); }
+#elif defined(__aarch64__)
+inline constexpr unsigned long flush_bits = 1UL << 24; // FZ of FPCR
+inline unsigned long float_control() noexcept
+{
+    unsigned long control;
+    asm volatile("mrs %0, fpcr" : "=r"(control));
+    return control;
+}
+inline void set_float_control(unsigned long control) noexcept
+{
+    asm volatile("msr fpcr, %0" : : "r"(control));
+}
+#else
+inline constexpr unsigned flush_bits = 0; // there is no such mode
+inline constexpr unsigned float_control() noexcept { return 0; }
+inline constexpr void set_float_control(unsigned) noexcept {}
+#endif
+
+using float_control_t = decltype(detail::float_control());
+
+/// The mode in which a thread computes with subnormal numbers, from construction to destruction.
+class subnormal_mode {
+public:
+    /// Takes the mode from the bits of another thread's register.
+    explicit subnormal_mode(float_control_t wanted) noexcept
+        : before_(detail::float_control()), is_changed_(((before_ ^ wanted) & flush_bits) != 0)
+    {
+        if (is_changed_)
+            set(before_, wanted);
+    }
+    ~subnormal_mode()
+    {
+        if (is_changed_)
+            set(detail::float_control(), before_);
+    }
+    subnormal_mode(subnormal_mode const&) = delete;
+    subnormal_mode& operator=(subnormal_mode const&) = delete;
+
+private:
+    /// Why the fences: a compiler may move loads and stores, and what is computed between them, over the
+    /// change of a register that it does not know as an operand.
+    static void set(float_control_t now, float_control_t wanted) noexcept
+    {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        detail::set_float_control((now & ~flush_bits) | (wanted & flush_bits));
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
+    float_control_t before_;
+    bool is_changed_;
+};
+
+} // namespace detail
+
+/// Makes the calling thread compute with zeros in place of subnormal numbers, until it is destroyed.
+///
+/// Magnitudes below the smallest normal number (float: 2^-126, double: 2^-1022) are 0 with their sign, as
+/// operands and as results of float and double arithmetic. A state that decays then ends at 0; without this
+/// it may stay subnormal for ever, and on many processors each operation on a subnormal number takes more
+/// than a hundred cycles.
+///
+/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_recurrence, packed_matrix and the
+/// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
+/// for all else that a program computes.
+///
+/// Members   is_supported: true for x86 with the arithmetic of SSE2 and for AArch64; elsewhere the class does
+///           nothing.
+/// Errors    none. Destruction, also by an exception, restores the mode that was there; other bits of the
+///           register, such as the rounding mode and the exception flags, are left alone.
+/// Cost      reads and writes the register twice; reads it once where the mode is set already.
+/// Threads   of the calling thread. tbb_policy and thread_policy hand the mode on to their threads, for a
+///           call.
+/// Source    Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 10.2.3; Arm
+///           Architecture Reference Manual, FPCR.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const silence = xt::zeros<float>({10'000});
+/// auto const decay = [](float s, float x) { return xloom::scan_step{0.9f * s + x}; };
+/// xloom::flush_subnormals const flushing;
+/// xloom::scan(decay, 1.0f, silence).final_state; // = 0
+/// ```
+class flush_subnormals {
+public:
+    static constexpr bool is_supported = detail::flush_bits != 0;
+
+    [[nodiscard]] flush_subnormals() noexcept : mode_(detail::flush_bits) {}
+
+private:
+    detail::subnormal_mode mode_;
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/detail/core/tuning.hpp ====
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
 // except rows_per_gradient and channels_per_gradient.
@@ -296,20 +405,28 @@ inline constexpr serial_policy serial{};
 
 namespace detail {
 
-/// A non-owning reference to a function of a part, for a for_each that is not a template.
+/// A non-owning reference to a function of a part, for a for_each that is not a template. On any thread, the
+/// function computes with subnormal numbers as the thread does that made the reference.
 class part_ref {
 public:
     template <class F>
         requires(!std::is_same_v<F, part_ref>)
     explicit part_ref(F const& f)
-        : f_(&f), call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); })
+        : f_(&f),
+          call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); }),
+          control_(detail::float_control())
     {}
 
-    void operator()(std::size_t part) const { call_(f_, part); }
+    void operator()(std::size_t part) const
+    {
+        subnormal_mode const mode(control_);
+        call_(f_, part);
+    }
 
 private:
     void const* f_;
     void (*call_)(void const* self, std::size_t part);
+    float_control_t control_;
 };
 
 /// A non-owning reference to an execution policy of any type; by default to serial.
@@ -1458,6 +1575,19 @@ inline constexpr bool is_fixed_shape = false;
 template <std::size_t... Dims>
 inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
+/// The rank that the type of a shape has; dynamic_rank if it has none.
+template <class Shape>
+inline constexpr std::size_t rank_of_shape_type = dynamic_rank;
+template <std::size_t Rank>
+inline constexpr std::size_t rank_of_shape_type<std::array<std::size_t, Rank>> = Rank;
+
+/// True if shapes of these types never have the same rank: xtensor's assignment, which is not reached then,
+/// would write beyond its array of dimensions, as g++ reports.
+template <class Shape, class Other>
+inline constexpr bool have_different_ranks =
+    rank_of_shape_type<Shape> != dynamic_rank && rank_of_shape_type<Other> != dynamic_rank &&
+    rank_of_shape_type<Shape> != rank_of_shape_type<Other>;
+
 /// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
 struct element_geometry {
@@ -1625,7 +1755,9 @@ public:
     basic_element_view& operator=(xt::xexpression<E> const& expression)
     {
         check_shape_of(expression.derived_cast());
-        return semantic_base::operator=(expression);
+        if constexpr (!detail::have_different_ranks<Shape, typename E::shape_type>)
+            semantic_base::operator=(expression);
+        return *this;
     }
 
     /// Called by xt::noalias(y_t) = expression.
@@ -1633,7 +1765,8 @@ public:
     basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
     {
         check_shape_of(expression.derived_cast());
-        xt::assign_xexpression(*this, expression);
+        if constexpr (!detail::have_different_ranks<Shape, typename E::shape_type>)
+            xt::assign_xexpression(*this, expression);
         return *this;
     }
 
@@ -5885,6 +6018,7 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
+/// Real time if the body is, after a call with the same operands, of contiguous elements.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -6114,6 +6248,8 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options cons
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements, which are copied for the body unless it is marked by
 ///           strided_elements; the memory for these copies may come from a scan_workspace.
+/// Real time if the body is, after a call with the same operands, of contiguous elements or with a workspace.
+///           Not with lazy operands.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -13038,10 +13174,12 @@ struct recurrent_runner {
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
+        flush_subnormals const flushing;
         std::size_t const parts = operands.widths.D * groups;
+        policy_ref const threads(policy);
         if (parts == 1)
-            return run(family, part_at(0), kernel::multiplier(policy_ref(policy)));
-        policy.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
+            return run(family, part_at(0), kernel::multiplier(threads));
+        threads.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
     /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
@@ -13663,7 +13801,8 @@ auto with_narrow_type(weight_storage storage, F const& f)
     return f(std::type_identity<std::int8_t>());
 }
 
-/// Returns the scale that maps the largest magnitude of a column to 127.
+/// Returns the scale that maps the largest magnitude of a column to 127; of a column whose scale would be
+/// subnormal, which a product takes for 0, the smallest normal number.
 template <class Item>
 float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
 {
@@ -13673,19 +13812,17 @@ float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t 
         largest = (std::max)(largest,
             std::abs(
                 static_cast<float>(from.items[at(k) * from.depth_stride + at(column) * from.column_stride])));
-    return largest / 127;
+    return largest == 0 ? 0 : (std::max)(largest / 127, (std::numeric_limits<float>::min)());
 }
 
 /// Returns the multiple of a scale that is nearest to an item, ties to even.
-///
-/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
 template <class Item>
 std::int8_t round_to_scale(Item const& item, float scale) noexcept
 {
     if (scale == 0)
         return 0;
     double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
-    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+    return static_cast<std::int8_t>(std::nearbyint(quotient));
 }
 
 } // namespace detail
@@ -14951,6 +15088,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
 template <class Item, class Weights, class States>
 void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
 {
+    flush_subnormals const flushing;
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
@@ -16019,6 +16157,7 @@ struct backward_runner {
             kernel::arena<T> memory(workspace.numbers_.data());
             backward_runner const runner(
                 o, states, detail::backward_parameters_of(weights, d), residuals, parts, d, memory);
+            flush_subnormals const flushing;
             runner.run_steps(residuals, policy);
         }
     }
@@ -16932,6 +17071,7 @@ attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
 ///           initial_h and so on, so that a stream updates its state in place.
 /// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
 ///           step, which is omitted otherwise.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
@@ -22061,6 +22201,7 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
 ///
 /// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
@@ -25133,6 +25274,7 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
+    flush_subnormals const flushing;
     auto const scan = [&](auto const& run) {
         std::size_t done = 0;
         if constexpr (kernel::has_lanes<T>)
@@ -25758,6 +25900,7 @@ struct linear_recurrence_options {
 ///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
 ///           operations of their type, and no such rule.
 /// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.
@@ -25906,8 +26049,7 @@ struct recurrence_vjp {
     strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
 
     /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
-    template <class Policy>
-    void run_by_b(Policy const& policy) const
+    void run_by_b(policy_ref const& policy) const
     {
         std::size_t const steps = length() - 1, last = reverse ? 0 : steps;
         strided_operand<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
@@ -25916,13 +26058,12 @@ struct recurrence_vjp {
         detail::run_recurrences<T>(
             {detail::part_of_axis(a, axis, later, steps), detail::part_of_axis(ct_h, axis, earlier, steps),
                 start, detail::part_of_axis(ct, axis, earlier, steps)},
-            axis, !reverse, policy_ref(policy));
+            axis, !reverse, policy);
         detail::copy_operand(detail::slice_of_axis(ct_h, axis, last), detail::slice_of_axis(ct, axis, last));
     }
 
     /// Replaces ct by the cotangent of a: the state before each step times the cotangent of the step.
-    template <class Policy>
-    void run_by_a(Policy const& policy) const
+    void run_by_a(policy_ref const& policy) const
     {
         detail::multiply_operand(
             detail::slice_of_axis(ct, axis, first_step()), detail::slice_of_axis(h0, axis, 0));
@@ -25950,8 +26091,7 @@ struct recurrence_vjp {
     }
 
     /// Adds ct to a gradient.
-    template <class Policy>
-    void add_to(strided_operand<T> const& gradient, Policy const& policy) const
+    void add_to(strided_operand<T> const& gradient, policy_ref const& policy) const
     {
         for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
             detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
@@ -25961,8 +26101,8 @@ struct recurrence_vjp {
 
 private:
     /// Calls f(begin, count) for parts of `steps` steps, on the threads of the policy.
-    template <class Policy, class F>
-    void for_each_part(Policy const& policy, std::size_t steps, F const& f) const
+    template <class F>
+    void for_each_part(policy_ref const& policy, std::size_t steps, F const& f) const
     {
         std::size_t const parts = (std::min)(
             detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(steps, std::size_t{1}));
@@ -25987,9 +26127,10 @@ struct recurrence_vjp_types {
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
     CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
-    linear_recurrence_options const& options, Policy const& policy)
+    linear_recurrence_options const& options, Policy const& with_threads)
 {
     using T = item_t<A>;
+    policy_ref const policy(with_threads);
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
     check_rank(op, "ct_a", ct_a.rank());
@@ -26031,6 +26172,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
         is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
         options.reverse};
+    flush_subnormals const flushing;
     vjp.run_by_b(policy);
     if (is_fresh) {
         detail::copy_operand(vjp.read_ct(), out_b);
@@ -27363,6 +27505,7 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
 ///           updates its state in place.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -27569,6 +27712,7 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
@@ -30109,6 +30253,7 @@ private:
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             for (std::size_t unit = begin_of_part(part, parts, units);
                  unit < begin_of_part(part + 1, parts, units); ++unit) {
@@ -30176,6 +30321,7 @@ public:
         size.take(units, sums_items_);
         size.take(parts, scratch_size.used());
         sums_ = numbers_of(workspace, size.used());
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
             for (std::size_t unit = begin_of_part(part, parts, units);
@@ -30404,6 +30550,7 @@ struct selective_tensor<X> {
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Memory: 2 S numbers for each SIMD lane of each thread, which are allocated
 ///           unless a workspace is given that is large enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are
@@ -31688,6 +31835,7 @@ constexpr shape gather_nd_shape(
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
@@ -31921,6 +32069,8 @@ auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates co
 ///           updates are counted in a copy of data that is not row-major; an item that the callable took by
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
+/// Real time on one thread, of row-major operands, unless an option or the mean counts updates, after a call
+///           of the same sizes.
 /// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
     requires detail::begins_with_data<Data, Options, scatter_nd_options>
@@ -34444,7 +34594,7 @@ V erf_of(V const& x)
 
 // ==== xloom/types.hpp ====
 // The types of arguments and results that are no tensors, without xtensor: exceptions, shapes, ONNX's element
-// types and the numbers of them, the enumerations of options, execution policies.
+// types and the numbers of them, the enumerations of options, execution policies, subnormal numbers as zeros.
 
 namespace xloom::inline XLOOM_ABI::kernels {
 
@@ -34714,6 +34864,7 @@ auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... en
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
 /// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
+/// Real time if op is, on one thread, after a call of the same sizes. Not with lazy operands.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> x = {{1, 2, 3}, {4, 5, 6}};
@@ -37801,8 +37952,9 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 {
     agreed<rank_recurrence_call<A, B, H0, H>> mine(part.ranks(), op, op, a, b, h0, h, options, part);
     rank_attempt attempt;
+    flush_subnormals const flushing;
     detail::run_rank_scan(mine->operands(), mine->layouts(), mine->call.axis, options.reverse, part,
-        mine->memory, attempt, policy);
+        mine->memory, attempt, policy_ref(policy));
     attempt.agree(part.ranks(), op);
 }
 
@@ -38882,6 +39034,7 @@ concept activates = requires {
 ///           kind, an unknown name.
 /// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
 ///           position. Storage floats: a buffer of a float for each item.
+/// Real time after the first call, but for storage floats.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example
@@ -39328,6 +39481,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           no direction d.
 /// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
 ///           nothing.
+/// Real time each step after the first, but not set_memory.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
@@ -39404,6 +39558,7 @@ public:
         N_ = detail::row_count(N);
         S_ = S;
         memory_.rows.resize(N);
+        flush_subnormals const flushing;
         functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
@@ -39504,6 +39659,7 @@ private:
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
             scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }
@@ -39622,6 +39778,7 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
@@ -39653,6 +39810,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 3H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t and y_t may be h.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX GRU-22.
@@ -39689,6 +39847,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX LSTM-22.
@@ -39797,6 +39956,7 @@ private:
 ///           on M.
 /// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
 ///           cache bandwidth. Allocates nothing.
+/// Real time each product after the first.
 /// Aliasing  C must overlap neither A nor the matrix.
 /// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
@@ -39845,6 +40005,7 @@ public:
     void operator()(
         std::size_t rows, T const* A, std::size_t a_stride, T* C, std::size_t c_stride) const noexcept
     {
+        flush_subnormals const flushing;
         level_.template functions<detail::matrix_functions<T>>().multiply(
             packed_[0], rows, A, a_stride, C, c_stride);
     }
@@ -39916,6 +40077,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t and y_t may be h.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX RNN-22.

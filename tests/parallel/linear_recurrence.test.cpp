@@ -5,7 +5,9 @@
 #include <cmath>
 #include <complex>
 #include <initializer_list>
+#include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -185,6 +187,35 @@ TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0,
     CHECK(static_cast<float>(h(1)) == 1.5f);
     xt::xtensor<double, 2> const ones = xt::ones<double>({3, 2});
     CHECK(xloom::linear_recurrence(2.0 * ones, ones, 0.0) == xt::xtensor<double, 2>{{1, 1}, {3, 3}, {7, 7}});
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: states that decay end at 0", T, float, double)
+{
+    std::size_t const length = std::is_same_v<T, float> ? 3000 : 20'000, channels = 21;
+    constexpr T least = std::numeric_limits<T>::min();
+    xt::xtensor<T, 2> const a = 0.95 * xt::ones<T>({length, channels});
+    xt::xtensor<T, 2> const silence = xt::zeros<T>({length, channels});
+    xt::xtensor<T, 2> const h = xloom::linear_recurrence(a, silence, T(1));
+    bool are_zeros = true, are_close = true;
+    for (std::size_t t = 0; t < length; ++t) {
+        // The logarithm of the state, which is exact enough far below the smallest number.
+        double const size = static_cast<double>(t + 1) * std::log2(static_cast<double>(a(0, 0)));
+        for (std::size_t c = 0; c < channels; ++c) {
+            if (size > std::log2(least) + 1)
+                are_close = are_close && std::fabs(std::log2(static_cast<double>(h(t, c))) - size) < 1e-3;
+            else if (size < std::log2(least) - 1)
+                are_zeros =
+                    are_zeros && (xloom::flush_subnormals::is_supported ? h(t, c) == 0 : h(t, c) < least);
+        }
+    }
+    CHECK(are_close);
+    CHECK(are_zeros);
+    // The bits are those of any threads and layout.
+    CHECK(xloom::linear_recurrence(a, silence, T(1), {}, xloom::thread_policy(3)) == h);
+    xt::xtensor<T, 1> const one = xt::view(a, xt::all(), 0), silent = xt::view(silence, xt::all(), 0);
+    CHECK(xloom::linear_recurrence(one, silent, T(1)) == xt::view(h, xt::all(), 0));
+    xt::xtensor<T, 2> const by_channel = xt::transpose(a), silent_by_channel = xt::transpose(silence);
+    CHECK(xloom::linear_recurrence(by_channel, silent_by_channel, T(1), {.axis = 1}) == xt::transpose(h));
 }
 
 TEST_CASE("linear_recurrence: in place, and errors")

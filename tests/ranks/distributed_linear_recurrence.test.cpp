@@ -82,6 +82,21 @@ TEST_CASE("recurrences over ranks")
     CHECK(is_textbook<bfloat16, float>(900, 5, false, division::ragged, 900));
 }
 
+TEST_CASE("recurrences over ranks: states that decay have the bits of one rank")
+{
+    std::size_t const length = 3000;
+    xt::xtensor<float, 1> const a = 0.95F * xt::ones<float>({length}), silence = xt::zeros<float>({length});
+    xt::xtensor<float, 1> const expected = linear_recurrence(a, silence, 1.0F);
+    CHECK(on_ranks([&](auto const& ranks) {
+        range const part = part_of(division::even, ranks, length);
+        distributed_axis const axis(ranks, part.length());
+        xt::xtensor<float, 1> const my_a = rows_of(a, part), my_b = rows_of(silence, part);
+        xt::xtensor<float, 1> h = my_a;
+        distributed_linear_recurrence_into(my_a, my_b, 1.0F, h, axis);
+        return are_equal(h, rows_of(expected, part));
+    }));
+}
+
 TEST_CASE("a first state of another shape on one rank")
 {
     CHECK(on_ranks([&](auto const& ranks) {

@@ -60,6 +60,18 @@ TEST_CASE("scan_into of numbers, of contiguous elements, and of strided ones wit
     CHECK(y(11, 4) > 1);
 }
 
+TEST_CASE("flush_subnormals around a scan_into")
+{
+    xt::xtensor<float, 1> const silence = xt::zeros<float>({12});
+    float tail = 1;
+    steady::check(calls, [&] {
+        flush_subnormals const flushing;
+        scan_into([](float& h, float x_t) { h = 0.9f * h + x_t; }, tail, silence);
+    });
+    if constexpr (flush_subnormals::is_supported)
+        CHECK(tail == 0);
+}
+
 TEST_CASE("loop_into of numbers and of contiguous elements")
 {
     float value = 1;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <limits>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "support/attn_lstm_calls.hpp"
+#include "support/xtensor_extras.hpp"
 
 namespace attn_lstm_cell_test {
 
@@ -278,6 +280,38 @@ TEST_CASE("attn_lstm_cell lets NaN through, in the row that it comes to")
     CHECK(std::all_of(states.attention.begin(), states.attention.begin() + 7, is_nan));
     CHECK(std::equal(states.h.begin() + 2, states.h.end(), expected.h.begin() + 2));
     CHECK(std::equal(states.attention.begin() + 7, states.attention.end(), expected.attention.begin() + 7));
+}
+
+TEST_CASE("attn_lstm_cell of a silent input: states end at 0, with the bits of a call")
+{
+    std::size_t const T = 3000, H = 21;
+    xt::xtensor<float, 3> X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}});
+    X(0, 0, 0) = 1;
+    xt::xtensor<float, 3> const M = xt::zeros<float>({1, 3, 1}), MW = {{{1}}};
+    xt::xtensor<float, 3> W = xt::zeros<float>({std::size_t{1}, 4 * H, std::size_t{2}}),
+                          R = 0.002f * xt::ones<float>({std::size_t{1}, 4 * H, H});
+    xt::view(W, 0, xt::range(3 * H, 4 * H)) = 1; // of gate c
+    xt::xtensor<float, 2> B = xt::zeros<float>({std::size_t{1}, 8 * H}), V = {{1}};
+    xt::view(B, 0, xt::range(2 * H, 3 * H)) = 3; // f keeps 0.95
+    xt::xtensor<float, 3> const QW = xt::ones<float>({std::size_t{1}, H, std::size_t{1}});
+    attn_lstm_weights<float> const weights({.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V});
+    auto const found = attn_lstm(X, weights, {.M = M});
+    attn_lstm_cell<float> cell(weights, M);
+    std::vector<float> h(H), c(H), attention(1), x(1);
+    std::size_t different = 0;
+    bool are_flushed = true;
+    for (std::size_t t = 0; t < T; ++t) {
+        x[0] = X(t, 0, 0);
+        cell(h, c, attention, x);
+        for (std::size_t i = 0; i < H; ++i)
+            different += h[i] == found.Y(t, 0, 0, i) ? 0 : 1;
+    }
+    for (float const each : c)
+        are_flushed = are_flushed &&
+                      (flush_subnormals::is_supported ? each == 0 : each < std::numeric_limits<float>::min());
+    CHECK(found.Y(1000, 0, 0, 0) > 0);
+    CHECK(different == 0);
+    CHECK(are_flushed);
 }
 
 } // namespace attn_lstm_cell_test

@@ -335,9 +335,9 @@ TEST_CASE("packed_matrix in a narrow type: the error is at most that of the roun
 
 TEST_CASE("packed_matrix in int8: zeros, huge and subnormal columns")
 {
-    // The columns have the scales 0, 1, 2^100, the smallest subnormal number, and 0 by underflow.
-    float const least = std::numeric_limits<float>::denorm_min();
-    xt::xtensor<float, 2> const B = {{0, 127, 0x1p100f * 127, 127 * least, least},
+    // The columns have the scales 0, 1, 2^100, and twice the smallest normal number.
+    constexpr float least = std::numeric_limits<float>::min();
+    xt::xtensor<float, 2> const B = {{0, 127, 0x1p100f * 127, 100 * least, least / 4},
         {0, -64, -0x1p100f, -2 * least, 0}, {0, 0.5f, 0x1p99f * 3, 0, 0}, {0, 1.5f, 0, least, 0}};
     xloom::packed_matrix<float> const matrix(B, {}, weight_storage::int8);
     std::vector<float> A(16);
@@ -346,7 +346,7 @@ TEST_CASE("packed_matrix in int8: zeros, huge and subnormal columns")
     std::vector<float> C(20);
     matrix(4, A.data(), 4, C.data(), 5);
     // Ties are rounded to even.
-    CHECK(C == std::vector<float>{0, 127, 0x1p100f * 127, 127 * least, 0, 0, -64, -0x1p100f, -2 * least, 0, 0,
+    CHECK(C == std::vector<float>{0, 127, 0x1p100f * 127, 100 * least, 0, 0, -64, -0x1p100f, -2 * least, 0, 0,
                    0, 0x1p100f * 2, 0, 0, 0, 2, 0, least, 0});
     matrix(1, A.data(), 4, C.data(), 5);
     CHECK(C[1] == 127);

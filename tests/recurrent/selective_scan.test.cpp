@@ -221,6 +221,26 @@ TEST_CASE("selective_scan_into: steps of size 0 keep the states, NaN and infinit
     CHECK(y(2, 1) == inf);
 }
 
+TEST_CASE("selective_scan: states that decay end at 0, on any number of threads")
+{
+    std::size_t const T = 3000, K = 40, S = 3;
+    xt::xtensor<float, 2> u = xt::zeros<float>({T, K});
+    xt::view(u, 0, xt::all()) = 1;
+    xt::xtensor<float, 2> const delta = 0.05f * xt::ones<float>({T, K}), A = -xt::ones<float>({K, S});
+    xt::xtensor<float, 2> const B = xt::ones<float>({T, S}), C = B;
+    auto const [y, state] = xloom::selective_scan(u, {.delta = delta, .A = A, .B = B, .C = C});
+    CHECK(y(1000, 0) == doctest::Approx(3 * 0.05 * std::exp(-0.05 * 1000)).epsilon(1e-3));
+    bool are_flushed = true;
+    for (float const each : state)
+        are_flushed =
+            are_flushed &&
+            (xloom::flush_subnormals::is_supported ? each == 0 : each < std::numeric_limits<float>::min());
+    CHECK(are_flushed);
+    auto const on_threads =
+        xloom::selective_scan(u, {.delta = delta, .A = A, .B = B, .C = C}, {}, xloom::thread_policy(2));
+    CHECK(on_threads.y == y);
+}
+
 TEST_CASE("selective_scan: errors, before anything is written")
 {
     using xloom::overlap_error, xloom::shape_error;

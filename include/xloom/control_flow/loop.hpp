@@ -223,8 +223,7 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 /// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
 ///           earlier iterations from it; the current element in it is unspecified.
 /// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
-/// Real time with row-major outputs, after one call of these sizes: no allocation, no lock, no system call,
-///           besides those of the body.
+/// Real time if the body is, after a call with the same operands, of contiguous elements.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp

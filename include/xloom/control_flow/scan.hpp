@@ -206,8 +206,8 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options cons
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
 ///           lazy operands and for strided elements, which are copied for the body unless it is marked by
 ///           strided_elements; the memory for these copies may come from a scan_workspace.
-/// Real time with a workspace or no such copies, after one call of these sizes: no allocation, no lock, no
-///           system call, besides those of the body.
+/// Real time if the body is, after a call with the same operands, of contiguous elements or with a workspace.
+///           Not with lazy operands.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp

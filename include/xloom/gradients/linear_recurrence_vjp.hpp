@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
@@ -110,8 +111,7 @@ struct recurrence_vjp {
     strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
 
     /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
-    template <class Policy>
-    void run_by_b(Policy const& policy) const
+    void run_by_b(policy_ref const& policy) const
     {
         std::size_t const steps = length() - 1, last = reverse ? 0 : steps;
         strided_operand<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
@@ -120,13 +120,12 @@ struct recurrence_vjp {
         detail::run_recurrences<T>(
             {detail::part_of_axis(a, axis, later, steps), detail::part_of_axis(ct_h, axis, earlier, steps),
                 start, detail::part_of_axis(ct, axis, earlier, steps)},
-            axis, !reverse, policy_ref(policy));
+            axis, !reverse, policy);
         detail::copy_operand(detail::slice_of_axis(ct_h, axis, last), detail::slice_of_axis(ct, axis, last));
     }
 
     /// Replaces ct by the cotangent of a: the state before each step times the cotangent of the step.
-    template <class Policy>
-    void run_by_a(Policy const& policy) const
+    void run_by_a(policy_ref const& policy) const
     {
         detail::multiply_operand(
             detail::slice_of_axis(ct, axis, first_step()), detail::slice_of_axis(h0, axis, 0));
@@ -154,8 +153,7 @@ struct recurrence_vjp {
     }
 
     /// Adds ct to a gradient.
-    template <class Policy>
-    void add_to(strided_operand<T> const& gradient, Policy const& policy) const
+    void add_to(strided_operand<T> const& gradient, policy_ref const& policy) const
     {
         for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
             detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
@@ -165,8 +163,8 @@ struct recurrence_vjp {
 
 private:
     /// Calls f(begin, count) for parts of `steps` steps, on the threads of the policy.
-    template <class Policy, class F>
-    void for_each_part(Policy const& policy, std::size_t steps, F const& f) const
+    template <class F>
+    void for_each_part(policy_ref const& policy, std::size_t steps, F const& f) const
     {
         std::size_t const parts = (std::min)(
             detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(steps, std::size_t{1}));
@@ -191,9 +189,10 @@ struct recurrence_vjp_types {
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
     CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
-    linear_recurrence_options const& options, Policy const& policy)
+    linear_recurrence_options const& options, Policy const& with_threads)
 {
     using T = item_t<A>;
+    policy_ref const policy(with_threads);
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
     check_rank(op, "ct_a", ct_a.rank());
@@ -235,6 +234,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
         is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
         options.reverse};
+    flush_subnormals const flushing;
     vjp.run_by_b(policy);
     if (is_fresh) {
         detail::copy_operand(vjp.read_ct(), out_b);

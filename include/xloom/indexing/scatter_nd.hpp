@@ -106,8 +106,8 @@ auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates co
 ///           updates are counted in a copy of data that is not row-major; an item that the callable took by
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
-/// Real time with row-major operands and options that count nothing, after one call of these sizes: no
-///           allocation, no lock, no system call.
+/// Real time on one thread, of row-major operands, unless an option or the mean counts updates, after a call
+///           of the same sizes.
 /// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
     requires detail::begins_with_data<Data, Options, scatter_nd_options>

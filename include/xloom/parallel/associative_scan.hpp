@@ -87,7 +87,7 @@ auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... en
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
 /// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
-/// Real time on one thread, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time if op is, on one thread, after a call of the same sizes. Not with lazy operands.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 2> x = {{1, 2, 3}, {4, 5, 6}};

@@ -40,7 +40,7 @@ struct linear_recurrence_options {
 ///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
 ///           operations of their type, and no such rule.
 /// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
-/// Real time on one thread, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
 ///           (double: 2^-800) times the largest earlier state or b of its block.

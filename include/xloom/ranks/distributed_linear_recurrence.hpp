@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <xloom/detail/core/distributed_axis.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/prefix/rank_scan.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 
@@ -59,8 +60,9 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 {
     agreed<rank_recurrence_call<A, B, H0, H>> mine(part.ranks(), op, op, a, b, h0, h, options, part);
     rank_attempt attempt;
+    flush_subnormals const flushing;
     detail::run_rank_scan(mine->operands(), mine->layouts(), mine->call.axis, options.reverse, part,
-        mine->memory, attempt, policy);
+        mine->memory, attempt, policy_ref(policy));
     attempt.agree(part.ranks(), op);
 }
 

@@ -158,7 +158,7 @@ concept activates = requires {
 ///           kind, an unknown name.
 /// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
 ///           position. Storage floats: a buffer of a float for each item.
-/// Real time of other types, after one call: no allocation, no lock, no system call.
+/// Real time after the first call, but for storage floats.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example

@@ -287,7 +287,7 @@ attn_lstm_result<Item> attn_lstm(Score const& score, Input const& X,
 ///           initial_h and so on, so that a stream updates its state in place.
 /// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
 ///           step, which is omitted otherwise.
-/// Real time in a workspace, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,

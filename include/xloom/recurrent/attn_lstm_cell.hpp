@@ -141,9 +141,9 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or
 ///           no direction d.
-/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory.
-/// Real time a step allocates nothing, takes no lock and makes no system call; after the first one it touches
-///           no new page.
+/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
+///           nothing.
+/// Real time each step after the first, and set_memory of a memory no larger than an earlier one.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
@@ -220,6 +220,7 @@ public:
         N_ = detail::row_count(N);
         S_ = S;
         memory_.rows.resize(N);
+        flush_subnormals const flushing;
         functions().fill(parameters(), memory, memory_.numbers.data(), memory_.rows.data(), N);
     }
 
@@ -320,6 +321,7 @@ private:
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         functions().step(parameters(), score_argument(score_), d_, memory_.rows.data(), N_, S_,
             scratch_.data(), {h, c, attention, alignment, x_t, y_t});
     }

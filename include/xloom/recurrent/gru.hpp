@@ -106,7 +106,7 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
 ///
 /// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
-/// Real time in a workspace, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,

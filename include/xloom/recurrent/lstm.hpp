@@ -145,7 +145,7 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
 /// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
 ///           updates its state in place.
-/// Real time in a workspace, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,

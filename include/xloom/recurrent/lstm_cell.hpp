@@ -19,9 +19,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
-/// Cost      N 4H (I + H) multiply-adds a step.
-/// Real time a step allocates nothing, takes no lock and makes no system call; after the first one it touches
-///           no new page.
+/// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
+/// Real time each step after the first.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX LSTM-22.

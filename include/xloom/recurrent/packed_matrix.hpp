@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/recurrent/packing.hpp>
@@ -98,8 +99,8 @@ private:
 /// Order     each sum is bias, then the products along K in dependency chains of 128: its bits do not depend
 ///           on M.
 /// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
-///           cache bandwidth.
-/// Real time a product allocates nothing, takes no lock and makes no system call.
+///           cache bandwidth. Allocates nothing.
+/// Real time each product after the first.
 /// Aliasing  C must overlap neither A nor the matrix.
 /// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
@@ -148,6 +149,7 @@ public:
     void operator()(
         std::size_t rows, T const* A, std::size_t a_stride, T* C, std::size_t c_stride) const noexcept
     {
+        flush_subnormals const flushing;
         level_.template functions<detail::matrix_functions<T>>().multiply(
             packed_[0], rows, A, a_stride, C, c_stride);
     }

@@ -100,7 +100,7 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
 ///
 /// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
 ///           another output. Y_h may be the same tensor as initial_h.
-/// Real time in a workspace, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,

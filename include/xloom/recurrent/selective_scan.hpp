@@ -103,7 +103,7 @@ struct selective_tensor<X> {
 /// Max error of each exponential 1.5 ULP, and half of one in its argument.
 /// Cost      N T K S exponentials. Memory: 2 S numbers for each SIMD lane of each thread, which are allocated
 ///           unless a workspace is given that is large enough.
-/// Real time in a workspace, after one call of these sizes: no allocation, no lock, no system call.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Differs   from linear_recurrence, which is the same recurrence in parallel along time: the states of all
 ///           steps are never in memory.
 /// Source    A. Gu, T. Dao, "Mamba" (2023), algorithm 2; its reference selective_scan_ref, whose B and C are

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -43,20 +44,28 @@ inline constexpr serial_policy serial{};
 
 namespace detail {
 
-/// A non-owning reference to a function of a part, for a for_each that is not a template.
+/// A non-owning reference to a function of a part, for a for_each that is not a template. On any thread, the
+/// function computes with subnormal numbers as the thread does that made the reference.
 class part_ref {
 public:
     template <class F>
         requires(!std::is_same_v<F, part_ref>)
     explicit part_ref(F const& f)
-        : f_(&f), call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); })
+        : f_(&f),
+          call_([](void const* self, std::size_t part) { (*static_cast<F const*>(self))(part); }),
+          control_(detail::float_control())
     {}
 
-    void operator()(std::size_t part) const { call_(f_, part); }
+    void operator()(std::size_t part) const
+    {
+        subnormal_mode const mode(control_);
+        call_(f_, part);
+    }
 
 private:
     void const* f_;
     void (*call_)(void const* self, std::size_t part);
+    float_control_t control_;
 };
 
 /// A non-owning reference to an execution policy of any type; by default to serial.

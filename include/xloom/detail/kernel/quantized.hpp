@@ -266,7 +266,8 @@ auto with_narrow_type(weight_storage storage, F const& f)
     return f(std::type_identity<std::int8_t>());
 }
 
-/// Returns the scale that maps the largest magnitude of a column to 127.
+/// Returns the scale that maps the largest magnitude of a column to 127; of a column whose scale would be
+/// subnormal, which a product takes for 0, the smallest normal number.
 template <class Item>
 float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
 {
@@ -276,19 +277,17 @@ float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t 
         largest = (std::max)(largest,
             std::abs(
                 static_cast<float>(from.items[at(k) * from.depth_stride + at(column) * from.column_stride])));
-    return largest / 127;
+    return largest == 0 ? 0 : (std::max)(largest / 127, (std::numeric_limits<float>::min)());
 }
 
 /// Returns the multiple of a scale that is nearest to an item, ties to even.
-///
-/// Why clamp: the quotient exceeds 127 where the scale is subnormal, and rounded down.
 template <class Item>
 std::int8_t round_to_scale(Item const& item, float scale) noexcept
 {
     if (scale == 0)
         return 0;
     double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
-    return static_cast<std::int8_t>(std::clamp(std::nearbyint(quotient), -127.0, 127.0));
+    return static_cast<std::int8_t>(std::nearbyint(quotient));
 }
 
 } // namespace detail

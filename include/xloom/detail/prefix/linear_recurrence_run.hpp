@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <xloom/detail/check/prefix.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
@@ -124,6 +125,7 @@ void run_recurrences(
     sequences<4> const all = of.along(axis, reverse);
     if (all.length() == 0 || all.count() == 0)
         return;
+    flush_subnormals const flushing;
     auto const scan = [&](auto const& run) {
         std::size_t done = 0;
         if constexpr (kernel::has_lanes<T>)

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
@@ -118,6 +119,7 @@ struct backward_runner {
             kernel::arena<T> memory(workspace.numbers_.data());
             backward_runner const runner(
                 o, states, detail::backward_parameters_of(weights, d), residuals, parts, d, memory);
+            flush_subnormals const flushing;
             runner.run_steps(residuals, policy);
         }
     }

@@ -9,6 +9,7 @@
 
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
@@ -223,10 +224,12 @@ struct recurrent_runner {
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
+        flush_subnormals const flushing;
         std::size_t const parts = operands.widths.D * groups;
+        policy_ref const threads(policy);
         if (parts == 1)
-            return run(family, part_at(0), kernel::multiplier(policy_ref(policy)));
-        policy.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
+            return run(family, part_at(0), kernel::multiplier(threads));
+        threads.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
     /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.

@@ -106,6 +106,7 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        flush_subnormals const flushing;
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/small_cells.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
@@ -74,6 +75,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
 template <class Item, class Weights, class States>
 void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
 {
+    flush_subnormals const flushing;
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);

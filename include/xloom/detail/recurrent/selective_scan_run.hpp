@@ -9,6 +9,7 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>
@@ -190,6 +191,7 @@ private:
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             for (std::size_t unit = begin_of_part(part, parts, units);
                  unit < begin_of_part(part + 1, parts, units); ++unit) {

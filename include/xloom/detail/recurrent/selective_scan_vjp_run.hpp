@@ -47,6 +47,7 @@ public:
         size.take(units, sums_items_);
         size.take(parts, scratch_size.used());
         sums_ = numbers_of(workspace, size.used());
+        flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
             for (std::size_t unit = begin_of_part(part, parts, units);

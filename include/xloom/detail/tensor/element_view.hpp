@@ -32,6 +32,19 @@ inline constexpr bool is_fixed_shape = false;
 template <std::size_t... Dims>
 inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
+/// The rank that the type of a shape has; dynamic_rank if it has none.
+template <class Shape>
+inline constexpr std::size_t rank_of_shape_type = dynamic_rank;
+template <std::size_t Rank>
+inline constexpr std::size_t rank_of_shape_type<std::array<std::size_t, Rank>> = Rank;
+
+/// True if shapes of these types never have the same rank: xtensor's assignment, which is not reached then,
+/// would write beyond its array of dimensions, as g++ reports.
+template <class Shape, class Other>
+inline constexpr bool have_different_ranks =
+    rank_of_shape_type<Shape> != dynamic_rank && rank_of_shape_type<Other> != dynamic_rank &&
+    rank_of_shape_type<Shape> != rank_of_shape_type<Other>;
+
 /// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
 struct element_geometry {
@@ -199,7 +212,9 @@ public:
     basic_element_view& operator=(xt::xexpression<E> const& expression)
     {
         check_shape_of(expression.derived_cast());
-        return semantic_base::operator=(expression);
+        if constexpr (!detail::have_different_ranks<Shape, typename E::shape_type>)
+            semantic_base::operator=(expression);
+        return *this;
     }
 
     /// Called by xt::noalias(y_t) = expression.
@@ -207,7 +222,8 @@ public:
     basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
     {
         check_shape_of(expression.derived_cast());
-        xt::assign_xexpression(*this, expression);
+        if constexpr (!detail::have_different_ranks<Shape, typename E::shape_type>)
+            xt::assign_xexpression(*this, expression);
         return *this;
     }
 
