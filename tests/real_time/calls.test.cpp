@@ -11,6 +11,7 @@
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/types.hpp>
 
 namespace real_time_calls_test {
 
@@ -57,6 +58,18 @@ TEST_CASE("scan_into of numbers, of contiguous elements, and of strided ones wit
             columns, x, y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
     });
     CHECK(y(11, 4) > 1);
+}
+
+TEST_CASE("flush_subnormals around a scan_into")
+{
+    xt::xtensor<float, 1> const silence = xt::zeros<float>({12});
+    float tail = 1;
+    steady::check(calls, [&] {
+        flush_subnormals const flushing;
+        scan_into([](float& h, float x_t) { h = 0.9f * h + x_t; }, tail, silence);
+    });
+    if constexpr (flush_subnormals::is_supported)
+        CHECK(tail == 0);
 }
 
 TEST_CASE("loop_into of numbers and of contiguous elements")
@@ -113,6 +126,24 @@ TEST_CASE("scatter_nd_into and gather_nd_into of items and of slices, out of ran
     steady::check(calls, [&] { gather_nd_into(data, slices, slice_values); });
     steady::check(calls, [&] { gather_nd_into(data, outside, slice_values, {.bounds = bounds::clip}); });
     CHECK(item_values(0) == data(1, 2, 3));
+}
+
+TEST_CASE("storage floats: linear_recurrence_into, associative_scan_into, scatter_nd_into and gather_nd_into")
+{
+    using items = xt::xtensor<float16, 2>;
+    items a = items::from_shape({40, 21});
+    a.fill(float16(0.5f));
+    items const b = a;
+    items h = a;
+    steady::check(calls, [&] { linear_recurrence_into(a, b, float16(0), h); });
+    steady::check(calls, [&] { associative_scan_into(reduction::max, b, h, {.axis = 1}); });
+    CHECK(float(h(39, 20)) == 0.5f);
+    xt::xtensor<std::int64_t, 2> const rows = {{1}, {0}};
+    items updates = items::from_shape({2, 21});
+    updates.fill(float16(0.25f));
+    steady::check(calls, [&] { scatter_nd_into(reduction::max, h, rows, updates); });
+    steady::check(calls, [&] { gather_nd_into(h, rows, updates); });
+    CHECK(float(updates(1, 20)) == 0.5f);
 }
 
 } // namespace real_time_calls_test

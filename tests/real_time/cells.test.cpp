@@ -2,9 +2,9 @@
 
 #include "steady.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
@@ -13,6 +13,7 @@
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
 #include <xloom/recurrent/selective_scan.hpp>
+#include <xloom/types.hpp>
 
 namespace real_time_cells_test {
 
@@ -90,6 +91,43 @@ TEST_CASE("steps of lstm_cell, gru_cell and rnn_cell")
     auto const single = [](auto& cell, auto& h, auto&, auto const& x, auto& y) { cell(h, x, y); };
     check_cell<gru_cell<float>>(gru_weights<float>({for_gru.W, for_gru.R, for_gru.B}), single);
     check_cell<rnn_cell<float>>(rnn_weights<float>({for_rnn.W, for_rnn.R, for_rnn.B}), single);
+}
+
+TEST_CASE("steps of lstm_cell with weights of each storage")
+{
+    constants const made(4);
+    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16,
+             weight_storage::int8, weight_storage::dynamic_int8}) {
+        CAPTURE(name_of(storage));
+        lstm_cell<float> cell(lstm_weights<float>({made.W, made.R, made.B}, {}, storage));
+        std::array<float, H> h{}, c{};
+        std::array<float, I> const x{1, 1, 1};
+        steady::check(calls, [&] { cell(h, c, x); });
+        CHECK(h[0] > 0);
+    }
+}
+
+TEST_CASE("steps of rnn_cell on storage floats, and rnn_into with a workspace")
+{
+    using items = xt::xtensor<float16, 3>;
+    constexpr std::size_t N = 2;
+    auto const filled = [](float value, std::size_t d0, std::size_t d1, std::size_t d2) {
+        items made = items::from_shape({d0, d1, d2});
+        made.fill(float16(value));
+        return made;
+    };
+    items const W = filled(0.25f, 1, H, I), R = filled(0.0625f, 1, H, H), X = filled(1, 4, N, I);
+    rnn_weights<float16> const weights({.W = W, .R = R});
+    rnn_cell<float16> cell(weights);
+    std::array<float16, H> h{};
+    std::array<float16, I> x{};
+    x.fill(float16(1));
+    steady::check(calls, [&] { cell(h, x); });
+    CHECK(float(h[0]) > 0);
+    items state = filled(0, 1, N, H);
+    recurrent_workspace<float16> workspace(weights, {4, N});
+    steady::check(calls, [&] { rnn_into(X, weights, {.initial_h = state}, {.Y_h = state}, workspace); });
+    CHECK(float(state(0, 0, 0)) > 0);
 }
 
 TEST_CASE("lstm_into, gru_into and rnn_into with a workspace, their states updated in place")

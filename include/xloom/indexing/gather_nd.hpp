@@ -63,6 +63,7 @@ constexpr shape gather_nd_shape(
 /// their values.
 ///
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
 /// Real time on one thread, of row-major operands, after a call of the same sizes.

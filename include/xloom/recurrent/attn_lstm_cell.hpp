@@ -143,7 +143,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           no direction d.
 /// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
 ///           nothing.
-/// Real time each step after the first, but not set_memory.
+/// Real time each step after the first, and set_memory of a memory no larger than an earlier one.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
