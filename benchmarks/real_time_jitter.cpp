@@ -115,6 +115,7 @@ void time_silero(std::size_t count)
     matrix const noise = uniform<matrix>({64, 576}, 1, 0.1);
     matrix chunk = xt::zeros<float>({1, 576});
     cube state = xt::zeros<float>({2, 1, 128});
+    std::int64_t rate = 16'000;
     auto const read_chunk = [&](std::size_t k) {
         std::copy_n(&noise(k % noise.shape(0), 0), chunk.size(), chunk.begin());
     };
@@ -123,7 +124,7 @@ void time_silero(std::size_t count)
     silero_vad_16k_op15::outputs results;
     auto const ours = [&](std::size_t k) {
         read_chunk(k);
-        model.run_into(results, chunk, state);
+        model.run_into(results, chunk, state, rate);
         std::copy(results.stateN.begin(), results.stateN.end(), state.begin());
     };
     for (std::size_t k = 0; k < first_steps; ++k)
@@ -137,7 +138,6 @@ void time_silero(std::size_t count)
     state.fill(0);
     cube next_state = state;
     matrix output = xt::zeros<float>({1, 1});
-    std::int64_t rate = 16'000;
     onnxruntime_session session({std::istreambuf_iterator<char>(file), {}},
         {bound("input", chunk), bound("state", state), bound("sr", rate)},
         {bound("output", output), bound("stateN", next_state)}, 1);
