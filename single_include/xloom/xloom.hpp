@@ -31833,9 +31833,9 @@ constexpr shape gather_nd_shape(
 /// their values.
 ///
 /// Cost      as gather_nd, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
@@ -39481,7 +39481,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           no direction d.
 /// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
 ///           nothing.
-/// Real time each step after the first, but not set_memory.
+/// Real time each step after the first, and set_memory of a memory no larger than an earlier one.
 /// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
 /// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.

@@ -66,7 +66,6 @@ constexpr shape gather_nd_shape(
 /// Real time on one thread, of row-major operands, after a call of the same sizes.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
