@@ -1,7 +1,10 @@
 // Prints hashes of the bits of results: of this build's kernels or, with xloom::dispatch, of those of a
 // level. Two programs of this file for one vector unit print the same lines.
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -136,14 +139,21 @@ void print_all(std::size_t H, std::size_t N)
 
 /// Prints the products of all numbers of a 16-bit type, which must be those of the same numbers as floats.
 ///
+/// In the emulator subnormal numbers are left out: where subnormal floats are zeros, qemu 7.2 takes subnormal
+/// float16 for zeros, too, which processors convert.
+///
 /// Errors    std::logic_error: they are not.
 template <class Small>
 void print_every_number(xloom::weight_storage storage)
 {
     constexpr std::size_t count = 65536;
+    bool const is_emulated = std::getenv("XLOOM_TEST_EMULATED") != nullptr;
+    auto const least = static_cast<float>(std::numeric_limits<Small>::min());
     auto B = xt::xtensor<float, 2>::from_shape({1, count});
-    for (unsigned bits = 0; bits < count; ++bits)
-        B(0, bits) = static_cast<float>(Small::from_bits(bits));
+    for (unsigned bits = 0; bits < count; ++bits) {
+        auto const number = static_cast<float>(Small::from_bits(bits));
+        B(0, bits) = is_emulated && std::abs(number) < least ? 0 : number;
+    }
     std::vector<float> const A{1, -0.75f, 3};
     std::vector<float> full(A.size() * count), stored(full);
     xloom::packed_matrix<float> const floats(B), narrow_floats(B, {}, storage);
