@@ -139,8 +139,8 @@ void print_all(std::size_t H, std::size_t N)
 
 /// Prints the products of all numbers of a 16-bit type, which must be those of the same numbers as floats.
 ///
-/// In the emulator subnormal numbers are left out: where subnormal floats are zeros, qemu 7.2 takes subnormal
-/// float16 for zeros, too, which processors convert.
+/// In the emulator subnormal numbers are not among them: where subnormal floats are zeros, qemu 7.2 takes
+/// subnormal float16 for zeros, too, which processors convert.
 ///
 /// Errors    std::logic_error: they are not.
 template <class Small>
