@@ -76,13 +76,6 @@ void xloom_tbb(scan_operands<T, Rank>& o)
     xloom::associative_scan_into(xloom::reduction::add, o.x, o.y, {.axis = o.axis}, two_threads());
 }
 
-/// A copy has other results.
-template <class Operands>
-benchmark::UserCounters no_errors(Operands&, std::function<void()> const&)
-{
-    return {};
-}
-
 template <class T, std::size_t Rank>
 void add_sums(
     std::string const& name, typename xt::xtensor<T, Rank>::shape_type const& shape, std::int64_t axis)

@@ -56,8 +56,6 @@ void by_two(recurrence_operands& o)
     xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h, {}, policy);
 }
 
-benchmark::UserCounters no_errors(recurrence_operands&, std::function<void()> const&) { return {}; }
-
 /// Signs as coefficients, so that states are exact.
 recurrence_operands make(std::size_t length, std::size_t channels)
 {

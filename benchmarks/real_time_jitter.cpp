@@ -3,8 +3,8 @@
 //
 //   real_time_jitter CORE STEPS
 //
-// runs all of them on one core and prints a table in Markdown. A step begins and ends with a look at the
-// clock, some 20 ns. scripts/bench-jitter builds this program and runs it.
+// runs all of them on one core and prints a table in Markdown. A time includes one look at the
+// clock. scripts/bench-jitter builds this program and runs it.
 
 #include <algorithm>
 #include <chrono>

@@ -338,8 +338,6 @@ void backward_by_two(backward_operands& o)
     run_backward(o, policy);
 }
 
-benchmark::UserCounters no_errors(backward_operands&, std::function<void()> const&) { return {}; }
-
 void add_backward()
 {
     static constexpr char const* name = "selective_scan_vjp/f32/d:1536/n:16/iterations:1000";

@@ -75,13 +75,6 @@ struct gru_network {
     }
 };
 
-/// A series on other operands, which is not compared with the others.
-template <class Operands>
-benchmark::UserCounters no_errors(Operands&, std::function<void()> const&)
-{
-    return {};
-}
-
 /// One row of H units that reads H numbers. The biases are 0, but those of the gate that keeps the state.
 template <class Network>
 struct silence_operands : recurrent_operands, recurrent_inputs {
