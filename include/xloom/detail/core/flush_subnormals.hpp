@@ -76,8 +76,8 @@ private:
 ///
 /// Magnitudes below the smallest normal number (float: 2^-126, double: 2^-1022) are 0 with their sign, as
 /// operands and as results of float and double arithmetic. A state that decays then ends at 0; without this
-/// it may stay subnormal for ever, and on many processors each operation on a subnormal number takes more
-/// than a hundred cycles.
+/// it may stay subnormal for ever, and on many processors an operation on a subnormal number takes many times
+/// as long as on another.
 ///
 /// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_recurrence, packed_matrix and the
 /// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
