@@ -18530,6 +18530,28 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
+template <class T>
+[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+{
+    T product = a * b;
+    if (!std::is_constant_evaluated()) {
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+        if constexpr (!std::same_as<T, long double>)
+            asm("" : "+v"(product));
+#elif defined(__aarch64__)
+        asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+        asm("" : "+m"(product));
+#endif
+    }
+    return product;
+}
+
 /// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
 /// finds no function of detail.
 namespace reductions {
@@ -18573,6 +18595,15 @@ struct reduce_mul_t {
             return static_cast<T>(old * update);
         }
     }
+
+    template <class T>
+    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
+    {
+        return {detail::rounded_product(old.real(), update.real()) -
+                    detail::rounded_product(old.imag(), update.imag()),
+            detail::rounded_product(old.real(), update.imag()) +
+                detail::rounded_product(old.imag(), update.real())};
+    }
 };
 
 struct reduce_max_t {
@@ -18603,7 +18634,8 @@ using namespace reductions;
 /// update).
 ///
 /// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity times 0
+/// is NaN, as in NumPy. max and min return NaN if either value is NaN, and the
 /// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
 /// update.
 inline constexpr detail::reduce_none_t reduce_none{};
@@ -22781,15 +22813,8 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
 // ==== xloom/gradients/linear_recurrence_vjp.hpp ====
 // The derivative of a linear recurrence: a linear recurrence in the opposite direction.
 
-// ==== xloom/parallel/linear_recurrence.hpp ====
-// Linear recurrences: a scan of affine maps, on one thread or several with the same bits.
-
-// ==== xloom/detail/prefix/linear_recurrence_run.hpp ====
-// The run of a linear recurrence: a scan of affine maps.
-
-// ==== xloom/detail/kernel/lane_scan.hpp ====
-// A parallel scan in vectors: the sizes and the tree of groups and blocks, which decide about the bits of all
-// results, the reductions of lanes, and the scan of one sequence whose items are consecutive.
+// ==== xloom/detail/kernel/affine.hpp ====
+// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
 
 // ==== xloom/detail/kernel/lanes.hpp ====
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
@@ -23075,39 +23100,6 @@ template <class T, std::size_t Half>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
-/// none.
-template <class V>
-[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
-{
-    V product = a * b;
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-    if constexpr (!std::same_as<V, long double>)
-        asm("" : "+v"(product));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-    asm("" : "+m"(product));
-#endif
-    return product;
-}
-
-template <class V>
-[[gnu::always_inline]] inline V product(V const& a, V const& b)
-{
-    return static_cast<V>(a * b);
-}
-/// The textbook's formula, without the rules of C for infinities.
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
-        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
-}
-
 namespace detail {
 
 template <class V>
@@ -23248,7 +23240,7 @@ template <rounded_number T>
 struct ordered_product {
     static constexpr int e = safe_exponent<scalar_of<T>>;
 
-    T operator()(T const& a, T const& b) const { return kernel::product(a, b); }
+    T operator()(T const& a, T const& b) const { return reduce_mul(a, b); }
 
     /// True if a scan may begin with a value, and may have a result after an element.
     template <class V>
@@ -23341,6 +23333,171 @@ struct order_rule<Op, V> {
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
+/// without the rules of C for infinities.
+template <class V>
+[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+{
+    if constexpr (std::is_class_v<V>)
+        return static_cast<V>(a * b + c);
+    else
+        return xloom::detail::rounded_product(a, b) + c;
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product_plus(
+    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
+{
+    return reduce_mul(a, b) + c;
+}
+
+/// The map h -> a h + b. V is a number, or a vector of lanes.
+template <class V>
+struct affine_map {
+    V a, b;
+};
+
+/// The largest |a| of which the product of a block does not overflow: its 256th power is at most 2^44 for
+/// float, else 2^256.
+template <class T>
+inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
+
+/// True, for each lane, if |a| <= largest_decay.
+template <class V>
+[[gnu::always_inline]] inline auto is_decay(V const& a)
+{
+    return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+{
+    return xloom::detail::rounded_product(a.real(), a.real()) +
+               xloom::detail::rounded_product(a.imag(), a.imag()) <=
+           largest_decay<T> * largest_decay<T>;
+}
+
+/// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
+///
+/// While |a| <= largest_decay in a block, no product of a overflows, and one that underflows does not become
+/// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
+struct compose {
+    template <class V>
+    [[gnu::always_inline]] affine_map<V> operator()(
+        affine_map<V> const& first, affine_map<V> const& second) const
+    {
+        return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+    }
+
+    /// True if a scan may begin with a value, and may have an element.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    {
+        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
+    }
+
+    /// The same: results are safe without a margin.
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    {
+        return is_safe_start(before);
+    }
+    template <rounded_number V>
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    {
+        return is_safe(x, result);
+    }
+
+    /// Returns the map that changes nothing.
+    template <class Map>
+    static Map neutral()
+    {
+        using V = decltype(Map::a);
+        return {V{} + scalar_of<V>{1}, V{}};
+    }
+
+    /// Returns a total which says that elements were not clear.
+    template <rounded_number V>
+    static affine_map<V> unclear(affine_map<V> const&)
+    {
+        return {V{} + limit_of<scalar_of<V>, safe_exponent<scalar_of<V>> + 1>, V{}};
+    }
+    template <rounded_number V>
+    static auto is_clear_total(affine_map<V> const& total)
+    {
+        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(total.a);
+    }
+};
+
+/// Returns a where the comparison is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline affine_map<V> choose(
+    Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
+{
+    return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
+}
+
+/// The composition of affine maps, lane by lane.
+template <class T>
+    requires has_lanes<T>
+struct lane_compose {
+    using value_type = affine_map<T>;
+    using lanes = affine_map<lanes_t<T>>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The operator on elements, and its rule on lanes.
+    using element = compose;
+
+    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    {
+        return compose{}(first, second);
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    {
+        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
+    }
+    [[gnu::always_inline]] static lanes last(lanes const& x)
+    {
+        return {last_lane<T>(x.a), last_lane<T>(x.b)};
+    }
+    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
+    static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
+    {
+        x.a[lane] = value.a;
+        x.b[lane] = value.b;
+    }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        lanes const combined = (*this)(
+            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
+        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/parallel/linear_recurrence.hpp ====
+// Linear recurrences: a scan of affine maps, on one thread or several with the same bits.
+
+// ==== xloom/detail/prefix/linear_recurrence_run.hpp ====
+// The run of a linear recurrence: a scan of affine maps.
+
+// ==== xloom/detail/kernel/lane_scan.hpp ====
+// A parallel scan in vectors: the sizes and the tree of groups and blocks, which decide about the bits of all
+// results, the reductions of lanes, and the scan of one sequence whose items are consecutive.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -24261,165 +24418,6 @@ private:
 // ==== xloom/detail/prefix/access.hpp ====
 // How the kernels of parallel scans and linear recurrences read and write sequences: items, tuples of items,
 // vectors of neighbours, and vectors of consecutive items.
-
-// ==== xloom/detail/kernel/affine.hpp ====
-// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
-/// without the rules of C for infinities.
-template <class V>
-[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
-{
-    if constexpr (std::is_class_v<V>)
-        return static_cast<V>(a * b + c);
-    else
-        return kernel::rounded_product(a, b) + c;
-}
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product_plus(
-    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
-{
-    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
-    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
-    return {real + c.real(), imag + c.imag()};
-}
-
-/// The map h -> a h + b. V is a number, or a vector of lanes.
-template <class V>
-struct affine_map {
-    V a, b;
-};
-
-/// The largest |a| of which the product of a block does not overflow: its 256th power is at most 2^44 for
-/// float, else 2^256.
-template <class T>
-inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
-
-/// True, for each lane, if |a| <= largest_decay.
-template <class V>
-[[gnu::always_inline]] inline auto is_decay(V const& a)
-{
-    return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
-}
-template <class T>
-[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
-{
-    return kernel::rounded_product(a.real(), a.real()) + kernel::rounded_product(a.imag(), a.imag()) <=
-           largest_decay<T> * largest_decay<T>;
-}
-
-/// The composition of affine maps: `first`, then `second`; and where a scan may form it in any grouping.
-///
-/// While |a| <= largest_decay in a block, no product of a overflows, and one that underflows does not become
-/// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
-struct compose {
-    template <class V>
-    [[gnu::always_inline]] affine_map<V> operator()(
-        affine_map<V> const& first, affine_map<V> const& second) const
-    {
-        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
-    }
-
-    /// True if a scan may begin with a value, and may have an element.
-    template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
-    {
-        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
-    }
-    template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
-    {
-        return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
-    }
-
-    /// The same: results are safe without a margin.
-    template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
-    {
-        return is_safe_start(before);
-    }
-    template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
-    {
-        return is_safe(x, result);
-    }
-
-    /// Returns the map that changes nothing.
-    template <class Map>
-    static Map neutral()
-    {
-        using V = decltype(Map::a);
-        return {V{} + scalar_of<V>{1}, V{}};
-    }
-
-    /// Returns a total which says that elements were not clear.
-    template <rounded_number V>
-    static affine_map<V> unclear(affine_map<V> const&)
-    {
-        return {V{} + limit_of<scalar_of<V>, safe_exponent<scalar_of<V>> + 1>, V{}};
-    }
-    template <rounded_number V>
-    static auto is_clear_total(affine_map<V> const& total)
-    {
-        return kernel::is_at_most<safe_exponent<scalar_of<V>>>(total.a);
-    }
-};
-
-/// Returns a where the comparison is true, else b.
-template <class Mask, class V>
-[[gnu::always_inline]] inline affine_map<V> choose(
-    Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
-{
-    return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
-}
-
-/// The composition of affine maps, lane by lane.
-template <class T>
-    requires has_lanes<T>
-struct lane_compose {
-    using value_type = affine_map<T>;
-    using lanes = affine_map<lanes_t<T>>;
-
-    static constexpr std::size_t lane_count = kernel::lane_count<T>;
-
-    /// The operator on elements, and its rule on lanes.
-    using element = compose;
-
-    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
-    {
-        return compose{}(first, second);
-    }
-
-    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
-    {
-        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
-    }
-    [[gnu::always_inline]] static lanes last(lanes const& x)
-    {
-        return {last_lane<T>(x.a), last_lane<T>(x.b)};
-    }
-    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
-
-    static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
-    static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
-    {
-        x.a[lane] = value.a;
-        x.b[lane] = value.b;
-    }
-
-    /// Combines the last lane of every lower half with the upper half after it.
-    template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
-    {
-        lanes const combined = (*this)(
-            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
-        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
-    }
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -26033,7 +26031,7 @@ void add_operand(strided_operand<T const> const& from, strided_operand<T> const&
 template <class T>
 void multiply_operand(strided_operand<T> const& x, strided_operand<T const> const& by)
 {
-    detail::for_each_pair(by, x, [](T const& factor, T& each) { each = kernel::product(each, factor); });
+    detail::for_each_pair(by, x, [](T const& factor, T& each) { each = reduce_mul(each, factor); });
 }
 
 /// The vector-Jacobian product of recurrences of at least one step, whose operands are checked.
@@ -26086,7 +26084,7 @@ struct recurrence_vjp {
         }
         T sum{};
         detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& each) { sum = static_cast<T>(sum + kernel::product(slope, each)); });
+            [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
         *ct_h0.data = sum;
     }
 
@@ -35715,16 +35713,14 @@ void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> cons
     auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
     sum_type sum = 0;
     for (std::size_t t = 0; t < count; ++t)
-        sum += static_cast<sum_type>(at(ct_y, t)) * static_cast<sum_type>(at(y, t));
-    auto const gradient = [&](std::size_t t) {
-        return kernel::product(at(y, t), static_cast<V>(at(ct_y, t) - static_cast<V>(sum)));
-    };
+        sum = kernel::product_plus(static_cast<sum_type>(at(ct_y, t)), static_cast<sum_type>(at(y, t)), sum);
+    auto const slope = [&](std::size_t t) { return static_cast<V>(at(ct_y, t) - static_cast<V>(sum)); };
     if (is_added)
         for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(at(ct_x, t) + gradient(t));
+            ct_x(t, 0) = static_cast<T>(kernel::product_plus(at(y, t), slope(t), at(ct_x, t)));
     else
         for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(gradient(t));
+            ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
 }
 
 /// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts

@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 
 using namespace xloom::kernel;
@@ -22,4 +23,10 @@ void multiply_all(std::complex<double> const* x, std::complex<double>* y, int co
 {
     for (int i = 1; i < count; ++i)
         y[i] = ordered_product<std::complex<double>>{}(y[i - 1], x[i]);
+}
+
+void scale_all(std::complex<float> const* x, std::complex<float>* y, int count)
+{
+    for (int i = 0; i < count; ++i)
+        y[i] = xloom::reduce_mul(y[i], x[i]);
 }

@@ -10,6 +10,7 @@
 #include <xloom/indexing/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
+#include "rounded.hpp"
 
 // What ONNX says of a reduction, in the plainest arithmetic that there is for the type.
 template <class T>
@@ -38,7 +39,7 @@ T textbook_reduce(xloom::reduction kind, T const& old, T const& update)
         }
     } else {
         return kind == xloom::reduction::add   ? old + update
-               : kind == xloom::reduction::mul ? old * update
+               : kind == xloom::reduction::mul ? textbook::rounded(old, update)
                                                : update;
     }
 }

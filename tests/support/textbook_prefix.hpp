@@ -13,6 +13,8 @@
 
 #include <xloom/detail/core/reduction.hpp>
 
+#include "rounded.hpp"
+
 namespace textbook {
 
 /// Combines items first .. last - 1, of which there is at least one.
@@ -113,20 +115,6 @@ std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::opti
     return ordered_scan(
         x, op, identity, identity.has_value(), [&](T const& before) { return is_safe_result(op, before); },
         [&](T const&, T const& running) { return is_safe_result(op, running); });
-}
-
-/// A product that no compiler contracts with a sum.
-template <class T>
-T rounded(T a, T b)
-{
-    T volatile product = a * b;
-    return product;
-}
-template <class T>
-std::complex<T> rounded(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {rounded(a.real(), b.real()) - rounded(a.imag(), b.imag()),
-        rounded(a.real(), b.imag()) + rounded(a.imag(), b.real())};
 }
 
 /// The map h -> a h + b.

@@ -10,6 +10,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
+#include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
@@ -95,7 +96,7 @@ void add_operand(strided_operand<T const> const& from, strided_operand<T> const&
 template <class T>
 void multiply_operand(strided_operand<T> const& x, strided_operand<T const> const& by)
 {
-    detail::for_each_pair(by, x, [](T const& factor, T& each) { each = kernel::product(each, factor); });
+    detail::for_each_pair(by, x, [](T const& factor, T& each) { each = reduce_mul(each, factor); });
 }
 
 /// The vector-Jacobian product of recurrences of at least one step, whose operands are checked.
@@ -148,7 +149,7 @@ struct recurrence_vjp {
         }
         T sum{};
         detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& each) { sum = static_cast<T>(sum + kernel::product(slope, each)); });
+            [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
         *ct_h0.data = sum;
     }
 

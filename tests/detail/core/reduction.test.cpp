@@ -146,6 +146,16 @@ TEST_CASE("reductions of integers wrap, and compare with the sign")
     CHECK(integers_are_compared_with_their_sign());
 }
 
+TEST_CASE("the product of complex numbers is the textbook's")
+{
+    using complex = std::complex<double>;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    static_assert(xloom::reduce_mul(complex(1, 2), complex(3, -4)) == complex(11, 2));
+    complex const product = xloom::reduce_mul(complex(inf, inf), complex(1, 0));
+    CHECK(std::isnan(product.real()));
+    CHECK(std::isnan(product.imag()));
+}
+
 TEST_CASE("reductions of bool: add and max are or, mul and min are and")
 {
     static_assert(bools_are_or_and_and());

@@ -1,6 +1,7 @@
 #pragma once
 // ONNX's reductions as function objects, for every type for which they are defined.
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,28 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
+template <class T>
+[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+{
+    T product = a * b;
+    if (!std::is_constant_evaluated()) {
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+        if constexpr (!std::same_as<T, long double>)
+            asm("" : "+v"(product));
+#elif defined(__aarch64__)
+        asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+        asm("" : "+m"(product));
+#endif
+    }
+    return product;
+}
+
 /// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
 /// finds no function of detail.
 namespace reductions {
@@ -101,6 +124,15 @@ struct reduce_mul_t {
             return static_cast<T>(old * update);
         }
     }
+
+    template <class T>
+    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
+    {
+        return {detail::rounded_product(old.real(), update.real()) -
+                    detail::rounded_product(old.imag(), update.imag()),
+            detail::rounded_product(old.real(), update.imag()) +
+                detail::rounded_product(old.imag(), update.real())};
+    }
 };
 
 struct reduce_max_t {
@@ -131,7 +163,8 @@ using namespace reductions;
 /// update).
 ///
 /// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity times 0
+/// is NaN, as in NumPy. max and min return NaN if either value is NaN, and the
 /// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
 /// update.
 inline constexpr detail::reduce_none_t reduce_none{};

@@ -17,15 +17,13 @@ template <class V>
     if constexpr (std::is_class_v<V>)
         return static_cast<V>(a * b + c);
     else
-        return kernel::rounded_product(a, b) + c;
+        return xloom::detail::rounded_product(a, b) + c;
 }
 template <class T>
 [[gnu::always_inline]] inline std::complex<T> product_plus(
     std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
 {
-    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
-    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
-    return {real + c.real(), imag + c.imag()};
+    return reduce_mul(a, b) + c;
 }
 
 /// The map h -> a h + b. V is a number, or a vector of lanes.
@@ -48,7 +46,8 @@ template <class V>
 template <class T>
 [[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
 {
-    return kernel::rounded_product(a.real(), a.real()) + kernel::rounded_product(a.imag(), a.imag()) <=
+    return xloom::detail::rounded_product(a.real(), a.real()) +
+               xloom::detail::rounded_product(a.imag(), a.imag()) <=
            largest_decay<T> * largest_decay<T>;
 }
 
@@ -61,7 +60,7 @@ struct compose {
     [[gnu::always_inline]] affine_map<V> operator()(
         affine_map<V> const& first, affine_map<V> const& second) const
     {
-        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+        return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
     }
 
     /// True if a scan may begin with a value, and may have an element.

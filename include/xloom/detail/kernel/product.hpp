@@ -15,39 +15,6 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
-/// none.
-template <class V>
-[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
-{
-    V product = a * b;
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-    if constexpr (!std::same_as<V, long double>)
-        asm("" : "+v"(product));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-    asm("" : "+m"(product));
-#endif
-    return product;
-}
-
-template <class V>
-[[gnu::always_inline]] inline V product(V const& a, V const& b)
-{
-    return static_cast<V>(a * b);
-}
-/// The textbook's formula, without the rules of C for infinities.
-template <class T>
-[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
-{
-    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
-        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
-}
-
 namespace detail {
 
 template <class V>
@@ -188,7 +155,7 @@ template <rounded_number T>
 struct ordered_product {
     static constexpr int e = safe_exponent<scalar_of<T>>;
 
-    T operator()(T const& a, T const& b) const { return kernel::product(a, b); }
+    T operator()(T const& a, T const& b) const { return reduce_mul(a, b); }
 
     /// True if a scan may begin with a value, and may have a result after an element.
     template <class V>

@@ -11,7 +11,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/activations.hpp>
-#include <xloom/detail/kernel/product.hpp>
+#include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/operands.hpp>
 #include <xloom/detail/prefix/requirements.hpp>
@@ -65,16 +65,14 @@ void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> cons
     auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
     sum_type sum = 0;
     for (std::size_t t = 0; t < count; ++t)
-        sum += static_cast<sum_type>(at(ct_y, t)) * static_cast<sum_type>(at(y, t));
-    auto const gradient = [&](std::size_t t) {
-        return kernel::product(at(y, t), static_cast<V>(at(ct_y, t) - static_cast<V>(sum)));
-    };
+        sum = kernel::product_plus(static_cast<sum_type>(at(ct_y, t)), static_cast<sum_type>(at(y, t)), sum);
+    auto const slope = [&](std::size_t t) { return static_cast<V>(at(ct_y, t) - static_cast<V>(sum)); };
     if (is_added)
         for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(at(ct_x, t) + gradient(t));
+            ct_x(t, 0) = static_cast<T>(kernel::product_plus(at(y, t), slope(t), at(ct_x, t)));
     else
         for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(gradient(t));
+            ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
 }
 
 /// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
