@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -22,6 +23,8 @@
 
 #include <sys/time.h>
 #include <unistd.h>
+
+#include <xloom/types.hpp>
 
 #include "command_line.hpp"
 #include "compare.hpp"
@@ -42,6 +45,7 @@ struct command_line {
     std::map<std::string, std::string> files{}; ///< by the input's name
     std::string output{};
     int runs = 1;
+    bool flushes = false; ///< computes with zeros in place of subnormal numbers
     budget allowed{};
 };
 
@@ -94,6 +98,7 @@ command_line read_command_line(int argc, char const* const* argv)
     add("output", "write the outputs there, as NAME.npy", cxxopts::value<std::string>()->default_value(""),
         "FOLDER");
     add("runs", "run it so often, for a better time", cxxopts::value<int>()->default_value("1"), "N");
+    add("flush-subnormals", "compute with zeros in place of subnormal numbers");
     add_limits(add);
     add("help", "print this");
     add("arguments", "", cxxopts::value<std::vector<std::string>>());
@@ -118,6 +123,7 @@ command_line read_command_line(int argc, char const* const* argv)
     parsed.runs = given["runs"].as<int>();
     if (parsed.runs < 1)
         throw runner_error("--runs must be at least 1");
+    parsed.flushes = given.count("flush-subnormals") != 0;
     parsed.allowed = limits_of(given);
     return parsed;
 }
@@ -223,6 +229,9 @@ int run(command_line const& parsed)
     auto const inputs = make_inputs(graph, parsed.files);
     std::vector<value> outputs;
     std::vector<double> milliseconds;
+    std::optional<xloom::flush_subnormals> flushing;
+    if (parsed.flushes)
+        flushing.emplace();
     for (int i = 0; i < parsed.runs; ++i) {
         auto const start = clock::now();
         outputs = loaded.run(inputs);

@@ -83,6 +83,17 @@ TEST_CASE_FIXTURE(fixture, "inputs from .npy files, outputs to others")
     CHECK(halves.items<xloom::float16>()[1] == xloom::float16(0.5f));
 }
 
+TEST_CASE_FIXTURE(fixture, "subnormal numbers: as they are, or zeros")
+{
+    std::string const x = program / "x.npy", written = program / "written";
+    runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{1e-40f, 1}));
+    CHECK(program.run({model, "x=" + x, "--output", written}).succeeded);
+    CHECK(floats_in(written + "/y.npy") == std::vector<float>{2e-40f, 2});
+    CHECK(program.run({model, "x=" + x, "--output", written, "--flush-subnormals"}).succeeded);
+    CHECK(floats_in(written + "/y.npy") ==
+          std::vector<float>{xloom::flush_subnormals::is_supported ? 0 : 2e-40f, 2});
+}
+
 namespace {
 
 std::string bytes_of(std::string const& graph)
