@@ -25,16 +25,6 @@ namespace {
 using matrix = xt::xtensor<double, 2>;
 using vector = xt::xtensor<double, 1>;
 
-/// The tolerance is relative to the largest number: where A is positive, states grow.
-template <class T>
-void check_close(std::vector<T> const& found, std::vector<double> const& expected, double tolerance)
-{
-    REQUIRE(found.size() == expected.size());
-    double const scale = largest(expected);
-    for (std::size_t i = 0; i < found.size(); ++i)
-        REQUIRE(std::abs(static_cast<double>(found[i]) - expected[i]) <= tolerance * scale);
-}
-
 template <class T>
 void compare(selective_dims const& dims, unsigned given, bool delta_softplus, placement how, double tolerance)
 {

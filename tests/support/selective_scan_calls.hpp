@@ -8,7 +8,7 @@
 
 #include <xloom/recurrent/selective_scan.hpp>
 
-#include "placed_tensor.hpp"
+#include "placed_items.hpp"
 #include "random_recurrent.hpp"
 #include "textbook_selective_scan.hpp"
 
@@ -71,27 +71,6 @@ struct placed_selective {
             ref_of(initial_state)};
     }
 };
-
-/// Returns the items of a tensor in row-major order.
-template <class T>
-std::vector<T> items_of(placed_tensor<T> const& tensor)
-{
-    textbook::dims const shape(tensor.layout.dims.begin(), tensor.layout.dims.end());
-    std::vector<T> items;
-    for (std::size_t flat = 0; flat < textbook::size_of(shape); ++flat)
-        items.push_back(
-            tensor.memory[static_cast<std::size_t>(tensor.place_of(textbook::position_of(flat, shape)))]);
-    return items;
-}
-
-/// Returns the largest magnitude, at least 1.
-inline double largest(std::vector<double> const& items)
-{
-    double size = 1;
-    for (double const item : items)
-        size = std::max(size, std::abs(item));
-    return size;
-}
 
 /// The outputs of a call, in memory that holds NaN before.
 template <class Item>
