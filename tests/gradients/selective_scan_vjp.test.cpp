@@ -6,13 +6,11 @@
 
 #include <doctest/doctest.h>
 
-#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
-#include <boost/math/differentiation/autodiff.hpp>
-
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
+#include "support/dual_gradients.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -20,48 +18,24 @@ namespace selective_scan_vjp_test {
 
 namespace {
 
-using dual = boost::math::differentiation::autodiff_fvar<double, 1>;
-using gradients = std::vector<std::vector<double>>; ///< of u, delta, A, B, C, D, z, delta_bias, initial_state
-
-/// The derivative by each item of each operand, one after the other. An omitted D, delta_bias or initial
+/// The gradients of u, delta, A, B, C, D, z, delta_bias and initial_state. An omitted D, delta_bias or initial
 /// state has the derivative at zeros.
 gradients expected_gradients(textbook::selective_operands<double> const& of, selective_dims const& dims,
     bool delta_softplus, textbook::selective_result<double> const& cotangents)
 {
-    textbook::selective_operands<dual> carried;
-    std::vector<textbook::array<dual>*> operands;
-    textbook::selective_operands<dual>::for_each(
-        carried, [&](textbook::array<dual>& operand) { operands.push_back(&operand); });
-    std::vector<textbook::array<double> const*> values;
-    textbook::selective_operands<double>::for_each(
-        of, [&](textbook::array<double> const& operand) { values.push_back(&operand); });
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        *operands[i] = {
-            values[i]->shape, std::vector<dual>(values[i]->items.begin(), values[i]->items.end())};
-    auto const set_zeros = [](textbook::array<dual>& operand, textbook::dims const& shape) {
-        if (operand.shape.empty())
-            operand = {shape, std::vector<dual>(textbook::size_of(shape), dual(0))};
+    auto const or_zeros = [](textbook::array<double> const& operand, textbook::dims const& shape) {
+        return carried(operand.shape.empty() ? textbook::array<double>{shape,
+                                                   std::vector<double>(textbook::size_of(shape), 0.0)}
+                                             : operand);
     };
-    set_zeros(carried.D, {dims.K});
-    set_zeros(carried.delta_bias, {dims.K});
-    set_zeros(carried.initial_state, {dims.N, dims.K, dims.S});
-    gradients all;
-    for (textbook::array<dual>* const operand : operands) {
-        all.emplace_back();
-        for (dual& item : operand->items) {
-            double const value = item.derivative(0);
-            item = boost::math::differentiation::make_fvar<double, 1>(value);
-            auto const result = textbook::selective_scan(carried, delta_softplus);
-            double sum = 0;
-            for (std::size_t i = 0; i < result.y.items.size(); ++i)
-                sum += cotangents.y.items[i] * result.y.items[i].derivative(1);
-            for (std::size_t i = 0; i < result.final_state.items.size(); ++i)
-                sum += cotangents.final_state.items[i] * result.final_state.items[i].derivative(1);
-            all.back().push_back(sum);
-            item = dual(value);
-        }
-    }
-    return all;
+    textbook::selective_operands<dual> const operands{carried(of.u), carried(of.delta), carried(of.A),
+        carried(of.B), carried(of.C), or_zeros(of.D, {dims.K}), carried(of.z),
+        or_zeros(of.delta_bias, {dims.K}), or_zeros(of.initial_state, {dims.N, dims.K, dims.S})};
+    return dual_gradients(operands, [&](textbook::selective_operands<dual> const& each) {
+        auto const result = textbook::selective_scan(each, delta_softplus);
+        return weighted_sum(cotangents.y, result.y) +
+               weighted_sum(cotangents.final_state, result.final_state);
+    });
 }
 
 textbook::selective_result<double> random_cotangents(selective_dims const& of, unsigned seed)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/activations.hpp>
@@ -456,16 +457,15 @@ private:
     T* state_;
 };
 
-/// Returns f(attention_run) of the rule of a head.
+/// Calls f(decays, is_delta), integral constants: the decays of a head, and whether its rule is a delta rule.
 template <class Item, class State, class F>
-void with_attention_run(
-    attention_head<Item, State> const& head, arena<xloom::detail::compute_t<Item>>& memory, F const& f)
+void with_attention_rule(attention_head<Item, State> const& head, F const& f)
 {
-    auto const with_decays = [&]<decay_kind Decays>(std::integral_constant<decay_kind, Decays>) {
+    auto const with_decays = [&]<decay_kind Decays>(std::integral_constant<decay_kind, Decays> decays) {
         if (head.beta.first == nullptr)
-            f(attention_run<Item, State, Decays, false>(head, memory));
+            f(decays, std::false_type());
         else
-            f(attention_run<Item, State, Decays, true>(head, memory));
+            f(decays, std::true_type());
     };
     switch (head.decays) {
     case decay_kind::none:

@@ -48,6 +48,8 @@ struct attention_call {
     attention_sizes sizes;
     double scale;
 
+    /// Returns the number of heads of keys and values of all sequences.
+    std::size_t heads() const { return sizes.B * sizes.Hkv; }
     std::size_t heads_per_kv() const { return sizes.Hq / sizes.Hkv; }
 
     /// Returns the number of tokens of sequence b.
@@ -71,6 +73,8 @@ struct attention_call {
     template <class T>
     std::ptrdiff_t head_stride(tensor_ref<T> const& of, std::size_t width) const
     {
+        if (!of.is_given())
+            return 0;
         return of.rank() == 4 ? of.stride(2) : static_cast<std::ptrdiff_t>(width) * of.stride(2);
     }
     template <class T>
@@ -89,20 +93,50 @@ struct attention_call {
         bool const is_of_keys = in.decay.rank() == 4 || in.decay.shape()[2] != sizes.Hkv;
         return is_of_keys ? kernel::decay_kind::of_keys : kernel::decay_kind::of_head;
     }
+    /// Returns the number of decays of a head.
+    std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
 
+    /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
+    template <class Policy>
+    std::size_t parts(Policy const& policy) const
+    {
+        return (std::min)(
+            heads(), detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.T * sizes.Hq,
+                                                   kernel::saturated_product(sizes.keys, sizes.values))));
+    }
+
+    /// Calls f(part, number of the head, its operands) for each head.
+    template <class Policy, class F>
+    void for_each_head(std::size_t parts, linear_attention_outputs<Item, State> const& out,
+        Policy const& policy, F const& f) const
+    {
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t i = begin_of_part(part, parts, heads());
+                 i < begin_of_part(part + 1, parts, heads()); ++i)
+                f(part, i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out));
+        });
+    }
+
+    /// Returns the operands of a head of T tokens, whose memory is enough for each.
+    auto longest_head(linear_attention_outputs<Item, State> const& out) const
+    {
+        return head(0, 0, sizes.T, out);
+    }
+
+private:
     /// Returns the operands of a head of keys and values of sequence b.
-    kernel::attention_head<Item, State> head(
-        std::size_t b, std::size_t head, linear_attention_outputs<Item, State> const& out) const
+    kernel::attention_head<Item, State> head(std::size_t b, std::size_t head, std::size_t count,
+        linear_attention_outputs<Item, State> const& out) const
     {
         auto const scale_of_keys = [&] { return 1 / std::sqrt(static_cast<double>(sizes.keys)); };
         std::size_t const first_query = head * heads_per_kv();
         bool const one_beta = in.beta.is_given() && in.beta.shape()[2] == 1;
-        return {tokens(b), sizes.keys, sizes.values, heads_per_kv(),
+        return {count, sizes.keys, sizes.values, heads_per_kv(),
             static_cast<compute_t<Item>>(scale != 0 ? scale : scale_of_keys()), decays(),
-            head_stride(query, sizes.keys), out.output.is_given() ? head_stride(out.output, sizes.values) : 0,
+            head_stride(query, sizes.keys), head_stride(out.output, sizes.values),
             head_of(query, b, first_query, sizes.keys), head_of(key, b, head, sizes.keys),
-            head_of(value, b, head, sizes.values),
-            head_of(in.decay, b, head, decays() == kernel::decay_kind::of_keys ? sizes.keys : 1),
+            head_of(value, b, head, sizes.values), head_of(in.decay, b, head, decay_width()),
             head_of(in.beta, b, one_beta ? 0 : head, 1), state_of(in.past_state, b, head),
             head_of(out.output, b, first_query, sizes.values), state_of(out.present_state, b, head)};
     }
@@ -149,26 +183,20 @@ private:
         policy_ref const& policy)
     {
         using T = compute_t<Item>;
-        attention_sizes const& sizes = call.sizes;
-        std::size_t const units = sizes.B * sizes.Hkv;
-        if (units == 0)
+        if (call.heads() == 0)
             return;
-        std::size_t const parts = (std::min)(
-            units, detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.T * sizes.Hq,
-                                                 kernel::saturated_product(sizes.keys, sizes.values))));
         kernel::arena<T> size;
-        kernel::with_attention_run(call.head(0, 0, out), size, [](auto const&) {});
+        kernel::with_attention_rule(call.longest_head(out), [&](auto decays, auto is_delta) {
+            kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
+        });
+        std::size_t const parts = call.parts(policy);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
-                std::size_t const b = unit / sizes.Hkv;
-                kernel::attention_head<Item, State> const head = call.head(b, unit % sizes.Hkv, out);
-                kernel::arena<T> memory(numbers + part * size.used());
-                kernel::with_attention_run(head, memory, [](auto const& tokens) { tokens(); });
-                fill_padding(head, sizes.T);
-            }
+        call.for_each_head(parts, out, policy, [&](std::size_t part, std::size_t, auto const& head) {
+            kernel::arena<T> memory(numbers + part * size.used());
+            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+            });
+            fill_padding(head, call.sizes.T);
         });
     }
 

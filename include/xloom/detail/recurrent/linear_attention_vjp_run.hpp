@@ -1,0 +1,97 @@
+#pragma once
+// The run of linear attention's vector-Jacobian product: heads of each sequence, divided among threads, and
+// then the sums over heads that share a beta.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/detail/kernel/linear_attention_vjp.hpp>
+#include <xloom/detail/recurrent/linear_attention_run.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item, class State>
+struct linear_attention_cotangents;
+template <class Item, class State>
+struct linear_attention_gradients;
+
+namespace detail {
+
+/// The function that runs the vector-Jacobian product.
+template <class Item, class State>
+struct attention_vjp_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+    using call_type = attention_call<Item, State>;
+    using cotangents_type = linear_attention_cotangents<Item, State>;
+    using gradients_type = linear_attention_gradients<Item, State>;
+
+    void (*run)(call_type const&, cotangents_type const&, gradients_type const&, recurrent_workspace<Item>&,
+        policy_ref const&);
+
+    static constexpr attention_vjp_functions compiled() noexcept { return {&run_heads}; }
+
+private:
+    static void run_heads(call_type const& call, cotangents_type const& from, gradients_type const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        if (call.heads() == 0)
+            return;
+        std::size_t const parts = call.parts(policy),
+                          betas =
+                              to.beta.is_given() ? kernel::saturated_product(call.heads(), call.sizes.T) : 0;
+        kernel::arena<T> size, of_head;
+        with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
+        size.take(betas);
+        size.take(parts, of_head.used());
+        T* const ct_betas = numbers_of(workspace, size.used());
+        T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
+        call.for_each_head(parts, {}, policy, [&](std::size_t part, std::size_t i, auto const& head) {
+            kernel::arena<T> memory(numbers + part * of_head.used());
+            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+            with_backward(
+                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+        });
+        if (betas != 0)
+            add_betas(call, ct_betas, to);
+    }
+
+    /// Calls f(attention_backward) of the rule of a head.
+    template <class F>
+    static void with_backward(kernel::attention_head<Item, State> const& head,
+        kernel::attention_cotangents<Item, State> const& of, kernel::arena<T>& memory, F const& f)
+    {
+        kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+            f(kernel::attention_backward<Item, State, decays(), is_delta()>(head, of, memory));
+        });
+    }
+
+    static kernel::attention_cotangents<Item, State> cotangents_of(call_type const& call, std::size_t i,
+        cotangents_type const& from, gradients_type const& to, T* ct_beta)
+    {
+        attention_sizes const& sizes = call.sizes;
+        std::size_t const b = i / sizes.Hkv, head = i % sizes.Hkv, first_query = head * call.heads_per_kv();
+        return {call.head_stride(from.output, sizes.values), call.head_stride(to.query, sizes.keys),
+            call.head_of(from.output, b, first_query, sizes.values),
+            call.state_of(from.present_state, b, head), call.head_of(to.query, b, first_query, sizes.keys),
+            call.head_of(to.key, b, head, sizes.keys), call.head_of(to.value, b, head, sizes.values),
+            call.head_of(to.decay, b, head, call.decay_width()), call.state_of(to.past_state, b, head),
+            ct_beta};
+    }
+
+    /// Adds to the gradient of beta: of a beta that heads share, the sums over heads in order.
+    static void add_betas(call_type const& call, T const* ct_betas, gradients_type const& to)
+    {
+        attention_sizes const& sizes = call.sizes;
+        bool const is_shared = to.beta.shape()[2] == 1;
+        for (std::size_t i = 0; i < call.heads(); ++i) {
+            auto const ct_beta = call.head_of(to.beta, i / sizes.Hkv, is_shared ? 0 : i % sizes.Hkv, 1);
+            for (std::size_t t = 0; t < call.tokens(i / sizes.Hkv); ++t)
+                *ct_beta.at(t, 0) =
+                    static_cast<Item>(static_cast<T>(*ct_beta.at(t, 0)) + ct_betas[i * sizes.T + t]);
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,45 @@
+#pragma once
+// The gradients of a textbook's function, by scalars that carry derivatives.
+
+#include <vector>
+
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
+#include <boost/math/differentiation/autodiff.hpp>
+
+#include "textbook_nd.hpp"
+
+using dual = boost::math::differentiation::autodiff_fvar<double, 1>;
+
+/// The derivative by each item of each operand, one operand after the other.
+using gradients = std::vector<std::vector<double>>;
+
+inline textbook::array<dual> carried(textbook::array<double> const& from)
+{
+    return {from.shape, std::vector<dual>(from.items.begin(), from.items.end())};
+}
+
+/// Adds the derivatives of results, each times its cotangent.
+inline double weighted_sum(textbook::array<double> const& cotangents, textbook::array<dual> const& results)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < results.items.size(); ++i)
+        sum += cotangents.items[i] * results.items[i].derivative(1);
+    return sum;
+}
+
+/// Returns the gradients of loss(operands), whose value is the derivative by the item that carries one.
+template <class Operands, class Loss>
+gradients dual_gradients(Operands operands, Loss const& loss)
+{
+    gradients all;
+    Operands::for_each(operands, [&](textbook::array<dual>& operand) {
+        all.emplace_back();
+        for (dual& item : operand.items) {
+            double const value = item.derivative(0);
+            item = boost::math::differentiation::make_fvar<double, 1>(value);
+            all.back().push_back(loss(operands));
+            item = dual(value);
+        }
+    });
+    return all;
+}
