@@ -9,6 +9,7 @@
 
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
@@ -79,7 +80,8 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
 template <class T>
 using recurrence_functions =
     std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
-        selective_functions<T>, selective_vjp_functions<T>>;
+        selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
+        attention_vjp_functions<T, T>>;
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
@@ -95,8 +97,14 @@ using narrow_functions = std::tuple<pack_matrix_functions<float, narrow_packing>
     pack_functions<rnn_family, float, narrow_packing>,
     pack_functions<attn_lstm_family, float, narrow_packing>>;
 
-using float_functions =
-    decltype(std::tuple_cat(std::declval<functions_of_type<float>>(), std::declval<narrow_functions>()));
+/// The functions of linear attention of floats with narrow states.
+template <class State>
+using narrow_attention_functions =
+    std::tuple<attention_functions<float, State>, attention_vjp_functions<float, State>>;
+
+using float_functions = decltype(std::tuple_cat(std::declval<functions_of_type<float>>(),
+    std::declval<narrow_functions>(), std::declval<narrow_attention_functions<float16>>(),
+    std::declval<narrow_attention_functions<bfloat16>>()));
 using double_functions = functions_of_type<double>;
 using integer_functions = decltype(std::tuple_cat(std::declval<scan_functions<std::int32_t>>(),
     std::declval<scan_functions<std::uint32_t>>(), std::declval<scan_functions<std::int64_t>>(),

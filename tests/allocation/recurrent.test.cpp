@@ -4,6 +4,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/recurrent/gru.hpp>
@@ -289,6 +290,34 @@ TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing afte
     CHECK(run(50, forward, back) == 0);
     CHECK(run(7, forward, back) == 0);
     // The forward pass needs no more for more steps.
+    std::size_t const bytes = forward.bytes();
+    run(500, forward, back);
+    CHECK(forward.bytes() == bytes);
+}
+
+TEST_CASE(
+    "linear_attention_into and linear_attention_vjp_into allocate nothing after a call of the same sizes")
+{
+    auto const run = [](std::size_t T, recurrent_workspace<float>& forward,
+                         recurrent_workspace<float>& back) {
+        using tokens = xt::xtensor<float, 4>;
+        tokens const x = 0.1f * xt::ones<float>({std::size_t{2}, T, std::size_t{2}, std::size_t{20}});
+        matrices const beta = xt::ones<float>({std::size_t{2}, T, std::size_t{2}});
+        tokens y = x, ct = x, state = xt::zeros<float>({2, 2, 20, 20}), ct_state = state;
+        matrices ct_beta = beta;
+        linear_attention_options const options{.update_rule = update_rule::delta};
+        std::size_t const before = allocations();
+        linear_attention_into(x, x, x, {.past_state = state, .beta = beta},
+            {.output = y, .present_state = state}, options, forward);
+        linear_attention_vjp_into(x, x, x, {.beta = beta}, {.output = y},
+            {.query = ct, .past_state = ct_state, .beta = ct_beta}, options, back);
+        return allocations() - before;
+    };
+    recurrent_workspace<float> forward, back;
+    CHECK(run(50, forward, back) == 2);
+    CHECK(run(50, forward, back) == 0);
+    CHECK(run(7, forward, back) == 0);
+    // The forward pass needs no more for more tokens.
     std::size_t const bytes = forward.bytes();
     run(500, forward, back);
     CHECK(forward.bytes() == bytes);

@@ -11,6 +11,7 @@
 
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
@@ -355,6 +356,9 @@ TEST_CASE("recurrent operators and selective scans")
     xt::xtensor<float, 2> const slopes = -numbers<float>(300, 4);
     matrices y = u, state = numbers<float>(2, 300, 4), d_u = u;
     xt::xtensor<float, 2> d_slopes = slopes;
+    xt::xtensor<float, 4> const tokens = numbers<float>(2, 40, 2, 16);
+    xt::xtensor<float, 4> attended = tokens, heads_state = numbers<float>(2, 2, 16, 16);
+    linear_attention_options const linear{.update_rule = update_rule::linear};
     check_all({
         writing(
             "lstm_into",
@@ -451,6 +455,22 @@ TEST_CASE("recurrent operators and selective scans")
                     {.u = d_u, .A = d_slopes}, workspace, threads);
             },
             d_u, d_slopes),
+        writing(
+            "linear_attention_into",
+            [&] {
+                recurrent_workspace<float> workspace;
+                linear_attention_into(tokens, tokens, tokens, {.past_state = heads_state},
+                    {.output = attended, .present_state = heads_state}, linear, workspace, threads);
+            },
+            attended, heads_state),
+        writing(
+            "linear_attention_vjp_into",
+            [&] {
+                recurrent_workspace<float> workspace;
+                linear_attention_vjp_into(tokens, tokens, tokens, {}, {.output = tokens},
+                    {.query = attended, .past_state = heads_state}, linear, workspace, threads);
+            },
+            attended, heads_state),
     });
 }
 

@@ -1,5 +1,6 @@
 // The scans and the reductions of segments.
 
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
@@ -76,6 +77,34 @@ void print_selective(std::size_t H, std::size_t N)
     print("selective_scan_vjp's d_A", H, N, d_A);
 }
 
+/// Linear attention of N tokens with V values, by each rule.
+template <class T>
+void print_attention(std::size_t V, std::size_t N)
+{
+    using tensor = xt::xtensor<T, 4>;
+    tensor const query = numbers<tensor>({2, N, 2, 5}, 1), key = numbers<tensor>({2, N, 1, 5}, 2),
+                 value = numbers<tensor>({2, N, 1, V}, 3);
+    auto const gates = numbers<xt::xtensor<T, 3>>({2, N, 1}, 4);
+    xloom::recurrent_workspace<T> workspace;
+    for (auto const rule : {xloom::update_rule::linear, xloom::update_rule::gated, xloom::update_rule::delta,
+             xloom::update_rule::gated_delta}) {
+        xloom::linear_attention_inputs<T> inputs;
+        if (rule == xloom::update_rule::gated || rule == xloom::update_rule::gated_delta)
+            inputs.decay = gates;
+        if (rule == xloom::update_rule::delta || rule == xloom::update_rule::gated_delta)
+            inputs.beta = gates;
+        xloom::linear_attention_options const options{.update_rule = rule};
+        auto const out = xloom::linear_attention(query, key, value, inputs, options, xloom::tbb_policy(2));
+        print("linear_attention", V, N, out.output);
+        print("linear_attention's state", V, N, out.present_state);
+        tensor ct_key = key, ct_value = value;
+        xloom::linear_attention_vjp_into(query, key, value, inputs, {.output = out.output},
+            {.key = ct_key, .value = ct_value}, options, workspace, xloom::tbb_policy(2));
+        print("linear_attention_vjp", V, N, ct_key);
+        print("linear_attention_vjp's values", V, N, ct_value);
+    }
+}
+
 } // namespace
 
 void print_scans()
@@ -93,6 +122,8 @@ void print_scans()
     for (std::size_t const H : {1u, 7u, 40u}) {
         print_selective<float>(H, 5);
         print_selective<double>(H, 5);
+        print_attention<float>(H, 5);
+        print_attention<double>(H, 5);
     }
 }
 

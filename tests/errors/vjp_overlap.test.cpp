@@ -10,6 +10,7 @@
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
@@ -288,6 +289,28 @@ TEST_CASE("selective_scan_vjp_into")
                     .delta_bias = at.get(18, {2}),
                     .initial_state = at.get(19, {2, 4})},
                 workspace);
+        });
+}
+
+TEST_CASE("linear_attention_vjp_into")
+{
+    check_overlaps({{"query", "key", "value", "past_state", "decay", "beta", "ct_output", "ct_present_state"},
+                       {"ct_query", "ct_key", "ct_value", "ct_past_state", "ct_decay", "ct_beta"}},
+        [&](operands const& at) {
+            recurrent_workspace<double> workspace;
+            linear_attention_vjp_into(at.get(0, {1, 2, 1, 3}), at.get(1, {1, 2, 1, 3}),
+                at.get(2, {1, 2, 1, 2}),
+                {.past_state = at.get(3, {1, 1, 3, 2}),
+                    .decay = at.get(4, {1, 2, 1}),
+                    .beta = at.get(5, {1, 2, 1})},
+                {.output = at.get(6, {1, 2, 1, 2}), .present_state = at.get(7, {1, 1, 3, 2})},
+                {.query = at.get(8, {1, 2, 1, 3}),
+                    .key = at.get(9, {1, 2, 1, 3}),
+                    .value = at.get(10, {1, 2, 1, 2}),
+                    .past_state = at.get(11, {1, 1, 3, 2}),
+                    .decay = at.get(12, {1, 2, 1}),
+                    .beta = at.get(13, {1, 2, 1})},
+                {}, workspace);
         });
 }
 

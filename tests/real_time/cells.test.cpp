@@ -9,6 +9,7 @@
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/linear_attention.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
@@ -200,6 +201,23 @@ TEST_CASE("selective_scan_into with a workspace, its states updated in place")
             {.y = y, .final_state = state}, workspace);
     });
     CHECK(y(0, 0, 0) > 0);
+}
+
+TEST_CASE("linear_attention_into with a workspace, its states updated in place")
+{
+    using tokens = xt::xtensor<float, 4>;
+    for (std::size_t const T : {std::size_t{1}, std::size_t{5}}) {
+        std::array<std::size_t, 4> const shape{2, T, 2, 21};
+        tokens const query = 0.1f * xt::ones<float>(shape), value = xt::ones<float>(shape);
+        matrices const decay = -xt::ones<float>({std::size_t{2}, T, std::size_t{2}}), beta = -0.5f * decay;
+        tokens output = value, state = xt::zeros<float>({2, 2, 21, 21});
+        recurrent_workspace<float> workspace;
+        steady::check(calls, [&] {
+            linear_attention_into(query, query, value, {.past_state = state, .decay = decay, .beta = beta},
+                {.output = output, .present_state = state}, {}, workspace);
+        });
+        CHECK(output(1, T - 1, 1, 20) > 0);
+    }
 }
 
 TEST_CASE("products with a packed_matrix, and another matrix of the same size")
