@@ -1,0 +1,269 @@
+// Linear attention of 16 heads, a token at a time (T:1) and 64 together, by linear_attention_into with the state
+// in place (impl:xloom), against ONNX Runtime's fused operator with the same buffer for both states
+// (impl:onnxruntime) or two buffers (impl:onnxruntime_two), and a hand-written loop. impl:xloom_two writes to
+// another state than it reads.
+//
+// linear_attention_narrow: states of float16 and bfloat16, beside those of float.
+// linear_attention_vjp: the backward pass, beside the forward pass (impl:forward).
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <xloom/gradients/linear_attention_vjp.hpp>
+#include <xloom/interop/tbb.hpp>
+
+#include "support.hpp"
+#include "uniform.hpp"
+
+namespace {
+
+using namespace bench;
+using xloom::update_rule;
+using tokens = xt::xtensor<float, 3>;
+using states = xt::xtensor<float, 4>;
+
+constexpr std::size_t heads = 16;
+
+struct attention_operands {
+    update_rule rule;
+    std::size_t T, d;
+    tokens query, key, value, decay, beta, output;
+    states state0, state, other_state;
+    xloom::recurrent_workspace<float> workspace{};
+
+    /// Keys have a length of about 1, decays are near 1, so that the state stays small from call to call.
+    attention_operands(update_rule of, std::size_t count, std::size_t width)
+        : rule(of),
+          T(count),
+          d(width),
+          query(uniform<tokens>({1, T, heads * d}, 1, 1.0)),
+          key(uniform<tokens>({1, T, heads * d}, 2, std::sqrt(3.0 / static_cast<double>(d)))),
+          value(uniform<tokens>({1, T, heads * d}, 3, 1.0)),
+          decay(-0.1f + uniform<tokens>({1, T, heads}, 4, 0.1)),
+          beta(0.5f + uniform<tokens>({1, T, heads}, 5, 0.5)),
+          output(value),
+          state0(uniform<states>({1, heads, d, d}, 6, 1.0)),
+          state(state0),
+          other_state(state0)
+    {}
+
+    bool has_decay() const { return rule == update_rule::gated || rule == update_rule::gated_delta; }
+    bool has_beta() const { return rule == update_rule::delta || rule == update_rule::gated_delta; }
+
+    xloom::linear_attention_inputs<float> inputs() const
+    {
+        xloom::linear_attention_inputs<float> in{.past_state = state};
+        if (has_decay())
+            in.decay = decay;
+        if (has_beta())
+            in.beta = beta;
+        return in;
+    }
+    xloom::linear_attention_options options() const
+    {
+        return {static_cast<std::int64_t>(heads), static_cast<std::int64_t>(heads), rule, 0};
+    }
+
+    tokens const& results() const { return output; }
+    void clear()
+    {
+        state = state0;
+        output.fill(std::numeric_limits<float>::quiet_NaN());
+    }
+    /// Sums of up to 128 products of numbers of about 1, in other orders.
+    bool is_close_to(tokens const& expected) const
+    {
+        return std::equal(expected.begin(), expected.end(), output.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
+    }
+};
+
+/// The straightforward loops, along the rows of the state.
+void hand(attention_operands& o)
+{
+    float const scale = 1 / std::sqrt(static_cast<float>(o.d));
+    for (std::size_t t = 0; t < o.T; ++t)
+        for (std::size_t h = 0; h < heads; ++h) {
+            float const *const q = &o.query(0, t, h * o.d), *const k = &o.key(0, t, h * o.d);
+            float* const S = &o.state(0, h, 0, 0);
+            float const decay = o.has_decay() ? std::exp(o.decay(0, t, h)) : 1.0f;
+            float value[128], read[128]{};
+            for (std::size_t d = 0; d < o.d && o.has_beta(); ++d)
+                for (std::size_t j = 0; j < o.d; ++j)
+                    read[j] += decay * S[d * o.d + j] * k[d];
+            for (std::size_t j = 0; j < o.d; ++j)
+                value[j] = o.has_beta() ? o.beta(0, t, h) * (o.value(0, t, h * o.d + j) - read[j])
+                                        : o.value(0, t, h * o.d + j);
+            float* const y = &o.output(0, t, h * o.d);
+            std::fill_n(y, o.d, 0.0f);
+            for (std::size_t d = 0; d < o.d; ++d)
+                for (std::size_t j = 0; j < o.d; ++j) {
+                    float& s = S[d * o.d + j];
+                    s = decay * s + k[d] * value[j];
+                    y[j] += s * (scale * q[d]);
+                }
+        }
+}
+
+template <class Policy>
+void run(attention_operands& o, states& present_state, Policy const& policy)
+{
+    xloom::linear_attention_into(o.query, o.key, o.value, o.inputs(),
+        {.output = o.output, .present_state = present_state}, o.options(), o.workspace, policy);
+}
+
+void in_place(attention_operands& o) { run(o, o.state, xloom::serial); }
+void two_states(attention_operands& o) { run(o, o.other_state, xloom::serial); }
+void by_two(attention_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    run(o, o.state, policy);
+}
+
+onnx_graph model_with(attention_operands& o, states& present_state)
+{
+    onnx_graph model{.inputs = {bound("query", o.query), bound("key", o.key), bound("value", o.value),
+                         bound("past_state", o.state)},
+        .outputs = {bound("output", o.output), bound("present_state", present_state)}};
+    onnx_node node{"LinearAttention", {"query", "key", "value", "past_state", "", ""},
+        {"output", "present_state"},
+        {{"q_num_heads", static_cast<std::int64_t>(heads)},
+            {"kv_num_heads", static_cast<std::int64_t>(heads)},
+            {"update_rule", std::string(xloom::name_of(o.rule))}},
+        "com.microsoft"};
+    if (o.has_decay()) {
+        model.inputs.push_back(bound("decay", o.decay));
+        node.inputs[4] = "decay";
+    }
+    if (o.has_beta()) {
+        model.inputs.push_back(bound("beta", o.beta));
+        node.inputs[5] = "beta";
+    }
+    model.nodes.push_back(node);
+    return model;
+}
+
+onnx_graph same_buffer(attention_operands& o) { return model_with(o, o.state); }
+onnx_graph two_buffers(attention_operands& o) { return model_with(o, o.other_state); }
+
+std::string name_of_case(char const* operation, update_rule rule, std::size_t T, std::size_t d)
+{
+    return std::string(operation) + "/f32/rule:" + std::string(xloom::name_of(rule)) +
+           "/heads:16/d:" + std::to_string(d) + "/T:" + std::to_string(T);
+}
+
+void add_attention(update_rule rule, std::size_t T, std::size_t d)
+{
+    auto const make = [=] { return attention_operands(rule, T, d); };
+    std::string const name = name_of_case("linear_attention", rule, T, d);
+    add_case(name, make,
+        std::vector<series<attention_operands>>{
+            {"hand", hand}, {"xloom", in_place}, {.impl = "onnxruntime", .model = same_buffer}});
+    add_case(name + "/two_states", make,
+        std::vector<series<attention_operands>>{
+            {"xloom", two_states}, {.impl = "onnxruntime", .model = two_buffers}});
+    if (T > 1)
+        add_case(name, make,
+            std::vector<series<attention_operands>>{{"xloom_serial", in_place}, {"xloom", by_two}}, 2);
+}
+
+/// A token at a time, with a state of each type.
+template <class State>
+struct narrow_operands : attention_operands {
+    xt::xtensor<State, 4> narrow;
+
+    explicit narrow_operands(std::size_t width)
+        : attention_operands(update_rule::gated_delta, 1, width), narrow(state0.shape())
+    {
+        clear();
+    }
+    void clear()
+    {
+        attention_operands::clear();
+        std::transform(
+            state0.begin(), state0.end(), narrow.begin(), [](float x) { return static_cast<State>(x); });
+    }
+    bool is_close_to(tokens const& expected) const
+    {
+        return std::equal(expected.begin(), expected.end(), output.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 0.05f; });
+    }
+};
+
+template <class State>
+void with_float(narrow_operands<State>& o)
+{
+    in_place(o);
+}
+
+template <class State>
+void with_narrow(narrow_operands<State>& o)
+{
+    xloom::linear_attention_into<State>(o.query, o.key, o.value,
+        {.past_state = o.narrow, .decay = o.decay, .beta = o.beta},
+        {.output = o.output, .present_state = o.narrow}, o.options(), o.workspace);
+}
+
+template <class State>
+void add_narrow(char const* type, std::size_t d)
+{
+    add_case(
+        "linear_attention_narrow/f32/state:" + std::string(type) + "/heads:16/d:" + std::to_string(d),
+        [=] { return narrow_operands<State>(d); },
+        std::vector<series<narrow_operands<State>>>{
+            {"float", with_float<State>}, {"xloom", with_narrow<State>}});
+}
+
+/// The operands of a backward pass: ct is the cotangent of the output.
+struct backward_operands : attention_operands {
+    struct gradients {
+        tokens query, key, value, decay, beta;
+    };
+
+    tokens ct = uniform<tokens>({1, T, heads* d}, 7, 1.0);
+    gradients found{query, key, value, decay, beta};
+
+    backward_operands(update_rule of, std::size_t width) : attention_operands(of, 64, width) {}
+};
+
+void forward(backward_operands& o) { in_place(o); }
+
+void backward(backward_operands& o)
+{
+    for (tokens* const each : {&o.found.query, &o.found.key, &o.found.value, &o.found.decay, &o.found.beta})
+        each->fill(0);
+    xloom::linear_attention_gradients<float> gradients{
+        .query = o.found.query, .key = o.found.key, .value = o.found.value};
+    if (o.has_decay())
+        gradients.decay = o.found.decay;
+    if (o.has_beta())
+        gradients.beta = o.found.beta;
+    xloom::linear_attention_vjp_into(
+        o.query, o.key, o.value, o.inputs(), {.output = o.ct}, gradients, o.options(), o.workspace);
+}
+
+void add_backward(update_rule rule, std::size_t d)
+{
+    add_case(
+        name_of_case("linear_attention_vjp", rule, 64, d), [=] { return backward_operands(rule, d); },
+        std::vector<series<backward_operands>>{
+            {"forward", forward}, {.impl = "xloom", .run = backward, .count_errors = no_errors}});
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    for (std::size_t const d : {std::size_t{64}, std::size_t{128}}) {
+        for (update_rule const rule :
+            {update_rule::linear, update_rule::gated, update_rule::delta, update_rule::gated_delta})
+            for (std::size_t const T : {std::size_t{1}, std::size_t{64}})
+                if (d == 64 || rule == update_rule::gated || rule == update_rule::gated_delta)
+                    add_attention(rule, T, d);
+        add_narrow<xloom::float16>("float16", d);
+        add_narrow<xloom::bfloat16>("bfloat16", d);
+        add_backward(update_rule::gated_delta, d);
+    }
+    return run_cases(argc, argv);
+}
