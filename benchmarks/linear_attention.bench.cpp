@@ -27,7 +27,7 @@ constexpr std::size_t heads = 16;
 
 struct attention_operands {
     update_rule rule;
-    std::size_t T, d;
+    std::size_t iterations, d; ///< tokens, and keys and values of a head
     tokens query, key, value, decay, beta, output;
     states state0, state, other_state;
     xloom::recurrent_workspace<float> workspace{};
@@ -35,13 +35,13 @@ struct attention_operands {
     /// Keys have a length of about 1, decays are near 1, so that the state stays small from call to call.
     attention_operands(update_rule of, std::size_t count, std::size_t width)
         : rule(of),
-          T(count),
+          iterations(count),
           d(width),
-          query(uniform<tokens>({1, T, heads * d}, 1, 1.0)),
-          key(uniform<tokens>({1, T, heads * d}, 2, std::sqrt(3.0 / static_cast<double>(d)))),
-          value(uniform<tokens>({1, T, heads * d}, 3, 1.0)),
-          decay(-0.1f + uniform<tokens>({1, T, heads}, 4, 0.1)),
-          beta(0.5f + uniform<tokens>({1, T, heads}, 5, 0.5)),
+          query(uniform<tokens>({1, iterations, heads * d}, 1, 1.0)),
+          key(uniform<tokens>({1, iterations, heads * d}, 2, std::sqrt(3.0 / static_cast<double>(d)))),
+          value(uniform<tokens>({1, iterations, heads * d}, 3, 1.0)),
+          decay(-0.1f + uniform<tokens>({1, iterations, heads}, 4, 0.1)),
+          beta(0.5f + uniform<tokens>({1, iterations, heads}, 5, 0.5)),
           output(value),
           state0(uniform<states>({1, heads, d, d}, 6, 1.0)),
           state(state0),
@@ -83,7 +83,7 @@ struct attention_operands {
 void hand(attention_operands& o)
 {
     float const scale = 1 / std::sqrt(static_cast<float>(o.d));
-    for (std::size_t t = 0; t < o.T; ++t)
+    for (std::size_t t = 0; t < o.iterations; ++t)
         for (std::size_t h = 0; h < heads; ++h) {
             float const *const q = &o.query(0, t, h * o.d), *const k = &o.key(0, t, h * o.d);
             float* const S = &o.state(0, h, 0, 0);
@@ -221,7 +221,7 @@ struct backward_operands : attention_operands {
         tokens query, key, value, decay, beta;
     };
 
-    tokens ct = uniform<tokens>({1, T, heads* d}, 7, 1.0);
+    tokens ct = uniform<tokens>({1, iterations, heads* d}, 7, 1.0);
     gradients found{query, key, value, decay, beta};
 
     backward_operands(update_rule of, std::size_t width) : attention_operands(of, 64, width) {}
