@@ -64,6 +64,13 @@ value_and_slope<V> differentiate(sigmoid const&, V const& x)
 }
 
 template <class V>
+value_and_slope<V> differentiate(silu const& f, V const& x)
+{
+    auto const [share, slope] = differentiate(sigmoid(), x);
+    return {f(x), multiply_add(x, slope, share)};
+}
+
+template <class V>
 value_and_slope<V> differentiate(softsign const& f, V const& x)
 {
     using detail::abs;

@@ -36,6 +36,15 @@ struct sigmoid {
     }
 };
 
+/// x / (1 + exp(-x)).
+struct silu {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return divide(x, V(1) + detail::exp_of(-x));
+    }
+};
+
 /// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
 /// sigmoid is below 1e-29.
 template <class V>

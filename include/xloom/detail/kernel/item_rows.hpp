@@ -1,9 +1,12 @@
 #pragma once
-// Strided matrices of items, whose neighbours in a row are the lanes of a batch.
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
+#include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/kernel/widen.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -23,12 +26,97 @@ struct item_rows {
     item_rows transposed() const { return {first, column, row}; }
     /// Returns the columns from j on.
     item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    /// Returns the rows from i on.
+    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
     /// Returns the matrix at a distance in items.
     item_rows moved(std::ptrdiff_t distance) const
     {
         return {first == nullptr ? first : first + distance, row, column};
     }
 };
+
+namespace detail {
+
+/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
+/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
+template <std::size_t N, class T>
+void split_columns(
+    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
+}
+
+/// Assigns from[j * stride + i] to to[i * N + j], as above.
+template <std::size_t N, class T>
+void join_columns(
+    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
+}
+
+/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
+template <class F>
+bool with_few(std::size_t count, F const& f)
+{
+    switch (count) {
+    case 2:
+        f(std::integral_constant<std::size_t, 2>());
+        return true;
+    case 3:
+        f(std::integral_constant<std::size_t, 3>());
+        return true;
+    case 4:
+        f(std::integral_constant<std::size_t, 4>());
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
+template <class T>
+void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
+    std::size_t columns)
+{
+    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
+        split_columns<n()>(from, to, to_stride, columns);
+    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
+        join_columns<n()>(from, from_stride, to, rows);
+    }));
+    if (!is_done)
+        copy_transposed(from, from_stride, to, to_stride, columns, rows);
+}
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
+template <class From, class To>
+void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
+{
+    if (to.column != 1 && to.row == 1) {
+        from = from.transposed();
+        to = to.transposed();
+        std::swap(rows, columns);
+    }
+    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
+        if (from.row == 1 && to.column == 1)
+            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        From* const source = from.at(i, 0);
+        To* const target = to.at(i, 0);
+        if (from.column == 1 && to.column == 1)
+            for (std::size_t j = 0; j < columns; ++j)
+                target[j] = static_cast<To>(source[j]);
+        else
+            for (std::size_t j = 0; j < columns; ++j)
+                target[static_cast<std::ptrdiff_t>(j) * to.column] =
+                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
+    }
+}
 
 /// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
 template <class T, class Item>

@@ -1,0 +1,207 @@
+#pragma once
+// The run of a causal convolution: blocks of channels of each sequence, divided among threads.
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
+#include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/vector_level.hpp>
+#include <xloom/detail/kernel/causal_conv.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
+#include <xloom/detail/recurrent/workspace.hpp>
+#include <xloom/detail/tensor/tensor_ref.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct causal_conv_inputs;
+
+namespace detail {
+
+/// The sizes of a causal convolution: B sequences of C channels and L steps, and k taps.
+struct conv_sizes {
+    std::size_t B = 0, C = 0, L = 0, k = 1;
+    bool has_unit_axis = true; ///< weight is [C, 1, k], else [C, k]
+
+    constexpr shape channels() const { return {B, C, L}; }
+    constexpr shape state() const { return {B, C, k - 1}; }
+    constexpr shape weight() const { return has_unit_axis ? shape{C, 1, k} : shape{C, k}; }
+
+    constexpr std::string_view symbolic_weight_shape() const
+    {
+        return has_unit_axis ? "[C, 1, k]" : "[C, k]";
+    }
+
+    std::string describe() const { return concat("B = ", B, ", C = ", C, ", L = ", L, " and k = ", k); }
+};
+
+inline constexpr std::string_view symbolic_conv_channels = "[B, C, L]", symbolic_conv_state = "[B, C, k - 1]";
+
+/// The shapes of the inputs of a causal convolution.
+struct conv_shapes {
+    shape const& input;
+    shape const& weight;
+    shape_ref bias, past_state;
+};
+
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error
+constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& of, std::size_t item_bytes)
+{
+    if (of.input.size() != 3)
+        fail<shape_error>(
+            op, ": input must have the shape [B, C, L], but input is ", of.input, ". Give it that shape.");
+    std::size_t const rank = of.weight.size();
+    if ((rank != 2 && rank != 3) || of.weight[rank - 1] == 0)
+        fail<shape_error>(op, ": weight must have the shape [C, 1, k] or [C, k] with k >= 1, but weight is ",
+            of.weight, ". Give it that shape.");
+    conv_sizes const sizes{of.input[0], of.input[1], of.input[2], of.weight[rank - 1], rank == 3};
+    check_shapes(op,
+        std::array{
+            shape_requirement{"weight", sizes.symbolic_weight_shape(), sizes.weight(), of.weight},
+            shape_requirement{"bias", "[C]", {sizes.C}, of.bias},
+            shape_requirement{"past_state", symbolic_conv_state, sizes.state(), of.past_state},
+        },
+        [&] { return sizes.describe(); });
+    for (shape const& dims : {sizes.channels(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
+    return sizes;
+}
+
+/// Returns the operands of a call that are read, with their names.
+template <class Item>
+auto named_conv_inputs(tensor_ref<Item const> const& input, tensor_ref<Item const> const& weight,
+    causal_conv_inputs<Item> const& in)
+{
+    return std::array{named("input", input), named("weight", weight), named("bias", in.bias),
+        named("past_state", in.past_state)};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item>
+conv_sizes check_conv_inputs(std::string_view op, tensor_ref<Item const> const& input,
+    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in)
+{
+    check_ranks(op, named_conv_inputs(input, weight, in));
+    return check_causal_conv(op,
+        {input.shape(), weight.shape(), shape_if_given(in.bias), shape_if_given(in.past_state)},
+        sizeof(Item));
+}
+
+/// Returns sequence b of an operand [B, C, time]: its rows are steps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> steps_of_sequence(tensor_ref<Item> const& from, std::size_t b)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data() + static_cast<std::ptrdiff_t>(b) * from.stride(0), from.stride(2), from.stride(1)};
+}
+
+/// Returns a weight: its rows are taps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
+}
+
+/// Returns a vector of channels as the only row.
+template <class Item>
+kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// A causal convolution whose operands are checked.
+template <class Item>
+struct conv_call {
+    tensor_ref<Item const> const& input;
+    tensor_ref<Item const> const& weight;
+    causal_conv_inputs<Item> const& in;
+    conv_sizes sizes;
+    bool silu;
+
+    kernel::conv_inputs<Item> sequence(std::size_t b) const
+    {
+        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
+            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
+    }
+
+    /// Returns the number of threads' parts of `units`, which do all work together.
+    std::size_t parts(std::size_t units, policy_ref const& policy) const
+    {
+        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
+            std::max<std::size_t>(units, 1));
+    }
+};
+
+/// The function that runs a causal convolution. Each output is omitted if its reference is.
+template <class Item>
+struct conv_functions {
+    using item = Item;
+
+    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr conv_functions compiled() noexcept { return {&convolve}; }
+
+private:
+    using T = compute_t<Item>;
+
+    /// Few steps have too few lanes.
+    static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
+    {
+        return {
+            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
+    }
+
+    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
+        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        conv_sizes const& sizes = call.sizes;
+        kernel::conv_tiling const tiling = tiling_of(call);
+        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
+                          units = sizes.B * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const b = unit / blocks, first = unit % blocks * width,
+                                  count = (std::min)(width, sizes.C - first);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
+                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
+            }
+        });
+    }
+};
+
+/// Runs a causal convolution. The environment is valid; options in it are passed over.
+template <class Item, class... Env>
+void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
+    tensor_ref<Item> const& present_state, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<conv_functions<Item>>().run(
+        call, output, present_state, workspace, policy_ref(policy_of(env...)));
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI

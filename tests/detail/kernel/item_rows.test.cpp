@@ -1,0 +1,84 @@
+// Copies of strided matrices.
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/kernel/item_rows.hpp>
+
+namespace item_rows_test {
+
+namespace {
+
+using sizes = std::initializer_list<std::size_t>;
+
+/// A matrix that is row-major, column-major, or with gaps in both directions, in memory of its own.
+template <class Item>
+struct matrix {
+    std::vector<Item> memory;
+    std::ptrdiff_t row, column;
+
+    matrix(std::size_t rows, std::size_t columns, int layout)
+        : memory(4 * rows * columns + 1),
+          row(layout == 0   ? static_cast<std::ptrdiff_t>(columns)
+              : layout == 1 ? 1
+                            : 3),
+          column(layout == 0   ? 1
+                 : layout == 1 ? static_cast<std::ptrdiff_t>(rows)
+                               : 3 * static_cast<std::ptrdiff_t>(rows))
+    {}
+    xloom::kernel::item_rows<Item> items() { return {memory.data(), row, column}; }
+};
+
+template <class From, class To>
+void check_copies(std::size_t rows, std::size_t columns)
+{
+    for (int const from_layout : {0, 1, 2})
+        for (int const to_layout : {0, 1, 2}) {
+            matrix<From> from(rows, columns, from_layout);
+            if (from_layout == 2)
+                from.memory.resize(3 * rows * columns + 1);
+            matrix<To> to(rows, columns, to_layout);
+            for (std::size_t i = 0; i < from.memory.size(); ++i)
+                from.memory[i] = static_cast<From>(static_cast<float>(i % 251));
+            xloom::kernel::copy_matrix(from.items(), to.items(), rows, columns);
+            std::vector<To> expected(to.memory.size());
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < columns; ++j)
+                    expected[static_cast<std::size_t>(to.items().at(i, j) - to.memory.data())] =
+                        static_cast<To>(*from.items().at(i, j));
+            REQUIRE(to.memory == expected);
+        }
+}
+
+} // namespace
+
+TEST_CASE("copy_matrix: items of one type or of two, in any layout, of few rows and of many")
+{
+    for (std::size_t const rows : sizes{0, 1, 2, 3, 4, 5, 8, 17})
+        for (std::size_t const columns : sizes{0, 1, 2, 3, 4, 5, 16, 67}) {
+            check_copies<float, float>(rows, columns);
+            check_copies<double, double>(rows, columns);
+            check_copies<xloom::float16, float>(rows, columns);
+            check_copies<float, xloom::float16>(rows, columns);
+        }
+}
+
+TEST_CASE("item_rows: parts and transpositions, also of an omitted matrix")
+{
+    std::vector<int> const items = {0, 1, 2, 3, 4, 5};
+    xloom::kernel::item_rows<int const> const all{items.data(), 3, 1};
+    CHECK(*all.from(1).at(1, 0) == 4);
+    CHECK(*all.from_row(1).at(0, 2) == 5);
+    CHECK(*all.transposed().at(2, 1) == 5);
+    xloom::kernel::item_rows<int const> const omitted{};
+    CHECK(omitted.from(1).first == nullptr);
+    CHECK(omitted.from_row(1).first == nullptr);
+    CHECK(omitted.transposed().first == nullptr);
+}
+
+} // namespace item_rows_test
