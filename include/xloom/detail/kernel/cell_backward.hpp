@@ -257,18 +257,4 @@ void for_each_pack(std::size_t columns, row_span<std::type_identity_t<T> const> 
     }
 }
 
-/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
-/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
-///
-/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
-/// do not depend on which columns of a are multiplied together.
-template <class T>
-void multiply_transposed(std::size_t columns, row_span<std::type_identity_t<T> const> a, panels<T> const& b,
-    row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums, T* pack) noexcept
-{
-    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
-        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
-    });
-}
-
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -6,7 +6,6 @@
 // alone.
 
 #include <algorithm>
-#include <array>
 
 #include <xloom/detail/kernel/attn_lstm_backward.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
