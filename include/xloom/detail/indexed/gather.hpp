@@ -23,10 +23,9 @@ inline constexpr index_check index_check_of_copy =
 template <class Policy, class Gather>
 bool run_parts(std::size_t count, std::size_t slice_size, Policy const& policy, Gather const& gather)
 {
-    std::size_t const parts = parts_for(policy, count * slice_size);
     std::atomic<bool> are_valid = true;
-    policy.for_each(parts, [&](std::size_t part) {
-        if (!gather(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)))
+    detail::for_each_range(policy, count, slice_size, [&](std::size_t from, std::size_t to) {
+        if (!gather(from, to))
             are_valid = false;
     });
     return are_valid;

@@ -76,8 +76,7 @@ public:
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut()) {
                 policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count),
-                                      end = begin_of_part(part + 1, parts_, count);
+                    auto const [begin, end] = range_of_part(part, parts_, count);
                     apply_range(options_.unique ? begin : begin_of_run(read_, begin),
                         options_.unique ? end : begin_of_run(read_, end));
                 });
@@ -120,8 +119,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, Values const& valu
     Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size),
-                          end = begin_of_part(part + 1, parts, slice_size);
+        auto const [begin, end] = range_of_part(part, parts, slice_size);
         kernel::scatter_nd(read, 0, read.count(), data + begin, kernel::from_item(values, begin), slice_size,
             kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
@@ -178,11 +176,8 @@ public:
     template <class Policy>
     void finish(Policy const& policy)
     {
-        std::size_t const parts = parts_for(policy, slices_.slices() * slice_size_);
-        policy.for_each(parts, [&](std::size_t part) {
-            slices_.finish(begin_of_part(part, parts, slices_.slices()),
-                begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
-        });
+        detail::for_each_range(policy, slices_.slices(), slice_size_,
+            [&](std::size_t from, std::size_t to) { slices_.finish(from, to, divide_by_count{}); });
         if (copy_)
             unpack_items(*copy_, data_.first, data_.layout);
     }

@@ -79,15 +79,13 @@ public:
     void insert(kernel::offset_reader const& read, Policy const& policy)
     {
         policy.for_each(parts_, [&](std::size_t part) {
-            kernel::insert_slices(read, begin_of_part(part, parts_, read.count()),
-                begin_of_part(part + 1, parts_, read.count()), sets_[part]);
+            auto const [begin, end] = range_of_part(part, parts_, read.count());
+            kernel::insert_slices(read, begin, end, sets_[part]);
         });
         if (parts_ == 1)
             return;
-        std::size_t const words = all().words(), ranges = parts_for(policy, words * parts_);
-        policy.for_each(ranges, [&](std::size_t range) {
-            for (std::size_t word = begin_of_part(range, ranges, words);
-                 word < begin_of_part(range + 1, ranges, words); ++word) {
+        detail::for_each_range(policy, all().words(), parts_, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t word = begin; word < end; ++word) {
                 kernel::slice_set::word sum = 0;
                 for (kernel::slice_set& set : sets_)
                     sum |= std::exchange(set.at(word), sum);
@@ -193,8 +191,7 @@ void run_none_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     if (at.ct_updates != nullptr) {
         detail::clear_dropped(at, policy);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count),
-                              end = begin_of_part(part + 1, parts, count);
+            auto const [begin, end] = range_of_part(part, parts, count);
             kernel::effective_updates<T, Store>{sets.of(part), at.ct, at.ct_updates, at.size}(
                 kernel::indexed_updates{read, begin, end, is_backward});
         });
