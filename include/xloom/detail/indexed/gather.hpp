@@ -92,12 +92,9 @@ template <class Index, tensor Output, class Gather>
 void gather_to(slice_index<Index> const& index, Output& output, Gather const& gather)
 {
     auto const [items, layout] = detail::items_in(output);
-    if (is_row_major(layout))
-        return gather(items);
-    auto copy = index.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                 : make_items<item_t<Output>>(element_count(layout.dims));
-    gather(copy.data());
-    unpack_items(copy, items, layout);
+    row_major_output<item_t<Output>> row_major(items, layout, index.may_drop());
+    gather(row_major.data());
+    row_major.write_back();
 }
 
 /// Returns what is gathered, of the shape `dims`, as a new container of Data's family. gather(items) writes

@@ -158,11 +158,9 @@ template <class Sum, class T>
 class counted_scatter {
 public:
     counted_scatter(strided_items<T> const& data, std::size_t slices, kernel::count_rule const& rule)
-        : data_(data),
-          copy_(copy_unless_row_major()),
-          items_(copy_ ? copy_->data() : data.first),
+        : items_(data.first, data.layout, true),
           slice_size_(slices == 0 ? 0 : element_count(data.layout.dims) / slices),
-          slices_(items_, slices, slice_size_, rule)
+          slices_(items_.data(), slices, slice_size_, rule)
     {}
 
     /// Applies updates to the slices at the offsets of `read` in contiguous data.
@@ -170,7 +168,7 @@ public:
     void apply(kernel::offset_reader const& read, update_values<Values> const& updates,
         scatter_rules const& options, Reduce& reduce, Policy const& policy)
     {
-        update_runner(read, options, slice_size_, policy)(items_, updates.values, slices_, reduce);
+        update_runner(read, options, slice_size_, policy)(items_.data(), updates.values, slices_, reduce);
     }
 
     template <class Policy>
@@ -178,22 +176,11 @@ public:
     {
         detail::for_each_range(policy, slices_.slices(), slice_size_,
             [&](std::size_t from, std::size_t to) { slices_.finish(from, to, divide_by_count{}); });
-        if (copy_)
-            unpack_items(*copy_, data_.first, data_.layout);
+        items_.write_back();
     }
 
 private:
-    std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
-    {
-        std::optional<xt::xtensor<T, 1>> copy;
-        if (!is_row_major(data_.layout))
-            copy.emplace(pack_items<T>(data_.first, data_.layout));
-        return copy;
-    }
-
-    strided_items<T> data_;
-    std::optional<xt::xtensor<T, 1>> copy_;
-    T* items_;
+    row_major_output<T> items_;
     std::size_t slice_size_;
     kernel::slice_counts<T, Sum> slices_;
 };
