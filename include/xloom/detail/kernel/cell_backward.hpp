@@ -66,6 +66,13 @@ private:
     residual_rows<T> residuals_;
 };
 
+/// Returns the number of residuals of a row's initial state: h.
+template <class T, std::size_t Gates>
+std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
+{
+    return p.gate_stride;
+}
+
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
 inline constexpr std::size_t gradient_of_W = 0, gradient_of_R = 1;
 inline constexpr std::size_t factor_x = 0, factor_h = 1;
