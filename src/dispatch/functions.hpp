@@ -46,13 +46,13 @@ using family_functions = std::tuple<part_functions<T, recurrent_states<Family, T
 
 /// The functions of AttnLSTM with one score.
 template <class T, class Score>
-using attending_functions = std::tuple<part_functions<T, attn_lstm_states<T, attn_lstm_weights<T>, Score>>,
-    attn_cell_functions<T, Score>>;
+using attending_functions =
+    std::tuple<part_functions<T, attn_lstm_states<T, Score>>, attn_cell_functions<T, Score>>;
 
 template <class T>
-using attending_backward_functions = std::tuple<attention_residual_functions<T>,
-    part_functions<T, recorded_attn_lstm_states<T, attn_lstm_weights<T>>>,
-    backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_weights<T>, attn_lstm_residuals<T>>>;
+using attending_backward_functions =
+    std::tuple<attention_residual_functions<T>, part_functions<T, recorded_attn_lstm_states<T>>,
+        backward_functions<T, attn_lstm_backward_states<T>, attn_lstm_weights<T>, attn_lstm_residuals<T>>>;
 
 template <class T>
 using attn_lstm_functions = decltype(std::tuple_cat(std::declval<packing_functions<attn_lstm_family, T>>(),

@@ -150,9 +150,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
             [&](auto& runner, auto const& states) {
                 residuals.start(
                     weights, sizes, [&](std::size_t n) { return runner.operands.length(n); }, states.memory);
-                runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
-                           runner.groups},
-                    policy);
+                runner(detail::recorded_attn_lstm_states<Item>{states, residuals, runner.groups}, policy);
             });
         residuals.finish({input, 0});
     }

@@ -1,8 +1,6 @@
 #pragma once
 // The backward pass of ONNX's RNN, and the forward pass that keeps what it needs.
 
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <xloom/detail/recurrent/vjp.hpp>

@@ -125,8 +125,8 @@ private:
     {
         std::vector<kernel::bin_counts> counts(parts);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count_);
-            counts[part].add(items_.data() + begin, begin_of_part(part + 1, parts, count_) - begin);
+            auto const [begin, end] = range_of_part(part, parts, count_);
+            counts[part].add(items_.data() + begin, end - begin);
         });
         auto result = zeros<std::int64_t>(op_, bins);
         for (kernel::bin_counts const& each : counts)

@@ -46,10 +46,8 @@ void copy_repeatedly(strided_layout const& outer, std::vector<std::ptrdiff_t> co
 {
     kernel::offset_map const offset_of(outer);
     std::size_t const count = offsets.size(), all = element_count(outer.dims) * count;
-    std::size_t const parts = parts_for(policy, all * copy.size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = begin_of_part(part + 1, parts, all);
-        for (std::size_t at = begin_of_part(part, parts, all); at < end;) {
+    detail::for_each_range(policy, all, copy.size, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end;) {
             std::size_t const position = at / count, from = at % count,
                               size = (std::min)(count - from, end - at);
             T const* const data = first + offset_of(position);

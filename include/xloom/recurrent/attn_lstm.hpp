@@ -102,16 +102,14 @@ namespace detail {
 
 /// Checks and runs an AttnLSTM. The environment is valid; options in it are passed over.
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_attn_lstm_call(Score const& score, tensor_ref<Item const> const& X,
+attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
     batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
         make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
-    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
-    detail::run_attn_lstm_into(X, weights, sizes, start,
-        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace,
-        detail::policy_of(env...));
+    detail::run_attn_lstm_call<Item>(
+        X, weights, sizes, start, {result.Y, result.Y_h, result.Y_c}, score, env...);
     return result;
 }
 
@@ -122,7 +120,7 @@ attn_lstm_result<Item> run_packed_attn_lstm(Score const& score, tensor_ref<Item 
 {
     if constexpr (satisfied<options_policy_and_workspace<attn_lstm_start<Item>, attention_workspace<Item>,
                       Start, Env...>>())
-        return detail::run_attn_lstm_call<Item>(
+        return detail::run_attn_lstm<Item>(
             score, X, weights, detail::options_of<attn_lstm_start<Item>>(start), start, env...);
     else
         return {};
@@ -137,9 +135,7 @@ void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         batch_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
-        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(
-            X, weights, sizes, start, outputs, score, workspace, detail::policy_of(env...));
+        detail::run_attn_lstm_call(X, weights, sizes, start, outputs, score, env...);
     }
 }
 
@@ -177,7 +173,7 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
     if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
                       Options, Env...>>()) {
         check_memory_given(inputs);
-        return detail::run_attn_lstm_call<Item>(score, X,
+        return detail::run_attn_lstm<Item>(score, X,
             detail::weights_for<attn_lstm_family, Item>(
                 "xloom::attn_lstm", constants_of(inputs), detail::options_of<attn_lstm_options>(options)),
             start_of(inputs), options, env...);

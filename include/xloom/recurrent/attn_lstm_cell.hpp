@@ -4,7 +4,7 @@
 #include <concepts>
 #include <utility>
 
-#include <xloom/detail/recurrent/cell_step.hpp>
+#include <xloom/detail/recurrent/cell.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -178,9 +178,7 @@ public:
         lengths_ref const& memory_seq_lens = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
-        if (d >= weights_.sizes().D)
-            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
-                d, ". Choose one of the weights' directions.");
+        detail::check_direction(name, weights_.sizes(), d);
         if (!weights_.sizes().attends)
             detail::fail<option_error>(
                 name, ": the weights must have attention, but QW, MW and V are omitted. Use lstm_cell.");
@@ -232,13 +230,8 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
-                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, sized_x(x_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
-                detail::first_item(x_t), nullptr);
-        }
+        detail::omitted_items<Item> y_t;
+        (*this)(std::forward<Hidden>(h), std::forward<Cell>(c), std::forward<Attention>(attention), x_t, y_t);
     }
 
     /// Updates h, c and attention to the next state and writes y_t = h: the body of a scan over x_t.
@@ -246,14 +239,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
-                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>,
-                          detail::cell_state<Item, Output>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
-                detail::first_item(x_t), detail::first_item(y_t));
-        }
+        detail::omitted_items<Item> alignment;
+        (*this)(std::forward<Hidden>(h), std::forward<Cell>(c), std::forward<Attention>(attention), alignment,
+            x_t, std::forward<Output>(y_t));
     }
 
     /// Updates h, c, attention and alignment to the next state and writes y_t = h. The score reads the last
@@ -265,9 +253,12 @@ public:
         if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
                           detail::cell_state<Item, Attention>, detail::cell_state<Item, Alignment>,
                           detail::cell_input<Item, Element>, detail::cell_state<Item, Output>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
-                sized_x(x_t), sized_y(y_t));
+            std::size_t const H = weights_.sizes().H, I = weights_.sizes().I, C = weights_.sizes().C;
+            detail::check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                    detail::sized("attention", "N C", N_ * C, attention),
+                    detail::sized("alignment", "N S", N_ * S_, alignment),
+                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
                 detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }
@@ -294,25 +285,6 @@ private:
     };
 
     kernel::attn_lstm_parameters<T> const& parameters() const { return detail::parameters_of(weights_, d_); }
-
-    template <class Hidden, class Cell, class Attention, class... Others>
-    void require_operands(
-        Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
-    {
-        std::size_t const H = weights_.sizes().H, C = weights_.sizes().C;
-        detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                                     detail::sized("attention", "N C", N_ * C, attention), others...});
-    }
-    template <class Element>
-    detail::sized_operand sized_x(Element const& x_t) const
-    {
-        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
-    }
-    template <class Output>
-    detail::sized_operand sized_y(Output const& y_t) const
-    {
-        return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
-    }
 
     constexpr auto functions() const noexcept
     {

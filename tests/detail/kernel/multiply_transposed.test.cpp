@@ -51,15 +51,20 @@ struct product {
     std::vector<T> sums(std::size_t first, std::size_t count) const
     {
         std::vector<T> result(count * sums_stride, T(7)), pack(pack_items<T>(depth, count) + 1);
-        multiply_transposed<T>(count, {a.data() + first, stride}, {packed.data(), depth, width},
-            {start.data() + first * sums_stride, sums_stride}, {result.data(), sums_stride}, pack.data());
+        row_span<T const> const starts{start.data() + first * sums_stride, sums_stride};
+        row_span<T> const of_all{result.data(), sums_stride};
+        for_each_pack<T>(count, {a.data() + first, stride}, depth, pack.data(),
+            [&](std::size_t begin, std::size_t rows, auto const& from) {
+                multiply<T>(rows, from, panels<T>{packed.data(), depth, width}, starts.from(begin),
+                    of_all.from(begin));
+            });
         return result;
     }
 };
 
 } // namespace
 
-TEST_CASE_TEMPLATE("multiply_transposed: start + transpose(a) b", T, float, double, long double)
+TEST_CASE_TEMPLATE("for_each_pack: start + transpose(a) b", T, float, double, long double)
 {
     for (std::size_t const depth : std::initializer_list<std::size_t>{0, 1, 5, 129, 300})
         for (std::size_t const columns :
@@ -91,7 +96,7 @@ TEST_CASE_TEMPLATE("multiply_transposed: start + transpose(a) b", T, float, doub
             }
 }
 
-TEST_CASE_TEMPLATE("multiply_transposed: the bits of a column do not depend on the others", T, float, double)
+TEST_CASE_TEMPLATE("for_each_pack: the bits of a column do not depend on the others", T, float, double)
 {
     std::size_t const columns = columns_per_pack<T> + 9;
     product<T> const each(200, columns, panel_width<T> + 1);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <complex>
 #include <concepts>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>

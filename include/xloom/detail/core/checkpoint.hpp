@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string_view>
 
 #include <xloom/detail/core/error.hpp>
 

@@ -2,7 +2,6 @@
 // An axis that is divided among ranks.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <span>

@@ -1,7 +1,6 @@
 #pragma once
 // Associative operators, with their identities.
 
-#include <complex>
 #include <concepts>
 #include <limits>
 #include <type_traits>

@@ -103,6 +103,17 @@ constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::si
     return count / parts * part + (std::min)(part, count % parts);
 }
 
+/// The items [begin, end) of a part.
+struct part_range {
+    std::size_t begin, end;
+};
+
+/// Returns the items of one of `parts` parts of `count` items.
+constexpr part_range range_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return {begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)};
+}
+
 /// A policy whose concurrency is known to be 1 when a program is compiled, such as serial_policy.
 template <class Policy>
 concept one_thread = requires { typename std::enable_if_t<(Policy::concurrency() == 1)>; };
@@ -118,6 +129,17 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::max<std::size_t>(
         std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+}
+
+/// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.
+template <class Policy, class F>
+void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
+{
+    std::size_t const parts = parts_for(policy, count * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        auto const [begin, end] = range_of_part(part, parts, count);
+        f(begin, end);
+    });
 }
 
 } // namespace detail

@@ -177,6 +177,27 @@ constexpr bool is_row_major(strided_layout const& layout)
     return true;
 }
 
+/// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the elements
+/// have the same order and offsets.
+constexpr strided_layout merge_axes(strided_layout const& layout)
+{
+    strided_layout merged;
+    for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
+        std::size_t const dim = layout.dims[axis];
+        std::ptrdiff_t const stride = layout.strides[axis];
+        if (dim == 1)
+            continue;
+        if (!merged.dims.empty() && merged.strides.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+            merged.dims.back() *= dim;
+            merged.strides.back() = stride;
+        } else {
+            merged.dims.push_back(dim);
+            merged.strides.push_back(stride);
+        }
+    }
+    return merged;
+}
+
 /// Returns the layout of one slice across `axis`.
 constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
 {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/float_format.hpp>

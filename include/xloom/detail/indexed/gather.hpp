@@ -23,10 +23,9 @@ inline constexpr index_check index_check_of_copy =
 template <class Policy, class Gather>
 bool run_parts(std::size_t count, std::size_t slice_size, Policy const& policy, Gather const& gather)
 {
-    std::size_t const parts = parts_for(policy, count * slice_size);
     std::atomic<bool> are_valid = true;
-    policy.for_each(parts, [&](std::size_t part) {
-        if (!gather(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)))
+    detail::for_each_range(policy, count, slice_size, [&](std::size_t from, std::size_t to) {
+        if (!gather(from, to))
             are_valid = false;
     });
     return are_valid;
@@ -93,12 +92,9 @@ template <class Index, tensor Output, class Gather>
 void gather_to(slice_index<Index> const& index, Output& output, Gather const& gather)
 {
     auto const [items, layout] = detail::items_in(output);
-    if (is_row_major(layout))
-        return gather(items);
-    auto copy = index.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                 : make_items<item_t<Output>>(element_count(layout.dims));
-    gather(copy.data());
-    unpack_items(copy, items, layout);
+    row_major_output<item_t<Output>> row_major(items, layout, index.may_drop());
+    gather(row_major.data());
+    row_major.write_back();
 }
 
 /// Returns what is gathered, of the shape `dims`, as a new container of Data's family. gather(items) writes

@@ -24,16 +24,6 @@ value_memory<T> make_values(std::size_t count)
     return value_memory<T>(count);
 }
 
-/// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
-template <class Policy, class F>
-void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
-{
-    std::size_t const parts = parts_for(policy, count * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        f(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count));
-    });
-}
-
 template <class Store = kernel::write_gradient, class T, class Policy>
 void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
 {

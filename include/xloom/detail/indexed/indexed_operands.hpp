@@ -84,14 +84,17 @@ auto items_in(X& operand)
         items, detail::layout_of(operand)};
 }
 
-/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
+/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
+/// begins with its items if they are read.
 template <class T>
 class row_major_output {
 public:
-    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
+    row_major_output(T* items, strided_layout const& layout, bool is_read = false)
+        : items_(items), layout_(layout)
     {
         if (items != nullptr && !is_row_major(layout))
-            buffer_.emplace(make_items<T>(element_count(layout.dims)));
+            buffer_.emplace(
+                is_read ? pack_items<T>(items, layout) : make_items<T>(element_count(layout.dims)));
     }
 
     /// Returns a pointer to the items; a null pointer if the output is omitted.

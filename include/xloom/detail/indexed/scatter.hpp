@@ -66,10 +66,7 @@ void run_fused(slice_index<Index> const& index, T const* updates, T const* data,
 {
     std::size_t const slices = index.slices(), size = index.slice_size();
     kernel::updates_by_slice const order(index.reader(), slices);
-    std::size_t const parts = parts_for(policy, slices * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slices),
-                          end = begin_of_part(part + 1, parts, slices);
+    detail::for_each_range(policy, slices, size, [&](std::size_t begin, std::size_t end) {
         kernel::scatter_rows(order, begin, end, data, updates, output, size, reduce);
     });
 }

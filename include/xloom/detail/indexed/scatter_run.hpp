@@ -76,8 +76,7 @@ public:
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut()) {
                 policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count),
-                                      end = begin_of_part(part + 1, parts_, count);
+                    auto const [begin, end] = range_of_part(part, parts_, count);
                     apply_range(options_.unique ? begin : begin_of_run(read_, begin),
                         options_.unique ? end : begin_of_run(read_, end));
                 });
@@ -120,8 +119,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, Values const& valu
     Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size),
-                          end = begin_of_part(part + 1, parts, slice_size);
+        auto const [begin, end] = range_of_part(part, parts, slice_size);
         kernel::scatter_nd(read, 0, read.count(), data + begin, kernel::from_item(values, begin), slice_size,
             kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
@@ -160,11 +158,9 @@ template <class Sum, class T>
 class counted_scatter {
 public:
     counted_scatter(strided_items<T> const& data, std::size_t slices, kernel::count_rule const& rule)
-        : data_(data),
-          copy_(copy_unless_row_major()),
-          items_(copy_ ? copy_->data() : data.first),
+        : items_(data.first, data.layout, true),
           slice_size_(slices == 0 ? 0 : element_count(data.layout.dims) / slices),
-          slices_(items_, slices, slice_size_, rule)
+          slices_(items_.data(), slices, slice_size_, rule)
     {}
 
     /// Applies updates to the slices at the offsets of `read` in contiguous data.
@@ -172,33 +168,19 @@ public:
     void apply(kernel::offset_reader const& read, update_values<Values> const& updates,
         scatter_rules const& options, Reduce& reduce, Policy const& policy)
     {
-        update_runner(read, options, slice_size_, policy)(items_, updates.values, slices_, reduce);
+        update_runner(read, options, slice_size_, policy)(items_.data(), updates.values, slices_, reduce);
     }
 
     template <class Policy>
     void finish(Policy const& policy)
     {
-        std::size_t const parts = parts_for(policy, slices_.slices() * slice_size_);
-        policy.for_each(parts, [&](std::size_t part) {
-            slices_.finish(begin_of_part(part, parts, slices_.slices()),
-                begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
-        });
-        if (copy_)
-            unpack_items(*copy_, data_.first, data_.layout);
+        detail::for_each_range(policy, slices_.slices(), slice_size_,
+            [&](std::size_t from, std::size_t to) { slices_.finish(from, to, divide_by_count{}); });
+        items_.write_back();
     }
 
 private:
-    std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
-    {
-        std::optional<xt::xtensor<T, 1>> copy;
-        if (!is_row_major(data_.layout))
-            copy.emplace(pack_items<T>(data_.first, data_.layout));
-        return copy;
-    }
-
-    strided_items<T> data_;
-    std::optional<xt::xtensor<T, 1>> copy_;
-    T* items_;
+    row_major_output<T> items_;
     std::size_t slice_size_;
     kernel::slice_counts<T, Sum> slices_;
 };

@@ -14,7 +14,6 @@
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/gradient_output.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
-#include <xloom/detail/kernel/effective_updates.hpp>
 #include <xloom/detail/kernel/scatter_gradients.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -79,15 +78,13 @@ public:
     void insert(kernel::offset_reader const& read, Policy const& policy)
     {
         policy.for_each(parts_, [&](std::size_t part) {
-            kernel::insert_slices(read, begin_of_part(part, parts_, read.count()),
-                begin_of_part(part + 1, parts_, read.count()), sets_[part]);
+            auto const [begin, end] = range_of_part(part, parts_, read.count());
+            kernel::insert_slices(read, begin, end, sets_[part]);
         });
         if (parts_ == 1)
             return;
-        std::size_t const words = all().words(), ranges = parts_for(policy, words * parts_);
-        policy.for_each(ranges, [&](std::size_t range) {
-            for (std::size_t word = begin_of_part(range, ranges, words);
-                 word < begin_of_part(range + 1, ranges, words); ++word) {
+        detail::for_each_range(policy, all().words(), parts_, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t word = begin; word < end; ++word) {
                 kernel::slice_set::word sum = 0;
                 for (kernel::slice_set& set : sets_)
                     sum |= std::exchange(set.at(word), sum);
@@ -100,11 +97,12 @@ private:
     std::vector<kernel::slice_set> sets_;
 };
 
-/// Writes zeros for dropped updates, if there may be any.
+/// Writes zeros to the gradients of dropped updates, if there may be any and the gradients are not omitted.
 template <class T, class Store, class Policy>
 void clear_dropped(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
-    if (std::is_same_v<Store, kernel::write_gradient> && at.rules.bounds == bounds::drop)
+    if (std::is_same_v<Store, kernel::write_gradient> && at.rules.bounds == bounds::drop &&
+        at.ct_updates != nullptr)
         detail::for_each_range(policy, at.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(at.ct_updates + begin, at.ct_updates + end, T{});
         });
@@ -193,8 +191,7 @@ void run_none_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     if (at.ct_updates != nullptr) {
         detail::clear_dropped(at, policy);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count),
-                              end = begin_of_part(part + 1, parts, count);
+            auto const [begin, end] = range_of_part(part, parts, count);
             kernel::effective_updates<T, Store>{sets.of(part), at.ct, at.ct_updates, at.size}(
                 kernel::indexed_updates{read, begin, end, is_backward});
         });
@@ -308,6 +305,17 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
         });
 }
 
+/// Counts the old values that are the results, and clears the gradients of dropped updates.
+template <class T, class Count, class Store, class Policy>
+void start_ties(scatter_vjp_call<T, Store> const& at, T const* results, Count* counts, Policy const& policy)
+{
+    if (at.old != nullptr)
+        detail::for_each_range(policy, at.slices * at.size, 1, [&](std::size_t begin, std::size_t end) {
+            kernel::count_old(at.old, results, begin, end, counts);
+        });
+    detail::clear_dropped(at, policy);
+}
+
 /// Writes the gradient by data of a maximum or a minimum: the part where the old value of a slot equals the
 /// result. If old values take no part, slots with updates, for which `counts` is not 0, have none.
 template <class T, class Count, class Store, class Policy>
@@ -332,12 +340,7 @@ void split_evenly(scatter_vjp_call<T, Store> const& at, T const* results, Policy
     aligned_vector<Count> counts(items);
     auto parts = make_values<T>(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
-    if (at.old != nullptr)
-        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-            kernel::count_old(at.old, results, begin, end, counts.data());
-        });
-    if (at.ct_updates != nullptr)
-        detail::clear_dropped(at, policy);
+    detail::start_ties(at, results, counts.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(counts.data(),
             [=, of = counts.data(), updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
@@ -364,12 +367,7 @@ void give_to_first(scatter_vjp_call<T, Store> const& at, T const* results, Polic
     std::size_t const items = at.slices * at.size;
     aligned_vector<unsigned char> given(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
-    if (at.old != nullptr)
-        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-            kernel::count_old(at.old, results, begin, end, given.data());
-        });
-    if (at.ct_updates != nullptr)
-        detail::clear_dropped(at, policy);
+    detail::start_ties(at, results, given.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(given.data(),
             [=, is_given = given.data(), updates = at.updates](std::ptrdiff_t offset, std::size_t number) {

@@ -116,13 +116,13 @@ struct attending_row {
 /// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores). Lstm
 /// is lstm_rows or derived from it, and constructed from `arguments` too.
 template <class T, class Item, class Score, class Lstm = lstm_rows<T>>
-class attn_lstm_rows {
+class attn_lstm_rows : public Lstm {
 public:
     template <class... Arguments>
     attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
         Score const& score, arena<T>& memory, Arguments const&... arguments)
-        : p_(p),
-          lstm_(p.lstm, rows, arguments..., memory),
+        : Lstm(p.lstm, rows, arguments..., memory),
+          p_(p),
           score_(score),
           alignment_stride_(whole_batches<T>(longest_memory)),
           attention_(memory.take(rows, attention_stride())),
@@ -132,22 +132,11 @@ public:
           scores_(memory.take(alignment_stride_))
     {}
 
-    T* h(std::size_t row) const noexcept { return lstm_.h(row); }
-    T* c(std::size_t row) const noexcept { return lstm_.c(row); }
     T* attention(std::size_t row) const noexcept { return attention_ + row * attention_stride(); }
     T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_stride_; }
     T const* context(std::size_t row) const noexcept { return context_ + row * context_stride(); }
     /// Returns the query of a row's last step: exponentials if its keys are.
     T const* query(std::size_t row) const noexcept { return query_ + row * query_stride(); }
-
-    /// Multiplies by `multiply` from now on.
-    void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
-    multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
-
-    stored_panels<T> const& W() const noexcept { return lstm_.W(); }
-    std::size_t H() const noexcept { return lstm_.H(); }
-    T const* bias() const noexcept { return lstm_.bias(); }
-    std::size_t sums_stride() const noexcept { return lstm_.sums_stride(); }
 
     /// Sets the rows' memories. If `has_last_step`, the attention of a row's last step is computed too,
     /// although no step reads it.
@@ -162,9 +151,9 @@ public:
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends)
-            lstm_.multiplication()(rows, {attention_, attention_stride()}, p_.W_attention,
-                {sums, sums_stride()}, {sums, sums_stride()});
-        lstm_.step(rows, continuing, t, sums);
+            this->multiplication()(rows, {attention_, attention_stride()}, p_.W_attention,
+                {sums, this->sums_stride()}, {sums, this->sums_stride()});
+        Lstm::step(rows, continuing, t, sums);
         if (p_.attends)
             attend_all(has_last_step_ ? rows : continuing, t);
     }
@@ -176,17 +165,17 @@ private:
 
     void attend_all(std::size_t rows, std::size_t t) const
     {
-        row_span<T const> const h = lstm_.h_of_all();
+        row_span<T const> const h = this->h_of_all();
         row_span<T const> const zeros{p_.zeros, 0};
-        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_stride()});
+        this->multiplication()(rows, h, p_.QW, zeros, {query_, query_stride()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_stride(), p_.A);
             attend(row, t);
         }
         if (p_.has_layer) {
             row_span<T> const attention{attention_, attention_stride()};
-            lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
-            lstm_.multiplication()(rows, {context_, context_stride()}, p_.AW_context,
+            this->multiplication()(rows, h, p_.AW_h, zeros, attention);
+            this->multiplication()(rows, {context_, context_stride()}, p_.AW_context,
                 {attention_, attention_stride()}, attention);
         }
     }
@@ -211,7 +200,6 @@ private:
     }
 
     attn_lstm_parameters<T> const& p_;
-    Lstm lstm_;
     Score score_;
     std::size_t alignment_stride_;
     T* attention_;

@@ -132,7 +132,7 @@ public:
     recorded_attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
         Score const& score, arena<T>& memory, residual_rows<T> const& residuals,
         attention_residuals<T> const& parts)
-        : base(p, rows, longest_memory, score, memory, residuals), p_(p), residuals_(residuals), parts_(parts)
+        : base(p, rows, longest_memory, score, memory, residuals), p_(p), parts_(parts)
     {}
 
     /// Sets the rows' memories. The attention of each row's last step is kept too.
@@ -147,7 +147,7 @@ public:
         if (!p_.attends)
             return;
         for (std::size_t r = 0; r < rows; ++r) {
-            T* const kept = residuals_(t, r);
+            T* const kept = this->residuals()(t, r);
             std::copy_n(this->attention(r), whole_batches<T>(p_.C), kept + parts_.attention);
             if (p_.has_layer)
                 std::copy_n(this->context(r), whole_batches<T>(p_.E), kept + parts_.context);
@@ -158,7 +158,6 @@ public:
 
 private:
     attn_lstm_parameters<T> const& p_;
-    residual_rows<T> residuals_;
     attention_residuals<T> parts_;
     attending_row<T, Item> const* rows_ = nullptr;
 };
@@ -206,22 +205,23 @@ struct attending_backward_row {
 /// The cotangents of the states of a batch's rows, and their backward step. row(r) returns the
 /// attending_backward_row of row r.
 template <class T, class Row>
-class attn_lstm_backward_rows {
+class attn_lstm_backward_rows : public lstm_backward_rows<T> {
+    using base = lstm_backward_rows<T>;
+
 public:
     using parameters = attn_lstm_backward_parameters<T>;
+    using base::sums_size;
 
-    static constexpr std::size_t gates = 4;
     /// The gradients of W for x, R, W for the attention, QW, AW; x, h and the attention before the step, the
     /// cotangents of the query and of the attention after it. h and the context after it are left factors.
     static constexpr std::size_t gradients = 5, factors = 5;
     static constexpr std::size_t gradient_of_W_attention = 2, gradient_of_QW = 3, gradient_of_AW = 4;
     static constexpr std::size_t factor_attention = 2, factor_query = 3, factor_ct_attention = 4;
-    static constexpr bool has_peepholes = true;
 
     attn_lstm_backward_rows(
         parameters const& p, std::size_t rows, std::size_t S, Row const& row, arena<T>& memory)
-        : p_(p),
-          lstm_(p, rows, memory),
+        : base(p, rows, memory),
+          p_(p),
           row_(row),
           S_(S),
           parts_(p, p.gate_stride, S),
@@ -238,10 +238,10 @@ public:
     }
     static gradient_columns columns(parameters const& p)
     {
-        gradient_columns all = lstm_backward_rows<T>::columns(p);
+        gradient_columns all = base::columns(p);
         if (!p.attends)
             return all;
-        for (std::size_t gate = 0; gate < gates; ++gate)
+        for (std::size_t gate = 0; gate < base::gates; ++gate)
             all[gate].products.push_back({gradient_of_W_attention, gate * p.H, factor_attention});
         all.push_back({sums_size(p), p.H, {{gradient_of_QW, 0, factor_query}}});
         if (p.has_layer) {
@@ -251,27 +251,19 @@ public:
         return all;
     }
     /// Returns the number of columns of sums, and that of all left factors.
-    static std::size_t sums_size(parameters const& p) noexcept { return lstm_backward_rows<T>::sums_size(p); }
     static std::size_t row_size(parameters const& p) noexcept
     {
         if (!p.attends)
             return sums_size(p);
         return sums_size(p) + p.gate_stride + (p.has_layer ? whole_batches<T>(p.E) : 0);
     }
-    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
-    {
-        return lstm_backward_rows<T>::peephole_input(p, gate, t, r, residuals, initial);
-    }
 
-    T* ct_h(std::size_t row) const noexcept { return lstm_.ct_h(row); }
-    T* ct_c(std::size_t row) const noexcept { return lstm_.ct_c(row); }
     T* ct_attention(std::size_t row) const noexcept { return ct_attention_.from(row).first; }
 
     /// Sets the memory that must be zeros.
     void start() const noexcept
     {
-        lstm_.start();
+        base::start();
         std::fill_n(zeros_.first, widest(p_, S_), T(0));
     }
 
@@ -282,9 +274,9 @@ public:
         row_span<T const> const& initial, row_span<T> left, Keep const& keep) const noexcept
     {
         if (!p_.attends)
-            return lstm_.step(rows, t, residuals, initial, left, keep);
+            return base::step(rows, t, residuals, initial, left, keep);
         attend(rows, t, residuals, keep);
-        lstm_.step(rows, t, residuals, initial, left,
+        base::step(rows, t, residuals, initial, left,
             [&](std::size_t next, std::size_t r, std::size_t factor, T const* h) {
                 keep(next, r, factor, h);
                 std::copy_n(h, p_.gate_stride, left.from(r).first + sums_size(p_));
@@ -299,12 +291,6 @@ public:
         multiply<T>(rows, row_span<T const>{left.first, left.stride}, p_.W_attention, as_const(zeros_),
             ct_attention_);
     }
-    template <class Keep>
-    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        row_span<T const> const& initial, Keep const& keep) const noexcept
-    {
-        lstm_.keep_first(rows, t, residuals, initial, keep);
-    }
 
 private:
     /// Adds to the cotangents of h those that come through the attention of step t.
@@ -312,7 +298,7 @@ private:
     void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
         Keep const& keep) const noexcept
     {
-        row_span<T> const ct_h = lstm_.ct_h_of_all();
+        row_span<T> const ct_h = this->ct_h_of_all();
         row_span<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
             multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
@@ -368,7 +354,6 @@ private:
     static row_span<T const> as_const(row_span<T> rows) noexcept { return {rows.first, rows.stride}; }
 
     parameters const& p_;
-    lstm_backward_rows<T> lstm_;
     Row row_;
     std::size_t S_;
     attention_residuals<T> parts_;

@@ -9,41 +9,24 @@ namespace xloom::inline XLOOM_ABI::kernel {
 /// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
 class offset_map {
 public:
-    constexpr explicit offset_map(xloom::detail::strided_layout const& layout)
-    {
-        for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
-            std::size_t const dim = layout.dims[axis];
-            std::ptrdiff_t const stride = layout.strides[axis];
-            if (dim == 1)
-                continue;
-            if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
-                dims_.back() *= dim;
-                strides_.back() = stride;
-            } else {
-                dims_.push_back(dim);
-                strides_.push_back(stride);
-            }
-        }
-    }
+    constexpr explicit offset_map(xloom::detail::strided_layout const& layout) : axes_(merge_axes(layout)) {}
 
-    /// Requires that there is an element of this number.
     constexpr std::ptrdiff_t operator()(std::size_t number) const
     {
         std::ptrdiff_t offset = 0;
-        for (std::size_t axis = dims_.size(); axis-- > 1; number /= dims_[axis])
-            offset += static_cast<std::ptrdiff_t>(number % dims_[axis]) * strides_[axis];
-        return dims_.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * strides_[0];
+        for (std::size_t axis = axes_.dims.size(); axis-- > 1; number /= axes_.dims[axis])
+            offset += static_cast<std::ptrdiff_t>(number % axes_.dims[axis]) * axes_.strides[axis];
+        return axes_.dims.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * axes_.strides[0];
     }
 
     /// True if each offset is `stride` more than the one before.
     constexpr bool has_stride(std::ptrdiff_t stride) const
     {
-        return dims_.empty() || (dims_.size() == 1 && strides_[0] == stride);
+        return axes_.dims.empty() || (axes_.dims.size() == 1 && axes_.strides[0] == stride);
     }
 
 private:
-    shape dims_{};
-    strides strides_{};
+    xloom::detail::strided_layout axes_;
 };
 
 /// One update, whose items have any strides.

@@ -37,9 +37,8 @@ public:
         if (parts <= 1)
             return multiply<T>(rows, a, b, start, sums, order);
         policy_.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
-                              end = (std::min)(
-                                  xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
+            auto const range = range_of_part(part, parts, groups);
+            std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
             multiply<T>(rows, a, b.columns_from(begin, end - begin),
                 row_span<T const>{start.first + begin, start.stride},
                 row_span<T>{sums.first + begin, sums.stride}, order);

@@ -66,6 +66,13 @@ private:
     residual_rows<T> residuals_;
 };
 
+/// Returns the number of residuals of a row's initial state: h.
+template <class T, std::size_t Gates>
+std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
+{
+    return p.gate_stride;
+}
+
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
 inline constexpr std::size_t gradient_of_W = 0, gradient_of_R = 1;
 inline constexpr std::size_t factor_x = 0, factor_h = 1;
@@ -255,20 +262,6 @@ void for_each_pack(std::size_t columns, row_span<std::type_identity_t<T> const> 
         std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
         f(begin, count, interleave_transposed(count, {a.first + begin, a.stride}, depth, pack));
     }
-}
-
-/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
-/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
-///
-/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
-/// do not depend on which columns of a are multiplied together.
-template <class T>
-void multiply_transposed(std::size_t columns, row_span<std::type_identity_t<T> const> a, panels<T> const& b,
-    row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums, T* pack) noexcept
-{
-    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
-        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
-    });
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

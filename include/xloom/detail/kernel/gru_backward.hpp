@@ -19,13 +19,6 @@ std::size_t residual_size(gru_parameters<T> const& p) noexcept
     return (p.how.linear_before_reset ? 5 : 4) * p.gate_stride;
 }
 
-/// Returns the number of residuals of a row's initial state.
-template <class T>
-std::size_t initial_size(gru_parameters<T> const& p) noexcept
-{
-    return p.gate_stride;
-}
-
 template <class T>
 class recorded_gru_rows : public recorded_rows<gru_rows<T>> {
 public:

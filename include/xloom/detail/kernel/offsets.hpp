@@ -22,14 +22,10 @@ public:
     position_offsets() = default;
 
     /// Offsets of the positions of this shape; an axis of stride 0 adds nothing.
-    explicit position_offsets(strided_layout const& positions)
+    explicit position_offsets(strided_layout const& positions) : axes_(merge_axes(positions))
     {
-        for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
-            append(positions.dims[axis], positions.strides[axis]);
-        if (dims_.size() == 1 && strides_[0] == 0) {
-            dims_ = {};
-            strides_ = {};
-        }
+        if (axes_.dims.size() == 1 && axes_.strides[0] == 0)
+            axes_ = {};
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -39,17 +35,17 @@ public:
     {}
 
     /// True if all positions of a row of for_each_row have one offset.
-    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+    bool are_rows() const { return axes_.strides.empty() || axes_.strides.back() == 0; }
 
     /// Calls f(base, stride, size) for each row of `count` consecutive positions, the first of which is
     /// `first`: the offsets of its positions are base, base + stride, and so on.
     template <class F>
     void for_each_row(std::size_t first, std::size_t count, F&& f) const
     {
-        if (dims_.empty())
+        if (axes_.dims.empty())
             return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
-        std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const stride = strides_[last];
+        std::size_t const last = axes_.dims.size() - 1, length = axes_.dims[last];
+        std::ptrdiff_t const stride = axes_.strides[last];
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
@@ -68,9 +64,9 @@ public:
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        if (dims_.empty() || count == 0)
+        if (axes_.dims.empty() || count == 0)
             return;
-        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+        if (axes_.dims.size() > 1 && axes_.dims.back() <= short_row && count >= 4 * short_row)
             return add_to_short_rows(offsets, first, count);
         for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t stride, std::size_t size) {
             add_to_row(offsets, base, stride, size);
@@ -79,26 +75,13 @@ public:
     }
 
 private:
-    void append(std::size_t dim, std::ptrdiff_t stride)
-    {
-        if (dim == 1)
-            return;
-        if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
-            dims_.back() *= dim;
-            strides_.back() = stride;
-        } else {
-            dims_.push_back(dim);
-            strides_.push_back(stride);
-        }
-    }
-
     /// Sets the indices of row `number`; returns its offset.
     std::ptrdiff_t find_row(std::size_t number, shape& row) const
     {
         std::ptrdiff_t offset = 0;
-        for (std::size_t axis = row.size(); axis-- > 0; number /= dims_[axis]) {
-            row[axis] = number % dims_[axis];
-            offset += static_cast<std::ptrdiff_t>(row[axis]) * strides_[axis];
+        for (std::size_t axis = row.size(); axis-- > 0; number /= axes_.dims[axis]) {
+            row[axis] = number % axes_.dims[axis];
+            offset += static_cast<std::ptrdiff_t>(row[axis]) * axes_.strides[axis];
         }
         return offset;
     }
@@ -107,10 +90,10 @@ private:
     std::ptrdiff_t next_row(std::ptrdiff_t offset, shape& row) const
     {
         for (std::size_t axis = row.size(); axis-- > 0;) {
-            offset += strides_[axis];
-            if (++row[axis] < dims_[axis])
+            offset += axes_.strides[axis];
+            if (++row[axis] < axes_.dims[axis])
                 break;
-            offset -= static_cast<std::ptrdiff_t>(dims_[axis]) * strides_[axis];
+            offset -= static_cast<std::ptrdiff_t>(axes_.dims[axis]) * axes_.strides[axis];
             row[axis] = 0;
         }
         return offset;
@@ -120,17 +103,17 @@ private:
     /// has hardly begun when it ends.
     void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t const last = axes_.dims.size() - 1, length = axes_.dims[last], rows = short_row / length;
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
         std::array<std::ptrdiff_t, short_row> tile;
         for (std::size_t i = 0, at = 0; i < rows; ++i)
             for (std::size_t j = 0; j < length; ++j, ++at)
-                tile[at] = static_cast<std::ptrdiff_t>(i) * strides_[last - 1] +
-                           static_cast<std::ptrdiff_t>(j) * strides_[last];
+                tile[at] = static_cast<std::ptrdiff_t>(i) * axes_.strides[last - 1] +
+                           static_cast<std::ptrdiff_t>(j) * axes_.strides[last];
         while (count != 0) {
-            std::size_t const rows_left = dims_[last - 1] - row[last - 1];
+            std::size_t const rows_left = axes_.dims[last - 1] - row[last - 1];
             bool const is_tile = column == 0 && rows <= rows_left && rows * length <= count;
             std::size_t const size = is_tile ? rows * length : (std::min)(length - column, count);
             for (std::size_t i = 0; i < size; ++i)
@@ -140,7 +123,7 @@ private:
             count -= size;
             if (is_tile) {
                 row[last - 1] += rows - 1;
-                base += static_cast<std::ptrdiff_t>(rows - 1) * strides_[last - 1];
+                base += static_cast<std::ptrdiff_t>(rows - 1) * axes_.strides[last - 1];
             }
             column = 0;
             if (count != 0)
@@ -157,8 +140,7 @@ private:
 
     static constexpr std::size_t short_row = 64;
 
-    shape dims_{};
-    strides strides_{};
+    strided_layout axes_{};
 };
 
 namespace detail {

@@ -17,13 +17,6 @@ std::size_t residual_size(rnn_parameters<T> const& p) noexcept
     return p.gate_stride;
 }
 
-/// Returns the number of residuals of a row's initial state.
-template <class T>
-std::size_t initial_size(rnn_parameters<T> const& p) noexcept
-{
-    return p.gate_stride;
-}
-
 template <class T>
 class recorded_rnn_rows : public recorded_rows<rnn_rows<T>> {
 public:

@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 #include <xloom/detail/kernel/lane_scan.hpp>

@@ -2,7 +2,6 @@
 // The selective scan of one sequence, for a batch of channels at a time: SIMD lanes are channels, states
 // follow one another, and both the states and the rows of A stay in the L1 cache for all time steps.
 
-#include <algorithm>
 #include <cstddef>
 
 #include <xloom/detail/core/cast.hpp>

@@ -3,7 +3,6 @@
 // which is transposed; and the offsets of elements along the time axis.
 
 #include <cstddef>
-#include <cstdlib>
 
 #include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/core/shape.hpp>

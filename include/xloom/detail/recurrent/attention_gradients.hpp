@@ -6,7 +6,6 @@
 // alone.
 
 #include <algorithm>
-#include <array>
 
 #include <xloom/detail/kernel/attn_lstm_backward.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
@@ -104,10 +103,8 @@ public:
         policy.for_each(parts_, [&](std::size_t part) {
             if (o_.ct_MW.is_given())
                 finish_MW(part);
-            std::size_t const N = o_.batch.N;
             if (o_.ct_M.is_given())
-                for (std::size_t n = begin_of_part(part, parts_, N); n < begin_of_part(part + 1, parts_, N);
-                     ++n)
+                for (auto [n, end] = range_of_part(part, parts_, o_.batch.N); n < end; ++n)
                     finish_memory(n);
         });
         if (o_.ct_V.is_given())
@@ -159,8 +156,8 @@ private:
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
     void finish_MW(std::size_t part) const
     {
-        std::size_t const begin = begin_of_part(part, parts_, o_.E),
-                          end = begin_of_part(part + 1, parts_, o_.E);
+        part_range const rows_of_MW = range_of_part(part, parts_, o_.E);
+        std::size_t const begin = rows_of_MW.begin, end = rows_of_MW.end;
         kernel::arena<T> memory(scratch_ + part * scratch_size());
         T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
         kernel::row_span<T> const items{
@@ -169,7 +166,7 @@ private:
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             left += residuals_.memory_length(n);
-        ct_MW_.start(begin, end);
+        ct_MW_.start(rows_of_MW);
         for (std::size_t n = 0, m = 0; left != 0;) {
             std::size_t const rows = (std::min)(left, tuning::rows_per_gradient);
             left -= rows;
@@ -189,7 +186,7 @@ private:
                         count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
                 });
         }
-        ct_MW_.finish(begin, end);
+        ct_MW_.finish(rows_of_MW);
     }
 
     void finish_V() const

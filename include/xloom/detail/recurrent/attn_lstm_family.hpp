@@ -137,14 +137,11 @@ struct attn_lstm_family {
         if (!attends)
             return p;
         set_attention(p, checked.sizes);
-        std::size_t const stride = p.gate_stride;
-        auto const W = take_panels(full_packing(), 4 * stride, C, memory),
-                   QW = take_panels(full_packing(), A, H, memory),
+        p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
+        auto const QW = take_panels(full_packing(), A, H, memory),
                    MW = take_panels(full_packing(), A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
-            for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * stride);
             pack_panels(across(in.QW, d, 0, 0), A, H, QW);
             pack_panels(across(in.MW, d, 0, 0), A, E, MW);
             load_row(in.V, d, 0, A, V);
@@ -159,7 +156,6 @@ struct attn_lstm_family {
             p.AW_h = AW_h.packed();
             p.AW_context = AW_context.packed();
         }
-        p.W_attention = W.packed();
         p.QW = QW.packed();
         p.MW = MW.packed();
         p.V = V;

@@ -92,9 +92,9 @@ private:
 };
 
 /// The states of an AttnLSTM's rows, whose steps keep residuals.
-template <class Item, class Weights>
-struct recorded_attn_lstm_states : attn_lstm_states<Item, Weights, bahdanau> {
-    using base = attn_lstm_states<Item, Weights, bahdanau>;
+template <class Item>
+struct recorded_attn_lstm_states : attn_lstm_states<Item, bahdanau> {
+    using base = attn_lstm_states<Item, bahdanau>;
     using T = compute_t<Item>;
 
     attn_lstm_residuals_of<Item>& residuals;

@@ -34,18 +34,18 @@ struct memory_operand {
 
 /// The initial and final states of the rows, their memories, and the destinations of their alignments. Score
 /// is bahdanau or score_ref.
-template <class Item, class Weights, class Score>
-struct attn_lstm_states {
+template <class Item, class Score>
+struct attn_lstm_states : recurrent_states<attn_lstm_family, Item> {
+    using base = recurrent_states<attn_lstm_family, Item>;
     using T = compute_t<Item>;
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
-    Weights const& weights;
     Score const& score;
     batch_operands<Item> const& operands;
     memory_operand<Item> memory;
-    state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
-    state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
+    state_rows<Item const> initial_attention, initial_alignment;
+    state_rows<Item> Y_attention, Y_alignment;
     step_rows<Item> alignments;
     std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
@@ -63,13 +63,10 @@ struct attn_lstm_states {
     template <class Part, class Rows>
     void start(Part const& part, Rows const& rows) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
-        for (std::size_t r = 0; r < part.count; ++r) {
+        base::start(part, rows);
+        auto const& p = detail::parameters_of(this->weights, part.d);
+        for (std::size_t r = 0; r < part.count && p.attends; ++r) {
             std::size_t const n = part.first[r].row;
-            load_state(initial_h, part.d, n, rows.H(), rows.h(r));
-            load_state(initial_c, part.d, n, rows.H(), rows.c(r));
-            if (!p.attends)
-                continue;
             kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials,
                 attending[part.number + r].memory);
             load_state(initial_attention, part.d, n, p.C, rows.attention(r));
@@ -80,11 +77,10 @@ struct attn_lstm_states {
     template <class Part, class Rows>
     void finish(Part const& part, Rows const& rows) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
+        base::finish(part, rows);
+        auto const& p = detail::parameters_of(this->weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row, length = memory.length(n);
-            store_state(rows.h(r), rows.H(), Y_h, part.d, n);
-            store_state(rows.c(r), rows.H(), Y_c, part.d, n);
             store_state(rows.attention(r), p.C, Y_attention, part.d, n);
             store_state(rows.alignment(r), length, Y_alignment, part.d, n);
             if (Y_alignment.is_given())
@@ -100,7 +96,7 @@ protected:
     part_rows<Rows> make_rows_of(
         Part const& part, kernel::arena<T>& numbers, Arguments const&... arguments) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
+        auto const& p = detail::parameters_of(this->weights, part.d);
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
@@ -135,10 +131,24 @@ class attention_workspace;
 namespace detail {
 
 /// Calls use(runner, states) with the runner and the states of a call.
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy, Use const& use);
+template <class Item, class Score, class Policy, class Use>
+void with_attn_lstm_runner(tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
+    attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
+{
+    batch_operands<Item> const operands{
+        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
+    auto& attending = attending_of(workspace);
+    attending.resize((std::max)(attending.size(), weights.sizes().D * sizes.N));
+    using argument = score_argument<compute_t<Item>, Score>;
+    argument const known_score(score);
+    attn_lstm_states<Item, argument> const states{{weights, start, outputs}, known_score, operands,
+        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_attention, 0}, {start.initial_alignment, 0},
+        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, attending};
+    auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
+    use(runner, states);
+}
 
 } // namespace detail
 
@@ -161,7 +171,14 @@ public:
         requires attention_score<Score, detail::compute_t<Item>>
     explicit attention_workspace(Score const& score,
         detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
-        Policy const& policy = {});
+        Policy const& policy = {})
+    {
+        static constexpr std::string_view op = "xloom::attention_workspace";
+        detail::check_batch_sizes(op, weights.sizes(), sizes);
+        detail::check_memory_sizes(op, weights.sizes(), sizes.N, sizes.S);
+        detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, *this, policy,
+            [](auto& runner, auto const& states) { runner.reserve_all(states); });
+    }
 
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
@@ -171,9 +188,7 @@ public:
     }
 
 private:
-    template <class U, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-    friend void detail::with_attn_lstm_runner(tensor_ref<U const> const&, Weights const&, batch_sizes const&,
-        Start const&, Outputs const&, Score const&, attention_workspace<U>&, Policy const&, Use const&);
+    friend auto& attending_of(attention_workspace& workspace) noexcept { return workspace.attending_; }
 
     std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending_{};
 };
@@ -191,16 +206,11 @@ auto named_attn_lstm_inputs(tensor_ref<Item const> const& X, Start const& start)
 }
 
 /// Checks the inputs of a call, and returns its sizes.
-template <class Item, class Weights, class Start>
-batch_sizes check_attn_lstm_call(
-    std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start)
+template <class Item>
+batch_sizes check_attn_lstm_call(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    check_ranks(op, named_attn_lstm_inputs(X, start));
-    batch_sizes batch = check_X(op, X.shape(), weights.sizes(), 0);
-    check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
-            named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start));
     batch.S =
         check_memory(op, weights.sizes(), batch.N, shape_if_given(start.M), start.memory_seq_lens.is_given(),
             shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
@@ -233,48 +243,19 @@ void check_attn_lstm_outputs(std::string_view op, Weights const& weights, batch_
         named_attn_lstm_inputs(X, start));
 }
 
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy, Use const& use)
+/// Runs AttnLSTM, with the policy and the workspace of an environment.
+template <class Item, class Score, class... Env>
+void run_attn_lstm_call(tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
+    Env&... env)
 {
-    batch_operands<Item> const operands{
-        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
-    workspace.attending_.resize((std::max)(workspace.attending_.size(), weights.sizes().D * sizes.N));
-    using argument = score_argument<compute_t<Item>, Score>;
-    argument const known_score(score);
-    attn_lstm_states<Item, Weights, argument> const states{weights, known_score, operands,
-        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
-        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
-        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending_};
-    auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
-    use(runner, states);
-}
-
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy>
-void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy)
-{
+    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+    auto const& policy = detail::policy_of(env...);
     detail::with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
         [&policy](auto& runner, auto const& states) { runner(states, policy); });
 }
 
 } // namespace detail
-
-template <class Item>
-template <class Score, execution_policy Policy>
-    requires attention_score<Score, detail::compute_t<Item>>
-attention_workspace<Item>::attention_workspace(Score const& score,
-    detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
-    Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::attention_workspace";
-    detail::check_batch_sizes(op, weights.sizes(), sizes);
-    detail::check_memory_sizes(op, weights.sizes(), sizes.N, sizes.S);
-    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
-        attn_lstm_outputs<Item>{}, score, *this, policy,
-        [](auto& runner, auto const& states) { runner.reserve_all(states); });
-}
 
 } // namespace xloom::inline XLOOM_ABI

@@ -303,8 +303,7 @@ private:
     {
         part_memory const memory = memory_of(part);
         if (o_.ct_X.is_given())
-            multiply_W(
-                memory, at, begin_of_part(part, parts_, at.rows), begin_of_part(part + 1, parts_, at.rows));
+            multiply_W(memory, at, range_of_part(part, parts_, at.rows));
         std::size_t const batches = stride_ / kernel::batch_size<T>,
                           begin = begin_of_part(part, parts_, batches) * kernel::batch_size<T>,
                           end = begin_of_part(part + 1, parts_, batches) * kernel::batch_size<T>;
@@ -325,8 +324,9 @@ private:
     }
 
     /// Computes the cotangents of X in rows [begin, end) of a block.
-    void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
+    void multiply_W(part_memory const& memory, block const& at, part_range const& rows_of_block) const
     {
+        auto const [begin, end] = rows_of_block;
         std::size_t const I = o_.widths.I, step = kernel::row_stride<T>(I);
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
@@ -405,14 +405,12 @@ private:
     void start_weights(std::size_t part) const
     {
         for (weight_gradient<Item> const& gradient : gradients_)
-            gradient.start(begin_of_part(part, parts_, gradient.rows()),
-                begin_of_part(part + 1, parts_, gradient.rows()));
+            gradient.start(range_of_part(part, parts_, gradient.rows()));
     }
     void finish_weights(std::size_t part) const
     {
         for (weight_gradient<Item> const& gradient : gradients_)
-            gradient.finish(begin_of_part(part, parts_, gradient.rows()),
-                begin_of_part(part + 1, parts_, gradient.rows()));
+            gradient.finish(range_of_part(part, parts_, gradient.rows()));
         if (part != 0)
             return;
         std::size_t const H = o_.widths.H;

@@ -270,7 +270,7 @@ private:
     part part_at(std::size_t number) const
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
-        std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
+        auto const [begin, end] = range_of_part(group, groups, N);
         return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
     }
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/requirement.hpp>

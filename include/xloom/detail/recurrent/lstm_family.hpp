@@ -22,13 +22,29 @@ struct lstm_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Packs P [D, 3H]; null if it is omitted.
+template <class T, class Item>
+T const* pack_peepholes(
+    tensor_ref<Item const> const& P, std::size_t d, std::size_t H, kernel::arena<T>& memory)
+{
+    if (!P.is_given())
+        return nullptr;
+    std::size_t const stride = kernel::whole_batches<T>(H);
+    T* const packed = memory.take(3 * stride);
+    for (std::size_t gate = 0; gate < 3 && !memory.only_counts(); ++gate)
+        load_row(P, d, gate * H, H, packed + gate * stride);
+    return packed;
+}
+
 /// The parts of an LSTM that are its own, for the engine of the recurrent operators.
-struct lstm_family {
+struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, kernel::recorded_lstm_rows,
+                         kernel::lstm_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::lstm_weights";
     static constexpr std::string_view cell_name = "xloom::lstm_cell";
     static constexpr std::array<std::string_view, 3> default_activations{"Sigmoid", "Tanh", "Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+    static constexpr std::array<std::size_t, 4> gates{0, 1, 2, 3}; ///< i, o, f, g
     static constexpr bool has_c = true;
 
     template <class Item>
@@ -39,25 +55,6 @@ struct lstm_family {
     using outputs = lstm_outputs<Item>;
     template <class Item>
     using result = lstm_result<Item>;
-    using options = lstm_options;
-    template <class T>
-    using attributes_type = kernel::lstm_attributes<T>;
-    template <class T>
-    using parameters = kernel::lstm_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::lstm_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::lstm_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_lstm_rows<T>;
-    template <class T>
-    using backward_rows = kernel::lstm_backward_rows<T>;
-
-    template <class Constants, class Options>
-    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
-    {
-        return check_cell<lstm_family>(op, in, options);
-    }
 
     /// Returns the attributes of direction d. The functions are f, g and h of each direction.
     template <class T, class Constants, class Options>
@@ -74,21 +71,9 @@ struct lstm_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, 4 * stride, memory),
-                   R = take_panels(packing, H, 4 * stride, memory);
-        T* const bias = memory.take(4 * stride);
-        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
-        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
-            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * stride);
-            if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * stride);
-        }
-        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
-            attributes<T>(in, checked, options, d)};
+        T* const bias = memory.take(4 * kernel::whole_batches<T>(checked.sizes.H));
+        return {pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
+            pack_peepholes(in.P, d, checked.sizes.H, memory), attributes<T>(in, checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
@@ -96,24 +81,14 @@ struct lstm_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), 4 * stride, I, memory),
-                   R = take_panels(full_packing(), 4 * stride, H, memory);
-        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
-        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(along(in.W, d, gate * H), H, I, W, gate * stride);
-            pack_panels(along(in.R, d, gate * H), H, H, R, gate * stride);
-            if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * stride);
-        }
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
         return {{.I = I,
                     .H = H,
-                    .gate_stride = stride,
-                    .W = W.packed(),
-                    .R = R.packed(),
+                    .gate_stride = kernel::whole_batches<T>(H),
+                    .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
+                    .R = pack_transposed<T>(in.R, d, H, gates, H, memory),
                     .how = attributes<T>(in, checked, options, d)},
-            P};
+            pack_peepholes(in.P, d, H, memory)};
     }
 };
 

@@ -2,6 +2,7 @@
 // The weights of the recurrent operators, packed once for all calls that use them.
 
 #include <array>
+#include <span>
 #include <type_traits>
 
 #include <xloom/detail/core/vector_level.hpp>
@@ -70,6 +71,31 @@ checked_weights check_cell(std::string_view op, Constants const& in, Options con
     return {sizes, check_activations(op, options, Family::default_activations, dialect)};
 }
 
+/// The types of a family, by its kernels, and the checks of its constants. Self is the family.
+template <class Self, class Options, template <class> class Rows, template <class> class RecordedRows,
+    template <class> class BackwardRows>
+struct cell_family {
+    using options = Options;
+    template <class T>
+    using rows = Rows<T>;
+    template <class T>
+    using recorded_rows = RecordedRows<T>;
+    template <class T>
+    using backward_rows = BackwardRows<T>;
+    template <class T>
+    using parameters = typename Rows<T>::parameters;
+    template <class T>
+    using backward_parameters = typename BackwardRows<T>::parameters;
+    template <class T>
+    using attributes_type = decltype(parameters<T>::how);
+
+    template <class Constants>
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
+    {
+        return check_cell<Self>(op, in, options);
+    }
+};
+
 /// Packs weights in the type that computes, in the orders of the forward and of the backward pass.
 struct training_packing {};
 
@@ -131,20 +157,18 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
-              weight_storage::full)
+        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full)
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
         requires kernel::has_narrow_storage<T>
-        : recurrent_weights(check_constants(constants, options, storage), constants, options, storage)
+        : recurrent_weights(Family::weights_name, constants, options, storage)
     {}
     /// Packs the weights for the backward pass, too, in the order of its products.
     recurrent_weights(constants_type const& constants, options_type const& options, for_training_t)
-        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
-              weight_storage::full, true)
+        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full, true)
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
@@ -153,7 +177,7 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_weights const checked = check_constants(constants, options, storage_);
+        checked_weights const checked = check(Family::weights_name, constants, options, storage_);
         parameters_.assign(checked.sizes.D, packer(checked, constants, options));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
@@ -179,27 +203,22 @@ private:
     friend recurrent_weights<F, U> weights_for(std::string_view op,
         typename F::template constants<U> const& constants, typename F::options const& options);
 
-    recurrent_weights(checked_weights const& checked, constants_type const& constants,
-        options_type const& options, weight_storage storage, bool is_for_training = false)
+    recurrent_weights(std::string_view op, constants_type const& constants, options_type const& options,
+        weight_storage storage, bool is_for_training = false)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
           storage_(storage),
           is_for_training_(is_for_training),
-          checked_(checked),
-          parameters_(checked.sizes.D, packer(checked, constants, options))
+          checked_(check(op, constants, options, storage)),
+          parameters_(checked_.sizes.D, packer(checked_, constants, options))
     {}
 
-    static checked_weights check_constants(
-        std::string_view op, constants_type const& constants, options_type const& options)
+    static checked_weights check(std::string_view op, constants_type const& constants,
+        options_type const& options, weight_storage storage)
     {
-        return Family::check_constants(op, constants, options);
-    }
-    static checked_weights check_constants(
-        constants_type const& constants, options_type const& options, weight_storage storage)
-    {
-        checked_weights const checked = check_constants(Family::weights_name, constants, options);
+        checked_weights const checked = Family::check_constants(op, constants, options);
         if constexpr (kernel::has_narrow_storage<T>)
-            check_storage(Family::weights_name, storage, constants);
+            check_storage(op, storage, constants);
         return checked;
     }
 
@@ -233,9 +252,7 @@ template <class Family, class Item>
 recurrent_weights<Family, Item> weights_for(std::string_view op,
     typename Family::template constants<Item> const& constants, typename Family::options const& options)
 {
-    using weights = recurrent_weights<Family, Item>;
-    return weights(
-        weights::check_constants(op, constants, options), constants, options, weight_storage::full);
+    return {op, constants, options, weight_storage::full};
 }
 
 template <class Family, class Item>
@@ -303,6 +320,38 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
     };
     for (std::size_t j = 0; j < H; ++j)
         to[j] = item(first + j) + item(second + j);
+}
+
+/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, H], and the
+/// sums of the biases, of which `bias` is the memory.
+template <std::size_t Gates, class T, class Constants, class Packing>
+kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widths const& sizes,
+    std::size_t d, Packing packing, T* bias, kernel::arena<T>& memory, std::size_t R_gates = Gates)
+{
+    std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+    auto const W = take_panels(packing, I, Gates * stride, memory),
+               R = take_panels(packing, H, R_gates * stride, memory);
+    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate) {
+        pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
+        if (gate < R_gates)
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+        load_bias(in.B, d, gate * H, (Gates + gate) * H, H, bias + gate * stride);
+    }
+    return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
+}
+
+/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with their
+/// transpose: its columns [first_column, first_column + columns).
+template <class T, class Item>
+kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_t d, std::size_t H,
+    std::span<std::size_t const> gates, std::size_t columns, kernel::arena<T>& memory,
+    std::size_t first_column = 0)
+{
+    std::size_t const stride = kernel::whole_batches<T>(H);
+    auto const to = take_panels(full_packing(), gates.size() * stride, columns, memory);
+    for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
+        pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
+    return to.packed();
 }
 
 template <class T>

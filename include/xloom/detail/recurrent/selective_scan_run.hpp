@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -193,8 +192,7 @@ private:
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
                 auto const in = call.sequence(n);
                 kernel::arena<T> memory(numbers + part * size.used());

@@ -50,8 +50,7 @@ public:
         flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit)
+            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit)
                 run_group(unit / groups_, unit % groups_, scratch);
         });
         add_groups();

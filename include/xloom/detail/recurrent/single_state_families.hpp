@@ -3,6 +3,7 @@
 // packed.
 
 #include <array>
+#include <span>
 
 #include <xloom/detail/kernel/gru_backward.hpp>
 #include <xloom/detail/kernel/rnn_backward.hpp>
@@ -88,32 +89,14 @@ struct single_state_family {
 };
 
 /// The parts of a GRU that are its own, for the engine of the recurrent operators.
-struct gru_family : single_state_family {
+struct gru_family : single_state_family,
+                    cell_family<gru_family, gru_options, kernel::gru_rows, kernel::recorded_gru_rows,
+                        kernel::gru_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::gru_weights";
     static constexpr std::string_view cell_name = "xloom::gru_cell";
     static constexpr std::array<std::string_view, 2> default_activations{"Sigmoid", "Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
-
-    using options = gru_options;
-    template <class T>
-    using attributes_type = kernel::gru_attributes<T>;
-    template <class T>
-    using parameters = kernel::gru_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::gru_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::gru_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_gru_rows<T>;
-    template <class T>
-    using backward_rows = kernel::gru_backward_rows<T>;
-
-    template <class Constants, class Options>
-    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
-    {
-        return check_cell<gru_family>(op, in, options);
-    }
 
     /// Returns the attributes of direction d. The functions are f and g of each direction.
     template <class T, class Options>
@@ -130,39 +113,18 @@ struct gru_family : single_state_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        kernel::gru_parameters<T> p{};
-        p.I = I;
-        p.H = H;
-        p.gate_stride = stride;
-        std::size_t const z = 0, r = 1, h = 2;
-        auto const W = take_panels(packing, I, 3 * stride, memory),
-                   R_zr = take_panels(packing, H, 2 * stride, memory),
-                   R_h = take_panels(packing, H, stride, memory);
+        std::size_t const H = checked.sizes.H, stride = kernel::whole_batches<T>(H);
         T *const bias = memory.take(3 * stride), *const Rb_h = memory.take(stride);
+        auto const gates = pack_gates<3>(in, checked.sizes, d, packing, bias, memory, 2);
+        auto const R_h = take_panels(packing, H, stride, memory);
         if (!memory.only_counts()) {
-            for (std::size_t const gate : {z, r, h})
-                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-            for (std::size_t const gate : {z, r}) {
-                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * stride);
-                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * stride);
-            }
             pack_columns(across(in.R, d, h * H, 0), H, R_h);
             if (in.B.is_given() && options.linear_before_reset) {
                 load_row(in.B, d, h * H, H, bias + h * stride);
                 load_row(in.B, d, (3 + h) * H, H, Rb_h);
-            } else {
-                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * stride);
             }
         }
-        p.W = W.packed();
-        p.R = R_zr.packed();
-        p.R_h = R_h.packed();
-        p.bias = bias;
-        p.Rb_h = Rb_h;
-        p.how = attributes<T>(checked, options, d);
-        return p;
+        return {gates, R_h.packed(), Rb_h, attributes<T>(checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
@@ -170,28 +132,21 @@ struct gru_family : single_state_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
+        std::array<std::size_t, 3> const in_W{h, z, r}, in_R{z, r, h};
         bool const is_linear = options.linear_before_reset;
-        auto const W = take_panels(full_packing(), 3 * stride, I, memory),
-                   R_zr = take_panels(full_packing(), (is_linear ? 3 : 2) * stride, H, memory),
-                   R_h = take_panels(full_packing(), stride, H, memory);
-        if (!memory.only_counts()) {
-            std::array<std::size_t, 3> const order{h, z, r};
-            for (std::size_t i = 0; i < 3; ++i)
-                pack_panels(along(in.W, d, order[i] * H), H, I, W, i * stride);
-            for (std::size_t const gate : {z, r})
-                pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * stride);
-            pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * stride : 0);
-        }
+        auto const of_zr = std::span(in_R).first(is_linear ? 3 : 2), of_h = std::span(in_W).first(1);
         return {{.I = I,
                     .H = H,
-                    .gate_stride = stride,
-                    .W = W.packed(),
-                    .R = R_zr.packed(),
+                    .gate_stride = kernel::whole_batches<T>(H),
+                    .W = pack_transposed<T>(in.W, d, H, in_W, I, memory),
+                    .R = pack_transposed<T>(in.R, d, H, of_zr, H, memory),
                     .how = attributes<T>(checked, options, d)},
-            R_h.packed()};
+            is_linear ? kernel::panels<T>() : pack_transposed<T>(in.R, d, H, of_h, H, memory)};
     }
+
+private:
+    static constexpr std::size_t z = 0, r = 1, h = 2; // the gates
 };
 
 /// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
@@ -207,26 +162,14 @@ Options without_schema_default(Options options)
 }
 
 /// The parts of an RNN that are its own, for the engine of the recurrent operators.
-struct rnn_family : single_state_family {
+struct rnn_family : single_state_family,
+                    cell_family<rnn_family, rnn_options, kernel::rnn_rows, kernel::recorded_rnn_rows,
+                        kernel::rnn_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::rnn_weights";
     static constexpr std::string_view cell_name = "xloom::rnn_cell";
     static constexpr std::array<std::string_view, 1> default_activations{"Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
-
-    using options = rnn_options;
-    template <class T>
-    using attributes_type = kernel::rnn_attributes<T>;
-    template <class T>
-    using parameters = kernel::rnn_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::rnn_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::rnn_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_rnn_rows<T>;
-    template <class T>
-    using backward_rows = kernel::rnn_backward_rows<T>;
 
     template <class Constants, class Options>
     static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
@@ -239,17 +182,9 @@ struct rnn_family : single_state_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, stride, memory), R = take_panels(packing, H, stride, memory);
-        T* const bias = memory.take(stride);
-        if (!memory.only_counts()) {
-            pack_columns(across(in.W, d, 0, 0), H, W);
-            pack_columns(across(in.R, d, 0, 0), H, R);
-            load_bias(in.B, d, 0, H, H, bias);
-        }
-        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias},
-            {gate_of<T>(functions[d], options.clip)}};
+        T* const bias = memory.take(kernel::whole_batches<T>(checked.sizes.H));
+        return {pack_gates<1>(in, checked.sizes, d, packing, bias, memory),
+            {gate_of<T>(checked.functions[d], options.clip)}};
     }
 
     /// Packs direction d for the products with transposes. The functions are f of each direction.
@@ -257,20 +192,14 @@ struct rnn_family : single_state_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), stride, I, memory),
-                   R = take_panels(full_packing(), stride, H, memory);
-        if (!memory.only_counts()) {
-            pack_panels(along(in.W, d, 0), H, I, W);
-            pack_panels(along(in.R, d, 0), H, H, R);
-        }
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
+        std::array<std::size_t, 1> const gate{0};
         return {.I = I,
             .H = H,
-            .gate_stride = stride,
-            .W = W.packed(),
-            .R = R.packed(),
-            .how = {gate_of<T>(functions[d], options.clip)}};
+            .gate_stride = kernel::whole_batches<T>(H),
+            .W = pack_transposed<T>(in.W, d, H, gate, I, memory),
+            .R = pack_transposed<T>(in.R, d, H, gate, H, memory),
+            .how = {gate_of<T>(checked.functions[d], options.clip)}};
     }
 };
 

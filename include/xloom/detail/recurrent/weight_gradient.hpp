@@ -66,23 +66,23 @@ public:
     std::size_t rows() const { return rows_; }
     kernel::row_span<T> sums() const { return sums_; }
 
-    /// Reads rows [begin, end) of the gradient, unless it is accumulated in place.
-    void start(std::size_t begin, std::size_t end) const
+    /// Reads a part of the rows of the gradient, unless it is accumulated in place.
+    void start(part_range const& part) const
     {
         if (!is_given_ || is_in_place_)
             return;
-        for (std::size_t row = begin; row < end; ++row) {
+        for (std::size_t row = part.begin; row < part.end; ++row) {
             T* const sums = sums_.first + row * sums_.stride;
             std::fill_n(sums, sums_.stride, T(0));
             kernel::copy_row<Item, T>(from(row), columns_, {sums});
         }
     }
-    /// Writes rows [begin, end) of the gradient, unless it is accumulated in place.
-    void finish(std::size_t begin, std::size_t end) const
+    /// Writes a part of the rows of the gradient, unless it is accumulated in place.
+    void finish(part_range const& part) const
     {
         if (!is_given_ || is_in_place_)
             return;
-        for (std::size_t row = begin; row < end; ++row)
+        for (std::size_t row = part.begin; row < part.end; ++row)
             kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to(row));
     }
 
