@@ -69,8 +69,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     scan_options const& options, Env&&... env)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>>() &&
-                  is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
+    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>,
+                      fits_scan_into<Body, States, inputs, Outputs, LeadingAxis>>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
             detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
             detail::workspace_of<scan_workspace>(env...));
@@ -116,8 +116,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<>, Env...>>() &&
-                  is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+    if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);

@@ -51,15 +51,6 @@ struct loop_vjp_call
                            leaves_t<State const>, input_arguments_t<CtOutputs, true>, leaves_t<State>,
                            leaves_t<CtParams>>> {};
 
-/// The requirements of loop_into on the operands and on what a body returns.
-template <class Call, class States, class Outputs>
-struct fits_loop_into {
-    static consteval bool holds()
-    {
-        return is_valid_loop_into<callable_returning<typename Call::result>, States, Outputs>();
-    }
-};
-
 /// The function from the cotangents of a loop's results to those of its operands.
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
@@ -138,15 +129,6 @@ struct loop_param_call
     : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>> {
 };
 
-/// The requirements of loop on the operands and on the step that a body returns.
-template <class Call, class State>
-struct fits_loop {
-    static consteval bool holds()
-    {
-        return is_valid_loop<callable_returning<typename Call::result>, State>();
-    }
-};
-
 } // namespace detail
 
 /// Runs loop with a body that has parameters, and returns its results with a pullback, the function from
@@ -205,7 +187,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
     if constexpr (satisfied<follows_body<BodyVjp>,
                       behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
-                      fits_loop<call, state>, recordable<bare<BodyVjp>, callable, call>>()) {
+                      fits_loop<callable_like<call>, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
@@ -242,7 +224,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
     if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
-                      fits_loop_into<call, States, Outputs>>()) {
+                      fits_loop_into<callable_like<call>, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));

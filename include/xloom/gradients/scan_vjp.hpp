@@ -53,16 +53,6 @@ struct scan_vjp_call
               leaves_t<State const>, input_arguments_t<CtOutputs, LeadingAxis>, leaves_t<State>,
               output_arguments_t<CtInputs, LeadingAxis>, leaves_t<CtParams>>> {};
 
-/// The requirements of scan_into on the operands.
-template <class States, class Inputs, class Outputs, bool LeadingAxis>
-struct fits_scan_into {
-    static consteval bool holds()
-    {
-        auto const body = [](auto&&...) {};
-        return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class... Env, class Body, class States, class Inputs, class Params, class Outputs,
     class Residuals>
 void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
@@ -72,7 +62,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
     using call = scan_forward_call<Body, States, inputs, Params, Outputs, LeadingAxis>;
     if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<scan_residuals, Residuals>, States>,
-                      fits_scan_into<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
+                      scan_into_operands<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
                       writes_by_reference<call>>()) {
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
@@ -215,15 +205,6 @@ struct scan_param_call
     : call_of<Body,
           joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>> {};
 
-/// The requirements of scan on the operands and on the step that a body returns.
-template <class Call, class State, class Inputs, bool LeadingAxis>
-struct fits_scan {
-    static consteval bool holds()
-    {
-        return is_valid_scan<callable_returning<typename Call::result>, State, Inputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class Body, class BodyVjp, class Init, class Inputs, class Params, class... Env>
 auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params,
     scan_options const& options, Env const&... env)
@@ -235,7 +216,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>,
                       have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
-                      fits_scan<call, state, inputs, LeadingAxis>,
+                      fits_scan<callable_like<call>, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>

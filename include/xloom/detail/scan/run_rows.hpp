@@ -15,16 +15,18 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The call of the body of a pure scan over rows: body(state const&..., element const&...).
 template <class Rows, class Body, class State, class Inputs>
-using row_scan_call = call_of<Body,
-    joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>>;
+struct row_scan_call
+    : call_of<Body,
+          joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>> {
+};
 
 /// The call of the body of a scan over rows in place: body(state&..., element const&..., output&...). A state
 /// is an element of its tensor along the rows.
 template <class Rows, class Body, class States, class Inputs, class Outputs>
-using row_scan_into_call =
-    call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
-                      typename Rows::template cursors<Inputs>::input_arguments,
-                      typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>>;
+struct row_scan_into_call
+    : call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                        typename Rows::template cursors<Inputs>::input_arguments,
+                        typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>> {};
 
 /// Requires a pure body that returns steps for rows of the states, and that the policy in Env can call.
 template <class Rows, class Body, class State, class Inputs, class... Env>
@@ -39,14 +41,9 @@ struct returns_step_by_rows {
 
 /// Requires a body that updates rows of the states and writes outputs, and that the policy in Env can call.
 template <class Rows, class Body, class States, class Inputs, class Outputs, class... Env>
-struct updates_rows {
-    static consteval bool holds()
-    {
-        return satisfied<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
-            shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
-                Env...>>();
-    }
-};
+using updates_rows = requirements<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
+    shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
+        Env...>>;
 
 /// Returns the first row that has elements; the number of rows if there is none.
 template <class Rows>
