@@ -108,25 +108,13 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             std::move(state), std::move(std::get<0>(stacked))};
 }
 
-/// Sets an output element to zeros (value-initialised items).
-template <class T>
-void set_zeros(T& item)
-{
-    item = T{};
-}
-template <class T, class Shape>
-void set_zeros(basic_element_view<T, Shape>& element)
-{
-    element = T{};
-}
-
 /// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
 /// cursors.
 template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
     Traversals const& traversals, Cursors& cursors)
 {
-    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+    detail::for_each_leaf(outputs, [&]<class Y>(auto k, Y& output) {
         if (is_row_major(traversals[k].memory.layout)) {
             rows.clear_tail(output, b);
             return;
@@ -134,7 +122,7 @@ void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const&
         auto& cursor = std::get<k>(cursors);
         for (std::size_t t = rows.length(b); t < rows.longest(); ++t) {
             cursor.enter();
-            detail::set_zeros(cursor.element());
+            cursor.element() = item_t<Y>{};
             cursor.leave();
         }
     });
