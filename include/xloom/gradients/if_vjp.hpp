@@ -109,8 +109,8 @@ public:
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zero_cotangents<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
-        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
-        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        decltype(auto) then_vjp = detail::vjp_of<recorded_branch_vjp, count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::vjp_of<recorded_branch_vjp, count>(else_branch_, else_vjp_);
         using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
         using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
         if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,

@@ -73,11 +73,10 @@ public:
         loop_record<state>& record = detail::record_of(residuals_);
         detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
-        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
-        detail::finish_loop(
-            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+        auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
+        auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -89,7 +88,7 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp =
-            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+            detail::vjp_of<recorded_loop_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
                 body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
@@ -231,12 +230,11 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
         auto& record = detail::record_of(residuals);
         detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
-        recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
-            bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
-            detail::run_loop_into(op, recording, detail::leaves(states), detail::leaves(scan_outputs), given);
-        detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
+            detail::run_loop_into(op, recorded, detail::leaves(states), detail::leaves(scan_outputs), given);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(states)),
+            detail::shapes_of(detail::leaves(scan_outputs)));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error

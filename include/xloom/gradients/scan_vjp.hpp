@@ -71,12 +71,13 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
-        recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
-            bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded =
+            detail::recording<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>>(
+                record, body, parameters);
         detail::run_scan_into<op, LeadingAxis>(
-            recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
-        detail::finish_scan(record, detail::leaves(states), detail::leaves(scan_outputs));
+            recorded, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        record.finish(
+            detail::shapes_of(detail::leaves(states)), detail::shapes_of(detail::leaves(scan_outputs)));
     }
 }
 
@@ -144,12 +145,12 @@ public:
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
-            bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
+        auto recorded = detail::recording<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>>(
+            record, body_, params);
         auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
-            op, recording, std::move(init), inputs, options_);
-        detail::finish_scan(record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+            op, recorded, std::move(init), inputs, options_);
+        record.finish(detail::shapes_of(detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -161,8 +162,9 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
-            std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
+        decltype(auto) body_vjp =
+            detail::vjp_of<recorded_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
+                std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = scan_vjp_call<bare<decltype(body_vjp)>, state, bare<decltype(inputs)>, Params, outputs,
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
