@@ -75,13 +75,8 @@ struct returns_alike {
 
 /// The requirements of if_ on the types of a call.
 template <class Cond, class Then, class Else>
-struct fits_if {
-    static consteval bool holds()
-    {
-        return satisfied<is_condition<Cond>, called_without_arguments<Then, Else>,
-            returns_alike<Then, Else>>();
-    }
-};
+using fits_if =
+    requirements<is_condition<Cond>, called_without_arguments<Then, Else>, returns_alike<Then, Else>>;
 
 } // namespace detail
 

@@ -28,10 +28,10 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
-    auto input_traversals = detail::traversals_of(inputs);
-    auto output_traversals = detail::traversals_of(outputs);
-    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(output_traversals, options.scan_output_axes, options.scan_output_directions);
+    auto const input_traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const output_traversals =
+        detail::traversals_in_time(outputs, options.scan_output_axes, options.scan_output_directions);
     check_in_place(op, detail::traversals_of(states), input_traversals, output_traversals);
 
     auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
@@ -41,9 +41,8 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::array<bool, sizeof...(Outputs)> const is_in_place =
         detail::join_in_place(input_traversals, x, output_traversals, y);
     shape_guards const guards(states);
-    std::tuple<local_state<States>...> held(states);
-    auto const current =
-        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    local_states held(states);
+    auto const current = held.get();
     std::size_t t = 0;
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", y, found, t);
@@ -69,8 +68,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     scan_options const& options, Env&&... env)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>>() &&
-                  is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
+    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>,
+                      fits_scan_into<Body, States, inputs, Outputs, LeadingAxis>>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
             detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
             detail::workspace_of<scan_workspace>(env...));
@@ -94,8 +93,8 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
         check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
             "scan_output_axes", options.scan_output_axes);
     }
-    auto traversals = detail::traversals_of(inputs);
-    detail::set_time_axes(traversals, options.scan_input_axes, options.scan_input_directions);
+    auto const traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
     auto elements =
         cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
     stack outputs;
@@ -116,8 +115,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<>, Env...>>() &&
-                  is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+    if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);

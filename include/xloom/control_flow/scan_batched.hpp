@@ -23,8 +23,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     detail::check_ranks(op, "scan_inputs", inputs);
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
-    auto traversals = detail::traversals_of(inputs);
-    detail::set_time_axes(traversals, axes(traversals.size(), 1), options.scan_input_directions);
+    auto const traversals =
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions);
     return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, traversals, policy);
 }
 
@@ -41,11 +41,9 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
         check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
     check_batch_outputs(op, detail::shapes_of(outputs), extent);
     batch_rows const rows(op, sequence_lens, extent);
-    row_scan_traversals traversals{
-        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
-    detail::set_time_axes(
-        traversals.inputs, axes(traversals.inputs.size(), 1), options.scan_input_directions);
-    detail::set_time_axes(traversals.outputs, axes(traversals.outputs.size(), 1), {});
+    row_scan_traversals const traversals{detail::traversals_of(states),
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
+        detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
     check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
         {"sequence_lens", block_if_given(rows.given())});
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);

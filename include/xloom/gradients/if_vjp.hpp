@@ -60,16 +60,6 @@ struct are_branch_vjps {
     }
 };
 
-/// The requirements of if_ on the condition and on what the branches return.
-template <class Cond, class ThenCall, class ElseCall>
-struct calls_fit_if {
-    static consteval bool holds()
-    {
-        return fits_if<Cond, callable_returning<typename ThenCall::result>,
-            callable_returning<typename ElseCall::result>>::holds();
-    }
-};
-
 /// Requires a cotangent for each value of a branch's result.
 template <class Result, class CtResult>
 struct one_of_each_result {
@@ -119,8 +109,8 @@ public:
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zero_cotangents<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
-        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
-        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        decltype(auto) then_vjp = detail::vjp_of<recorded_branch_vjp, count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::vjp_of<recorded_branch_vjp, count>(else_branch_, else_vjp_);
         using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
         using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
         if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,
@@ -187,7 +177,7 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     using else_call = branch_call<std::remove_reference_t<Else>, Operands>;
     if constexpr (satisfied<follows_body<ThenVjp>, follows_body<ElseVjp>, flat_arguments<Operands>,
                       has_zero_cotangents<Operands>, are_branches<then_call, else_call>,
-                      calls_fit_if<Cond, then_call, else_call>,
+                      fits_if<Cond, callable_like<then_call>, callable_like<else_call>>,
                       recordable<bare<ThenVjp>, std::remove_reference_t<Then>, then_call>,
                       recordable<bare<ElseVjp>, std::remove_reference_t<Else>, else_call>>()) {
         using result = owned_t<typename then_call::result>;

@@ -178,12 +178,8 @@ private:
 
 /// The requirements of the derivative of a linear recurrence.
 template <class A, class B, class H0, class H, class CtH>
-struct recurrence_vjp_types {
-    static consteval bool holds()
-    {
-        return satisfied<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>();
-    }
-};
+using recurrence_vjp_types =
+    requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
 /// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
 /// are added to. Requires valid types and no lazy operands.

@@ -51,15 +51,6 @@ struct loop_vjp_call
                            leaves_t<State const>, input_arguments_t<CtOutputs, true>, leaves_t<State>,
                            leaves_t<CtParams>>> {};
 
-/// The requirements of loop_into on the operands and on what a body returns.
-template <class Call, class States, class Outputs>
-struct fits_loop_into {
-    static consteval bool holds()
-    {
-        return is_valid_loop_into<callable_returning<typename Call::result>, States, Outputs>();
-    }
-};
-
 /// The function from the cotangents of a loop's results to those of its operands.
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
@@ -82,11 +73,10 @@ public:
         loop_record<state>& record = detail::record_of(residuals_);
         detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
-        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
-        detail::finish_loop(
-            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+        auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
+        auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -98,7 +88,7 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp =
-            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+            detail::vjp_of<recorded_loop_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
                 body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
@@ -136,15 +126,6 @@ private:
 template <class Body, class State, class Params>
 struct loop_param_call
     : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>> {
-};
-
-/// The requirements of loop on the operands and on the step that a body returns.
-template <class Call, class State>
-struct fits_loop {
-    static consteval bool holds()
-    {
-        return is_valid_loop<callable_returning<typename Call::result>, State>();
-    }
 };
 
 } // namespace detail
@@ -205,7 +186,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
     if constexpr (satisfied<follows_body<BodyVjp>,
                       behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
-                      fits_loop<call, state>, recordable<bare<BodyVjp>, callable, call>>()) {
+                      fits_loop<callable_like<call>, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
@@ -242,19 +223,18 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
     if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
-                      fits_loop_into<call, States, Outputs>>()) {
+                      fits_loop_into<callable_like<call>, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
         detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
-        recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
-            bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
-            detail::run_loop_into(op, recording, detail::leaves(states), detail::leaves(scan_outputs), given);
-        detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
+            detail::run_loop_into(op, recorded, detail::leaves(states), detail::leaves(scan_outputs), given);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(states)),
+            detail::shapes_of(detail::leaves(scan_outputs)));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error

@@ -53,16 +53,6 @@ struct scan_vjp_call
               leaves_t<State const>, input_arguments_t<CtOutputs, LeadingAxis>, leaves_t<State>,
               output_arguments_t<CtInputs, LeadingAxis>, leaves_t<CtParams>>> {};
 
-/// The requirements of scan_into on the operands.
-template <class States, class Inputs, class Outputs, bool LeadingAxis>
-struct fits_scan_into {
-    static consteval bool holds()
-    {
-        auto const body = [](auto&&...) {};
-        return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class... Env, class Body, class States, class Inputs, class Params, class Outputs,
     class Residuals>
 void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
@@ -72,7 +62,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
     using call = scan_forward_call<Body, States, inputs, Params, Outputs, LeadingAxis>;
     if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<scan_residuals, Residuals>, States>,
-                      fits_scan_into<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
+                      scan_into_operands<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
                       writes_by_reference<call>>()) {
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
@@ -81,12 +71,13 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
-        recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
-            bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded =
+            detail::recording<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>>(
+                record, body, parameters);
         detail::run_scan_into<op, LeadingAxis>(
-            recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
-        detail::finish_scan(record, detail::leaves(states), detail::leaves(scan_outputs));
+            recorded, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        record.finish(
+            detail::shapes_of(detail::leaves(states)), detail::shapes_of(detail::leaves(scan_outputs)));
     }
 }
 
@@ -154,12 +145,12 @@ public:
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
-            bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
+        auto recorded = detail::recording<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>>(
+            record, body_, params);
         auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
-            op, recording, std::move(init), inputs, options_);
-        detail::finish_scan(record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+            op, recorded, std::move(init), inputs, options_);
+        record.finish(detail::shapes_of(detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -171,8 +162,9 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
-            std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
+        decltype(auto) body_vjp =
+            detail::vjp_of<recorded_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
+                std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = scan_vjp_call<bare<decltype(body_vjp)>, state, bare<decltype(inputs)>, Params, outputs,
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
@@ -215,15 +207,6 @@ struct scan_param_call
     : call_of<Body,
           joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>> {};
 
-/// The requirements of scan on the operands and on the step that a body returns.
-template <class Call, class State, class Inputs, bool LeadingAxis>
-struct fits_scan {
-    static consteval bool holds()
-    {
-        return is_valid_scan<callable_returning<typename Call::result>, State, Inputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class Body, class BodyVjp, class Init, class Inputs, class Params, class... Env>
 auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params,
     scan_options const& options, Env const&... env)
@@ -235,7 +218,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>,
                       have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
-                      fits_scan<call, state, inputs, LeadingAxis>,
+                      fits_scan<callable_like<call>, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>

@@ -1,7 +1,6 @@
 #pragma once
 // Shape requirements of Scan.
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,60 +35,66 @@ constexpr void check_count(std::string_view op, std::size_t operands, std::strin
             ". Stack some of them into one tensor.");
 }
 
-constexpr bool is_one_way(direction d) { return d == direction::forward || d == direction::reverse; }
+/// True if is_right(i) holds for every i below `count`.
+template <class IsRight>
+constexpr bool are_all_right(std::size_t count, IsRight const& is_right)
+{
+    for (std::size_t i = 0; i < count; ++i)
+        if (!is_right(i))
+            return false;
+    return true;
+}
 
-inline fact_list describe_directions(std::string_view option, directions const& list)
+/// Returns a fact for every i below `count` for which is_right(i) does not hold: add(facts, i) adds it.
+template <class IsRight, class Add>
+fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add)
 {
     fact_list wrong;
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (!is_one_way(list[i]))
-            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    for (std::size_t i = 0; i < count; ++i)
+        if (!is_right(i))
+            add(wrong, i);
     return wrong;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, directions const& list)
 {
-    if (!std::all_of(list.begin(), list.end(), is_one_way))
+    auto const is_one_way = [&](std::size_t i) {
+        return list[i] == direction::forward || list[i] == direction::reverse;
+    };
+    if (!are_all_right(list.size(), is_one_way))
         fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
-            describe_directions(option, list), ". Name one of the two.");
-}
-
-inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
-{
-    fact_list scalars;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].empty())
-            scalars.add(name, "[", i, "] has rank 0");
-    return scalars;
-}
-
-inline fact_list describe_axes(
-    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
-                operands[i]);
-    return wrong;
+            facts_of_wrong(list.size(), is_one_way,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+                }),
+            ". Name one of the two.");
 }
 
 /// Requires that every operand has its time axis.
 constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
     std::string_view option, axes const& list)
 {
-    bool has_axis = true;
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        has_axis = has_axis && !operands[i].empty();
-        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
-    }
-    if (!has_axis)
+    auto const has_axis = [&](std::size_t i) { return !operands[i].empty(); };
+    auto const is_in_range = [&](std::size_t i) { return is_axis(axis_option(list, i), operands[i].size()); };
+    if (!are_all_right(operands.size(), has_axis))
         fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
-            describe_scalars(name, operands), ". Give it an axis for the iterations.");
-    if (!is_in_range)
+            facts_of_wrong(operands.size(), has_axis,
+                [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has rank 0"); }),
+            ". Give it an axis for the iterations.");
+    if (!are_all_right(operands.size(), is_in_range))
         fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
+            facts_of_wrong(operands.size(), is_in_range,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
+                        "] of the shape ", operands[i]);
+                }),
+            ". Name an axis that the tensor has.");
+}
+
+/// Returns the length of an operand along its time axis, which exists.
+constexpr std::size_t length_in_time(std::span<shape const> operands, axes const& list, std::size_t i)
+{
+    return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
 }
 
 /// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
@@ -100,9 +105,7 @@ constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_li
 inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
     std::optional<std::size_t> length = {})
 {
-    auto const length_of = [&](std::size_t i) {
-        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
-    };
+    auto const length_of = [&](std::size_t i) { return length_in_time(operands, list, i); };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         bool const is_listed =
@@ -113,6 +116,29 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
                 wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
     }
     return lengths;
+}
+
+/// Returns the length on which the scan inputs, along their time axes, and options.length agree. `wanted` is
+/// its name where there are no inputs, `remedy` for inputs that differ.
+constexpr std::size_t check_length(std::string_view op, std::span<shape const> inputs, axes const& list,
+    std::optional<std::size_t> const& given, std::string_view wanted, std::string_view remedy)
+{
+    auto const is_first_length = [&](std::size_t i) {
+        return length_in_time(inputs, list, i) == length_in_time(inputs, list, 0);
+    };
+    if (!are_all_right(inputs.size(), is_first_length))
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, list), remedy);
+    if (inputs.empty() && !given)
+        fail<option_error>(
+            op, ": without scan inputs the ", wanted, " must be given, but options.length is empty. Set it.");
+    if (inputs.empty())
+        return *given;
+    std::size_t const length = length_in_time(inputs, list, 0);
+    if (given && *given != length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *given, " and ", describe_lengths("scan_inputs", inputs, list), ". Leave it empty.");
+    return length;
 }
 
 /// Checks the operands and options of Scan and returns its number of iterations T.
@@ -134,27 +160,8 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     check_directions(op, "scan_input_directions", options.scan_input_directions);
     check_directions(op, "scan_output_directions", options.scan_output_directions);
     check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
-
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own =
-            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
-        agree = agree && own == length.value_or(own);
-        length = own;
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Cut them to one length, or name other axes.");
-    if (!length && !options.length)
-        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                               "options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Leave it empty.");
-    return length ? *length : *options.length;
+    return check_length(op, inputs, options.scan_input_axes, options.length, "number of iterations",
+        ". Cut them to one length, or name other axes.");
 }
 
 /// Requires that outputs that are written in place have exactly T elements.
@@ -165,22 +172,11 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 {
     check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+        if (length_in_time(outputs, options.scan_output_axes, i) != length)
             fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
                 " iterations, but ",
                 describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
-}
-
-inline fact_list describe_fixed_axes(
-    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
-            wrong.add(
-                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
-    return wrong;
 }
 
 /// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
@@ -190,29 +186,23 @@ inline fact_list describe_fixed_axes(
 [[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
     std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
 {
-    bool is_leading = true;
-    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading =
-            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
-    if (!is_leading)
+    auto const is_leading = [&](std::size_t i) {
+        return fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0;
+    };
+    if (!are_all_right(fixed_ranks.size(), is_leading))
         fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+            facts_of_wrong(fixed_ranks.size(), is_leading,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
+                        "] of rank ", fixed_ranks[i]);
+                }),
+            ". Use an xt::xtensor, or a view.");
 }
 
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
     return element_rank == dynamic_rank ? max_rank : element_rank + 1;
-}
-
-inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
-    return wrong;
 }
 
 /// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
@@ -223,13 +213,18 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 [[gnu::noinline]] constexpr void check_output_axes(
     std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
 {
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range =
-            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
-    if (!is_in_range)
+    axes const& list = options.scan_output_axes;
+    auto const is_in_range = [&](std::size_t i) {
+        return is_axis(axis_option(list, i), stacked_rank(element_ranks[i]));
+    };
+    if (!are_all_right(element_ranks.size(), is_in_range))
         fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_output_axes(element_ranks, options.scan_output_axes),
+            facts_of_wrong(element_ranks.size(), is_in_range,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                        "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
+                        stacked_rank(element_ranks[i]));
+                }),
             ". Name an axis that the tensor has.");
 }
 

@@ -2,7 +2,6 @@
 // Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
 // outputs is time, and of scans over the segments of ragged rows.
 
-#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -95,38 +94,16 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
         fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
                                "and no scan inputs. Give one of them.");
 
-    axes const time(inputs.size(), 1);
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (shape const& input : inputs) {
-        agree = agree && input[1] == length.value_or(input[1]);
-        length = input[1];
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, time),
-            ". Pad them, and say in sequence_lens how long each row is.");
-    if (!length && !options.length)
-        fail<option_error>(op,
-            ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
-    return {*batch, length ? *length : *options.length};
+    return {*batch, check_length(op, inputs, axes(inputs.size(), 1), options.length, "sequence length",
+                        ". Pad them, and say in sequence_lens how long each row is.")};
 }
 
-constexpr bool has_extent(shape const& dims, batch_extent extent)
+/// Returns a fact with the shape of every operand for which is_right(i) does not hold.
+template <class IsRight>
+fact_list facts_of_shapes(std::string_view name, std::span<shape const> operands, IsRight const& is_right)
 {
-    return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
-}
-
-inline fact_list describe_other_extents(std::span<shape const> outputs, batch_extent extent)
-{
-    fact_list wrong;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-        if (!has_extent(outputs[k], extent))
-            wrong.add("scan_outputs[", k, "] has the shape ", outputs[k]);
-    return wrong;
+    return facts_of_wrong(operands.size(), is_right,
+        [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has the shape ", operands[i]); });
 }
 
 /// Requires that outputs that are written in place are [N, T, ...].
@@ -135,21 +112,16 @@ inline fact_list describe_other_extents(std::span<shape const> outputs, batch_ex
 constexpr void check_batch_outputs(std::string_view op, std::span<shape const> outputs, batch_extent extent)
 {
     check_count(op, outputs.size(), "scan outputs");
-    if (!std::all_of(outputs.begin(), outputs.end(), [&](auto& dims) { return has_extent(dims, extent); }))
+    auto const has_extent = [&](std::size_t k) {
+        shape const& dims = outputs[k];
+        return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
+    };
+    if (!are_all_right(outputs.size(), has_extent))
         fail<shape_error>(op,
             ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
-            extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
+            extent.batch, ", ", extent.length, "], but ",
+            facts_of_shapes("scan_outputs", outputs, has_extent),
             ". Give it an element for each iteration of each row.");
-}
-
-inline fact_list describe_other_segments(
-    std::string_view name, std::span<shape const> states, std::size_t segments)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i].empty() || states[i][0] != segments)
-            wrong.add(name, "[", i, "] has the shape ", states[i]);
-    return wrong;
 }
 
 /// Requires that every state has one row for each segment.
@@ -158,10 +130,10 @@ inline fact_list describe_other_segments(
 inline void check_segment_states(
     std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
 {
-    if (!std::all_of(states.begin(), states.end(),
-            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
+    auto const has_segments = [&](std::size_t i) { return !states[i].empty() && states[i][0] == segments; };
+    if (!are_all_right(states.size(), has_segments))
         fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
-            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
+            ", but ", facts_of_shapes(name, states, has_segments), ". Give it a row for each segment.");
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

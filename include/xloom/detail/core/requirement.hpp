@@ -42,6 +42,12 @@ consteval bool satisfied()
         return true;
 }
 
+/// Several requirements as one, in their order.
+template <class... Requirements>
+struct requirements {
+    static consteval bool holds() { return satisfied<Requirements...>(); }
+};
+
 /// The kinds of arguments in an environment: an execution policy, a workspace of the type W, and the division
 /// of an axis over ranks, for which distributed_axis specialises is_of_kind.
 struct a_policy {};

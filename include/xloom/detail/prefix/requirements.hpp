@@ -83,28 +83,16 @@ struct results_of {
 
 /// The requirements of a scan or a reduction.
 template <class Op, class Xs>
-struct scan_types {
-    static consteval bool holds()
-    {
-        return satisfied<operator_first<Op>, with_an_axis<Xs>,
-            combines_elements<std::remove_reference_t<Op>, Xs>>();
-    }
-};
+using scan_types =
+    requirements<operator_first<Op>, with_an_axis<Xs>, combines_elements<std::remove_reference_t<Op>, Xs>>;
 
 /// The requirements of a scan or a reduction into ys.
 template <class Op, class Xs, class Ys>
-struct scan_into_types {
-    static consteval bool holds()
-    {
-        return satisfied<scan_types<Op, Xs>, flat_arguments<Ys>, written<Ys>, results_of<Xs, Ys>>();
-    }
-};
+using scan_into_types = requirements<scan_types<Op, Xs>, flat_arguments<Ys>, written<Ys>, results_of<Xs, Ys>>;
 
 /// Requires operands whose elements are sent to other ranks.
 template <class Xs>
-struct sendable {
-    static consteval bool holds() { return satisfied<sent_as_bytes<scanned_t<Xs>>>(); }
-};
+using sendable = sent_as_bytes<scanned_t<Xs>>;
 
 /// Requires one element type of all operands.
 template <class First, class... Rest>
@@ -144,12 +132,8 @@ struct coefficients {
 
 /// The requirements of a linear recurrence.
 template <class A, class B, class H0>
-struct recurrence_types {
-    static consteval bool holds()
-    {
-        return satisfied<with_an_axis<A, B>, one_element_type<A, B>, first_state<H0, A>, coefficients<A>>();
-    }
-};
+using recurrence_types =
+    requirements<with_an_axis<A, B>, one_element_type<A, B>, first_state<H0, A>, coefficients<A>>;
 
 /// Requires elements that have an exponential.
 template <class X>

@@ -22,22 +22,13 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The requirements of a softmax of segments.
 template <class X, class Splits, class... Env>
-struct softmax_types {
-    static consteval bool holds()
-    {
-        return satisfied<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
-            splits_of_rows<Splits>>();
-    }
-};
+using softmax_types = requirements<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
+    splits_of_rows<Splits>>;
 
 /// The requirements of the derivative of a softmax of segments.
 template <class Y, class Splits, class Ct, class... Env>
-struct softmax_vjp_types {
-    static consteval bool holds()
-    {
-        return satisfied<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>();
-    }
-};
+using softmax_vjp_types =
+    requirements<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>;
 
 /// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
 template <class T>

@@ -162,13 +162,17 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
     return leaves;
 }
 
-template <std::size_t N>
-void set_time_axes(std::array<traversal, N>& traversals, axes const& axis, directions const& ways)
+/// Returns the memory of scan inputs or outputs with their time axes and directions.
+template <class... Xs>
+std::array<traversal, sizeof...(Xs)> traversals_in_time(
+    std::tuple<Xs...> const& operands, axes const& axis, directions const& ways)
 {
-    for (std::size_t i = 0; i < N; ++i) {
+    auto traversals = detail::traversals_of(operands);
+    for (std::size_t i = 0; i < traversals.size(); ++i) {
         traversals[i].axis = wrap_axis(axis_option(axis, i), traversals[i].memory.layout.dims.size());
         traversals[i].reverse = is_reverse(ways, i);
     }
+    return traversals;
 }
 
 /// Makes an input and an output of the same tensor share the memory of the current element. Contiguous

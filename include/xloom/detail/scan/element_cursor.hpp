@@ -49,22 +49,10 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
-/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
-/// buffers need, are the number of elements, when those of an output are written back, and where the memory
-/// of the buffers comes from.
-template <class T, class ElementShape>
-class element_cursor {
+/// The place of the current element of an operand along time.
+template <class T>
+class cursor_position {
 public:
-    element_cursor(
-        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data),
-          first_(time.first),
-          at_(time.first),
-          stride_(time.stride),
-          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
-    {}
-
     /// Makes element t the one that enter() makes current.
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
 
@@ -76,14 +64,41 @@ public:
         seek(t);
     }
 
-    /// Initialises every element of an output from the tensor; contiguous ones are in the tensor.
+    /// Initialises every element of an output from the tensor; those without a buffer are in the tensor.
     void start_from_input() {}
-
-    /// Makes element() the current one; called before the body.
-    void enter() { view_.rebind(data_ + at_); }
 
     /// Advances to the next element; called after the body.
     void leave() { at_ += stride_; }
+
+protected:
+    cursor_position(T* data, kernel::time_axis const& time)
+        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
+    {}
+
+    T* current() const { return data_ + at_; }
+
+private:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t stride_;
+};
+
+/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
+/// buffers need, are the number of elements, when those of an output are written back, and where the memory
+/// of the buffers comes from.
+template <class T, class ElementShape>
+class element_cursor : public cursor_position<T> {
+public:
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
+        : cursor_position<T>(data, time),
+          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
+    {}
+
+    /// Makes element() the current one; called before the body.
+    void enter() { view_.rebind(this->current()); }
 
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
@@ -97,10 +112,6 @@ public:
     }
 
 protected:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t stride_;
     decltype(make_element(
         std::declval<T*>(), strided_layout(), static_cast<ElementShape const*>(nullptr))) view_;
 };
@@ -187,31 +198,17 @@ private:
 };
 
 template <class T>
-class element_cursor<T, item_element> {
+class element_cursor<T, item_element> : public cursor_position<T> {
 public:
     element_cursor(
         T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
+        : cursor_position<T>(data, time)
     {}
 
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
-    void move_to(T* data, std::size_t t)
-    {
-        data_ = data;
-        seek(t);
-    }
-    void start_from_input() {}
     void enter() {}
-    void leave() { at_ += stride_; }
-    T& element() { return data_[at_]; }
+    T& element() { return *this->current(); }
     bool is_own(element_reshaped const&) const { return false; }
     bool is_copy(element_reshaped const&) const { return false; }
-
-private:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t stride_;
 };
 
 template <class T, class ElementShape, bool Contiguous>
@@ -280,21 +277,14 @@ private:
     std::tuple<local_state<States>...> held_;
 };
 
-/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
-template <class T>
-void poison([[maybe_unused]] T& item)
+/// Fills an output element, an item or a view, with NaN in debug builds, so that one that the body does not
+/// write is noticed.
+template <class Element>
+void poison([[maybe_unused]] Element& element)
 {
 #ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        item = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-template <class T, class Shape>
-void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        element = std::numeric_limits<T>::quiet_NaN();
+    if constexpr (std::numeric_limits<item_t<Element>>::has_quiet_NaN)
+        element = std::numeric_limits<item_t<Element>>::quiet_NaN();
 #endif
 }
 

@@ -46,18 +46,6 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
     record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
 }
 
-/// Ends a forward pass with these results.
-template <class State, class States, class Outputs>
-void finish_loop(
-    std::string_view op, loop_record<State>& record, States const& states, Outputs const& outputs)
-{
-    auto const state_shapes = detail::shapes_if_tensors(op, "states", states);
-    auto const output_shapes = detail::shapes_of(outputs);
-    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
-    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
-    record.states.finish();
-}
-
 /// Checks the cotangents of a loop's results.
 template <class State, class CtStates, class CtOutputs>
 void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,

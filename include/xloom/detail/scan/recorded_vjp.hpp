@@ -215,16 +215,6 @@ private:
     std::vector<double> outputs_{};
 };
 
-/// Returns the VJP of a scan's body: the one that was given, or that of a recording.
-template <std::size_t S, std::size_t M, std::size_t P, class Body, class BodyVjp>
-decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
-{
-    if constexpr (is_recorded<BodyVjp>)
-        return recorded_vjp<typename BodyVjp::tape, Body, S, M, P>(body);
-    else
-        return (body_vjp);
-}
-
 /// The VJP of a loop's body, which also receives the iteration and the condition.
 template <class Tape, class Body, std::size_t S, std::size_t P>
 struct recorded_loop_vjp {
@@ -239,16 +229,6 @@ struct recorded_loop_vjp {
         vjp(std::forward<Arguments>(arguments)...);
     }
 };
-
-/// Returns the VJP of a loop's body.
-template <std::size_t S, std::size_t P, class Body, class BodyVjp>
-decltype(auto) loop_vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
-{
-    if constexpr (is_recorded<BodyVjp>)
-        return recorded_loop_vjp<typename BodyVjp::tape, Body, S, P>{body};
-    else
-        return (body_vjp);
-}
 
 /// The VJP of a branch with P operands.
 template <class Tape, class Branch, std::size_t P>
@@ -265,14 +245,15 @@ struct recorded_branch_vjp {
     }
 };
 
-/// Returns the VJP of a branch.
-template <std::size_t P, class Branch, class BranchVjp>
-decltype(auto) branch_vjp_of([[maybe_unused]] Branch& branch, BranchVjp& branch_vjp)
+/// Returns the VJP of a body: the one that was given, or the recorded one, for these numbers of operands.
+template <template <class, class, std::size_t...> class Recorded, std::size_t... Counts, class Body,
+    class BodyVjp>
+decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
 {
-    if constexpr (is_recorded<BranchVjp>)
-        return recorded_branch_vjp<typename BranchVjp::tape, Branch, P>{branch};
+    if constexpr (is_recorded<BodyVjp>)
+        return Recorded<typename BodyVjp::tape, Body, Counts...>{body};
     else
-        return (branch_vjp);
+        return (body_vjp);
 }
 
 } // namespace detail

@@ -393,75 +393,64 @@ inline constexpr bool are_without_options = true;
 template <class Options, class First, class... Env>
 inline constexpr bool are_without_options<Options, First, Env...> = beside_options<First, Options>;
 
+/// The arguments that a body receives for inputs, a tuple of references.
+template <class Inputs, bool LeadingAxis, bool Strided = false>
+using input_arguments_t = typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments;
+
+/// The arguments that a body receives for outputs.
+template <class Outputs, bool LeadingAxis, bool Strided = false>
+using output_arguments_t = typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments;
+
+// The calls of bodies are structs, because their arguments exist for valid operands only: a requirement may
+// name the call before the operands are checked.
+
 /// The call of scan's body: body(state const&..., element const&...).
 template <class Body, class State, class Inputs, bool LeadingAxis>
-using scan_call =
-    call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
+struct scan_call : call_of<Body, joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>>> {};
 
 /// The call of scan_into's body: body(state&..., element const&..., output&...).
 template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis,
     bool Strided = takes_strided_elements<std::remove_cv_t<Body>>>
-using scan_into_call = call_of<Body,
-    joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
-        typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
+struct scan_into_call
+    : call_of<Body, joined_t<leaves_t<States>, input_arguments_t<Inputs, LeadingAxis, Strided>,
+                        output_arguments_t<Outputs, LeadingAxis, Strided>>> {};
 
 /// The call of loop's body: body(iteration, cond, state const&...).
 template <class Body, class State>
-using loop_call = call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>>;
+struct loop_call : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>> {};
 
 /// The call of loop_into's body: body(iteration, state&..., output&...).
 template <class Body, class States, class Outputs>
-using loop_into_call = call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>,
-                                         typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+struct loop_into_call
+    : call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, output_arguments_t<Outputs, true>>> {
+};
 
-/// True if the types of a call of scan are valid, otherwise a compile-time error. The type of the body's call
-/// is only made of operands that are valid.
+/// The requirements of scan.
 template <class Body, class State, class Inputs, bool LeadingAxis>
-consteval bool is_valid_scan()
-{
-    if constexpr (satisfied<flat_arguments<State, Inputs>, carried<State>, scanned_inputs<Inputs>,
-                      equally_long<Inputs, LeadingAxis>>()) {
-        using call = scan_call<Body, State, Inputs, LeadingAxis>;
-        return satisfied<returns_scan_step<call>, step_replaces<State, call>>();
-    } else {
-        return false;
-    }
-}
+using fits_scan = requirements<flat_arguments<State, Inputs>, carried<State>, scanned_inputs<Inputs>,
+    equally_long<Inputs, LeadingAxis>, returns_scan_step<scan_call<Body, State, Inputs, LeadingAxis>>,
+    step_replaces<State, scan_call<Body, State, Inputs, LeadingAxis>>>;
 
-/// True if the types of a call of scan_into are valid, otherwise a compile-time error.
+/// The requirements of scan_into on its operands.
+template <class States, class Inputs, class Outputs, bool LeadingAxis>
+using scan_into_operands = requirements<flat_arguments<States, Inputs, Outputs>, carried<States>,
+    updated<States>, scanned_inputs<Inputs>, written_by_body<Outputs>,
+    equally_long<joined_t<Inputs, leaves_t<Outputs>>, LeadingAxis>>;
+
+/// The requirements of scan_into.
 template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-consteval bool is_valid_scan_into()
-{
-    using outputs = leaves_t<Outputs>;
-    if constexpr (satisfied<flat_arguments<States, Inputs, Outputs>, carried<States>, updated<States>,
-                      scanned_inputs<Inputs>, written_by_body<Outputs>,
-                      equally_long<joined_t<Inputs, outputs>, LeadingAxis>,
-                      stridable<Body, Inputs, outputs>>())
-        return satisfied<scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>();
-    else
-        return false;
-}
+using fits_scan_into = requirements<scan_into_operands<States, Inputs, Outputs, LeadingAxis>,
+    stridable<Body, Inputs, leaves_t<Outputs>>,
+    scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>;
 
-/// True if the types of a call of loop are valid, otherwise a compile-time error.
+/// The requirements of loop.
 template <class Body, class State>
-consteval bool is_valid_loop()
-{
-    if constexpr (satisfied<flat_arguments<State>>()) {
-        using call = loop_call<Body, State>;
-        return satisfied<returns_loop_step<call>, step_replaces<State, call>>();
-    } else {
-        return false;
-    }
-}
+using fits_loop = requirements<flat_arguments<State>, returns_loop_step<loop_call<Body, State>>,
+    step_replaces<State, loop_call<Body, State>>>;
 
-/// True if the types of a call of loop_into are valid, otherwise a compile-time error.
+/// The requirements of loop_into.
 template <class Body, class States, class Outputs>
-consteval bool is_valid_loop_into()
-{
-    if constexpr (satisfied<flat_arguments<States, Outputs>, updated<States>, written_by_body<Outputs>>())
-        return satisfied<loop_body_in_place<loop_into_call<Body, States, Outputs>>>();
-    else
-        return false;
-}
+using fits_loop_into = requirements<flat_arguments<States, Outputs>, updated<States>,
+    written_by_body<Outputs>, loop_body_in_place<loop_into_call<Body, States, Outputs>>>;
 
 } // namespace xloom::inline XLOOM_ABI::detail

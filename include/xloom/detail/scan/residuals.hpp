@@ -3,6 +3,7 @@
 // the backward pass.
 
 #include <cstddef>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,14 @@ struct forward_record {
     std::vector<shape> initial_shapes{};
     std::vector<shape> state_shapes{};
     std::vector<shape> output_shapes{};
+
+    /// Ends a forward pass with results of these shapes.
+    void finish(std::span<shape const> of_states, std::span<shape const> of_outputs)
+    {
+        state_shapes.assign(of_states.begin(), of_states.end());
+        output_shapes.assign(of_outputs.begin(), of_outputs.end());
+        states.finish();
+    }
 };
 
 /// The residuals of a scan or of a loop: a record that only operators read.
@@ -98,6 +107,15 @@ private:
     Body& body_;
     Params const& params_; ///< a tuple of references
 };
+
+/// Returns a body that notes its states in a record.
+template <std::size_t FirstState, std::size_t States, std::size_t Before, class Record, class Body,
+    class Params>
+auto recording(Record& record, Body& body, Params const& params)
+{
+    return recording_body<FirstState, States, Before, decltype(record.states), Body, Params>(
+        record.states, body, params);
+}
 
 } // namespace detail
 

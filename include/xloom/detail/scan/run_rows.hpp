@@ -15,16 +15,18 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The call of the body of a pure scan over rows: body(state const&..., element const&...).
 template <class Rows, class Body, class State, class Inputs>
-using row_scan_call = call_of<Body,
-    joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>>;
+struct row_scan_call
+    : call_of<Body,
+          joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>> {
+};
 
 /// The call of the body of a scan over rows in place: body(state&..., element const&..., output&...). A state
 /// is an element of its tensor along the rows.
 template <class Rows, class Body, class States, class Inputs, class Outputs>
-using row_scan_into_call =
-    call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
-                      typename Rows::template cursors<Inputs>::input_arguments,
-                      typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>>;
+struct row_scan_into_call
+    : call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                        typename Rows::template cursors<Inputs>::input_arguments,
+                        typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>> {};
 
 /// Requires a pure body that returns steps for rows of the states, and that the policy in Env can call.
 template <class Rows, class Body, class State, class Inputs, class... Env>
@@ -39,14 +41,9 @@ struct returns_step_by_rows {
 
 /// Requires a body that updates rows of the states and writes outputs, and that the policy in Env can call.
 template <class Rows, class Body, class States, class Inputs, class Outputs, class... Env>
-struct updates_rows {
-    static consteval bool holds()
-    {
-        return satisfied<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
-            shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
-                Env...>>();
-    }
-};
+using updates_rows = requirements<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
+    shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
+        Env...>>;
 
 /// Returns the first row that has elements; the number of rows if there is none.
 template <class Rows>
@@ -111,25 +108,13 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             std::move(state), std::move(std::get<0>(stacked))};
 }
 
-/// Sets an output element to zeros (value-initialised items).
-template <class T>
-void set_zeros(T& item)
-{
-    item = T{};
-}
-template <class T, class Shape>
-void set_zeros(basic_element_view<T, Shape>& element)
-{
-    element = T{};
-}
-
 /// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
 /// cursors.
 template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
     Traversals const& traversals, Cursors& cursors)
 {
-    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+    detail::for_each_leaf(outputs, [&]<class Y>(auto k, Y& output) {
         if (is_row_major(traversals[k].memory.layout)) {
             rows.clear_tail(output, b);
             return;
@@ -137,7 +122,7 @@ void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const&
         auto& cursor = std::get<k>(cursors);
         for (std::size_t t = rows.length(b); t < rows.longest(); ++t) {
             cursor.enter();
-            detail::set_zeros(cursor.element());
+            cursor.element() = item_t<Y>{};
             cursor.leave();
         }
     });

@@ -79,17 +79,6 @@ struct scan_backward_operands {
 template <class... Tuples>
 scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
-/// Ends a forward pass of a scan with these results.
-template <class Record, class States, class Outputs>
-void finish_scan(Record& record, States const& states, Outputs const& outputs)
-{
-    auto const state_shapes = detail::shapes_of(states);
-    auto const output_shapes = detail::shapes_of(outputs);
-    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
-    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
-    record.states.finish();
-}
-
 /// Requires that a forward pass has finished with the residuals.
 ///
 /// Errors    option_error.
@@ -141,18 +130,13 @@ void check_scan_backward(
 template <class State, class CtStates>
 State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
 {
-    return []<class... Xs>(auto const& make, std::tuple<Xs&...> const*) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return State(make.template operator()<I, Xs>()...);
-        }(std::index_sequence_for<Xs...>{});
-    }(
-               [&]<std::size_t I, class X>() {
-                   if constexpr (std::tuple_size_v<CtStates> == 0)
-                       return detail::zeros_of_shape<X>(state_shapes[I]);
-                   else
-                       return detail::copied_as<X>(std::get<I>(ct_states));
-               },
-               static_cast<leaves_t<State> const*>(nullptr));
+    using states = leaves_t<State>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        if constexpr (std::tuple_size_v<CtStates> == 0)
+            return State(detail::zeros_of_shape<bare<std::tuple_element_t<I, states>>>(state_shapes[I])...);
+        else
+            return State(detail::copied_as<bare<std::tuple_element_t<I, states>>>(std::get<I>(ct_states))...);
+    }(std::make_index_sequence<leaf_count<State>>{});
 }
 
 /// Adds the cotangents of the initial states to their gradients, if there are any.
@@ -182,12 +166,12 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
             options.scan_output_axes);
     }
     kernel::iterations const all = kernel::all_iterations(kept.length());
-    auto input_traversals = detail::traversals_of(operands.inputs);
-    auto ct_input_traversals = detail::traversals_of(operands.ct_inputs);
-    auto ct_output_traversals = detail::traversals_of(operands.ct_outputs);
-    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(ct_input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(ct_output_traversals, options.scan_output_axes, options.scan_output_directions);
+    auto const input_traversals =
+        detail::traversals_in_time(operands.inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const ct_input_traversals = detail::traversals_in_time(
+        operands.ct_inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const ct_output_traversals = detail::traversals_in_time(
+        operands.ct_outputs, options.scan_output_axes, options.scan_output_directions);
 
     using input_cursors = cursor_set<std::tuple<Xs...>, LeadingAxis>;
     auto x_forward = input_cursors::start(operands.inputs, input_traversals, all);

@@ -175,17 +175,11 @@ template <class T>
 inline constexpr bool is_scan_step = false;
 template <class State, class ScanOutputs>
 inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
 
 template <class T>
 inline constexpr bool is_loop_step = false;
 template <class State, class ScanOutputs>
 inline constexpr bool is_loop_step<loop_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
-template <>
-inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

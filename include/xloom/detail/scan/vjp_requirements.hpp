@@ -15,11 +15,6 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class Operands>
 using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Operands> const&>())));
 
-template <class Inputs, bool LeadingAxis>
-using input_arguments_t = typename cursor_set<Inputs, LeadingAxis>::input_arguments;
-template <class Outputs, bool LeadingAxis>
-using output_arguments_t = typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments;
-
 /// The elements that a body writes in a backward pass, which nobody reads, for the outputs' cotangents.
 template <class CtOutputs, bool LeadingAxis>
 struct discarded_arguments;
@@ -54,11 +49,12 @@ using kept_state_t = typename kept_state<Residuals, X>::type;
 template <class X>
 struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
 
-/// The type of a callable with any arguments and this result. It has no definition.
-template <class Result>
-struct callable_returning {
+/// The type of a callable with any arguments and the result of a call, which must be valid. It has no
+/// definition.
+template <class Call>
+struct callable_like {
     template <class... Arguments>
-    Result operator()(Arguments&&...) const;
+    typename Call::result operator()(Arguments&&...) const;
 };
 
 /// The pullback of a call that is not valid.
