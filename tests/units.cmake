@@ -11,7 +11,7 @@ set(test_units
   "rules ^detail/(check|core)/"
   "infer ^infer/"
   "recurrent lstm|gru|rnn|recurrent_|errors/recurrent|recurrent/(cells|family)|packed|activations"
-  "selective selective_|linear_attention|causal_conv"
+  "selective selective_|linear_attention|causal_conv|language_models"
   "scatter_vjp ^gradients/scatter_nd_vjp(_derivatives)?\\.test"
   "scatter_vjp_types ^gradients/scatter_nd_vjp_"
   "vjp_errors _vjp"

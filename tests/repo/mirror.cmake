@@ -24,6 +24,7 @@ set(elsewhere
   "benchmark rnn | benchmarks/scan_cell.bench.cpp | xloom::rnn"
   "benchmark rnn_cell | benchmarks/small_cells.bench.cpp | rnn_cell"
   "benchmark selective_scan_vjp | benchmarks/selective_scan.bench.cpp | selective_scan_vjp_into"
+  "benchmark linear_attention_vjp | benchmarks/linear_attention.bench.cpp | linear_attention_vjp_into"
   "benchmark segment_scan | benchmarks/segment_reduce.bench.cpp | segment_scan"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy")
 
@@ -53,6 +54,9 @@ set(exceptions
   "benchmark storage_types | traits only, nothing runs"
   "example linear_recurrence | docs/parallel_scans.md has calls of a few lines"
   "example linear_recurrence_vjp | as linear_recurrence"
+  "example causal_conv | docs/language_models.md has calls of a few lines"
+  "example linear_attention | as causal_conv"
+  "example linear_attention_vjp | as causal_conv"
   "example selective_scan | as linear_recurrence"
   "example selective_scan_vjp | as linear_recurrence"
   "example along_axis | docs/from_numpy.md has calls of a few lines"

@@ -18,7 +18,7 @@ struct conv_dims {
 };
 
 /// The operands that may be omitted: any sum of these.
-enum optional_conv : unsigned { with_bias = 1, with_past_state = 2 };
+enum optional_conv : unsigned { with_bias = 1, with_conv_state = 2 };
 
 inline textbook::conv_operands<double> random_conv(conv_dims const& of, unsigned given, unsigned seed)
 {
@@ -29,7 +29,7 @@ inline textbook::conv_operands<double> random_conv(conv_dims const& of, unsigned
     };
     auto const [B, C, L, k] = of;
     return {draw({B, C, L}), draw({C, 1, k}), draw({C}, (given & with_bias) != 0),
-        draw({B, C, k - 1}, (given & with_past_state) != 0)};
+        draw({B, C, k - 1}, (given & with_conv_state) != 0)};
 }
 
 /// The operands in memory.

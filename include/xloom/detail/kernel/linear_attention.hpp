@@ -34,7 +34,7 @@ struct attention_head {
     item_rows<State> present_state;
 };
 
-/// What all panels read of a token: numbers for each key, padded to whole batches, or one decay of the head.
+/// The numbers of a token that all panels read: one for each key, padded to whole batches, or a head's decay.
 template <class T>
 struct attention_token {
     T *key, *decay;

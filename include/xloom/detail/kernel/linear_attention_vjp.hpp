@@ -161,7 +161,7 @@ private:
         add_gradients(token, t);
     }
 
-    /// Of a row of the state: what queries read after the token, and the token's outer product.
+    /// Goes back, in a row of the state, over what queries read after the token and over its outer product.
     void read_back(attention_token<T> const& token, std::size_t j, T const* state, T value) const
     {
         std::size_t const row = row_; // and other copies: stores may alias members
@@ -184,7 +184,7 @@ private:
         ct_values_[j] = sum_of<T>(read);
     }
 
-    /// Of a row of the state: what a delta rule's key reads before the token, and the decay.
+    /// Goes back, in a row of the state, over what a delta rule's key reads before the token and the decay.
     void update_back(attention_token<T> const& token, std::size_t j, T const* before) const
     {
         if constexpr (!IsDelta && Decays == decay_kind::none)
