@@ -126,6 +126,9 @@ batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t
     if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
         if (rows.column == 1)
             return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return load_widened(from);
     T items[batch_size<T>]{};
     for (std::size_t c = 0; c < count; ++c)
         items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
@@ -140,6 +143,9 @@ void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::
     if constexpr (std::is_same_v<Item, T>)
         if (rows.column == 1)
             return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return store_narrowed(to, values);
     T items[batch_size<T>];
     store_batch(items, values);
     for (std::size_t c = 0; c < count; ++c)

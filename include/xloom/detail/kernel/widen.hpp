@@ -1,8 +1,9 @@
 #pragma once
-// Vectors of stored numbers, widened to float.
+// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -142,6 +143,81 @@ Batch widen(std::int8_t const* from)
     return load_one_by_one(from);
 }
 
+/// Rounds numbers one by one.
+template <class Stored>
+void store_one_by_one(batch_t<float> const& numbers, Stored* to)
+{
+    float items[batch_size<float>];
+    store_batch(items, numbers);
+    for (std::size_t i = 0; i < batch_size<float>; ++i)
+        to[i] = Stored(items[i]);
+}
+
+/// Rounds a batch without NaN, to nearest. Returns false if the target has no instructions for it.
+template <class Batch>
+[[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
+{
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
+#ifndef XLOOM_NO_SIMD
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+        __m512i const bits = _mm512_castps_si512(numbers), one = _mm512_set1_epi32(1);
+        __m512i const half =
+            _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), one));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+            _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16)));
+        return true;
+    }
+#endif
+#if defined(__AVX2__)
+    if constexpr (bytes == 32) {
+        __m256i const bits = _mm256_castps_si256(numbers), one = _mm256_set1_epi32(1);
+        __m256i const half =
+            _mm256_add_epi32(_mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), one));
+        __m256i const rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+            _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)));
+        return true;
+    }
+#endif
+#endif
+    static_cast<void>(numbers), static_cast<void>(to);
+    return false;
+}
+
+template <class Batch>
+[[nodiscard]] bool narrow(Batch const& numbers, float16* to)
+{
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
+#ifndef XLOOM_NO_SIMD
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+        _mm256_storeu_si256(
+            reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT));
+        return true;
+    }
+#endif
+#if defined(__F16C__)
+    if constexpr (bytes == 32) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT));
+        return true;
+    }
+#endif
+#endif
+    static_cast<void>(numbers), static_cast<void>(to);
+    return false;
+}
+
+/// True if a number of a batch is NaN.
+inline bool has_nan(batch_t<float> const& numbers)
+{
+#ifdef XLOOM_NO_SIMD
+    return !(numbers == numbers);
+#else
+    return !xsimd::all(numbers == numbers); // in xsimd 8 a NaN is not unequal to itself
+#endif
+}
+
 } // namespace detail
 
 /// Loads as many numbers as a batch has lanes, and widens them exactly.
@@ -153,6 +229,20 @@ batch_t<T> load_widened(T const* from)
 inline batch_t<float> load_widened(bfloat16 const* from) { return detail::widen<batch_t<float>>(from); }
 inline batch_t<float> load_widened(float16 const* from) { return detail::widen<batch_t<float>>(from); }
 inline batch_t<float> load_widened(std::int8_t const* from) { return detail::widen<batch_t<float>>(from); }
+
+/// True for the types of storage whose vectors are converted by instructions.
+template <class Stored>
+inline constexpr bool has_narrow_vectors =
+    std::is_same_v<Stored, float16> || std::is_same_v<Stored, bfloat16>;
+
+/// Stores a batch as rounded numbers: those that a conversion gives.
+template <class Stored>
+    requires has_narrow_vectors<Stored>
+void store_narrowed(Stored* to, batch_t<float> const& numbers)
+{
+    if (detail::has_nan(numbers) || !detail::narrow(numbers, to))
+        detail::store_one_by_one(numbers, to);
+}
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 

@@ -177,7 +177,7 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_weights const checked = check(Family::weights_name, constants, options, storage_);
+        checked_weights const checked = checked_in(Family::weights_name, constants, options, storage_);
         parameters_.assign(checked.sizes.D, packer(checked, constants, options));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
@@ -209,11 +209,11 @@ private:
           layout_(layout_of_options(options)),
           storage_(storage),
           is_for_training_(is_for_training),
-          checked_(check(op, constants, options, storage)),
+          checked_(checked_in(op, constants, options, storage)),
           parameters_(checked_.sizes.D, packer(checked_, constants, options))
     {}
 
-    static checked_weights check(std::string_view op, constants_type const& constants,
+    static checked_weights checked_in(std::string_view op, constants_type const& constants,
         options_type const& options, weight_storage storage)
     {
         checked_weights const checked = Family::check_constants(op, constants, options);
