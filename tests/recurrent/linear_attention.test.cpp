@@ -169,30 +169,33 @@ TEST_CASE("linear_attention_into: the same bits on several threads, and of a seq
 TEST_CASE("linear_attention_into: storage floats and narrow states, computed as float and rounded once")
 {
     using xloom::bfloat16, xloom::float16;
-    attention_dims const dims{2, 9, 4, 2, 8, 20};
-    for (update_rule const rule : every_rule) {
-        auto operands = random_attention(dims, rule, with_past_state, 7);
-        textbook::attention_operands<double>::for_each(operands, [](textbook::array<double>& each) {
-            for (double& item : each.items)
-                item = static_cast<double>(static_cast<float>(bfloat16(static_cast<float>(item))));
-        });
-        auto const options = attention_options(dims, rule, 0);
-        auto const expected = call_linear_attention(placed_attention<float>(operands, 0), dims, options, 0);
-        auto const check = [&]<class Item, class State>(std::type_identity<Item>, std::type_identity<State>) {
-            auto const found =
-                call_linear_attention(placed_attention<Item, State>(operands, 0), dims, options, 0);
-            for (std::size_t i = 0; i < found.output.memory.size(); ++i)
-                REQUIRE(static_cast<float>(found.output.memory[i]) ==
-                        static_cast<float>(static_cast<Item>(expected.output.memory[i])));
-            for (std::size_t i = 0; i < found.present_state.memory.size(); ++i)
-                REQUIRE(static_cast<float>(found.present_state.memory[i]) ==
-                        static_cast<float>(static_cast<State>(expected.present_state.memory[i])));
-        };
-        check(std::type_identity<bfloat16>(), std::type_identity<bfloat16>());
-        check(std::type_identity<bfloat16>(), std::type_identity<float>());
-        check(std::type_identity<float>(), std::type_identity<bfloat16>());
-        check(std::type_identity<float>(), std::type_identity<float16>());
-    }
+    for (attention_dims const& dims :
+        {attention_dims{2, 9, 4, 2, 8, 20}, {1, 1, 2, 1, 8, 130}, {1, 1, 1, 1, 8, 130}})
+        for (update_rule const rule : every_rule) {
+            auto operands = random_attention(dims, rule, with_past_state, 7);
+            textbook::attention_operands<double>::for_each(operands, [](textbook::array<double>& each) {
+                for (double& item : each.items)
+                    item = static_cast<double>(static_cast<float>(bfloat16(static_cast<float>(item))));
+            });
+            auto const options = attention_options(dims, rule, 0);
+            auto const expected =
+                call_linear_attention(placed_attention<float>(operands, 0), dims, options, 0);
+            auto const check = [&]<class Item, class State>(
+                                   std::type_identity<Item>, std::type_identity<State>) {
+                auto const found =
+                    call_linear_attention(placed_attention<Item, State>(operands, 0), dims, options, 0);
+                for (std::size_t i = 0; i < found.output.memory.size(); ++i)
+                    REQUIRE(static_cast<float>(found.output.memory[i]) ==
+                            static_cast<float>(static_cast<Item>(expected.output.memory[i])));
+                for (std::size_t i = 0; i < found.present_state.memory.size(); ++i)
+                    REQUIRE(static_cast<float>(found.present_state.memory[i]) ==
+                            static_cast<float>(static_cast<State>(expected.present_state.memory[i])));
+            };
+            check(std::type_identity<bfloat16>(), std::type_identity<bfloat16>());
+            check(std::type_identity<bfloat16>(), std::type_identity<float>());
+            check(std::type_identity<float>(), std::type_identity<bfloat16>());
+            check(std::type_identity<float>(), std::type_identity<float16>());
+        }
 }
 
 TEST_CASE("linear_attention_into: outputs that are omitted, and the state in place")

@@ -140,8 +140,21 @@ struct state_rows {
     T* operator[](std::size_t key) const { return first + static_cast<std::ptrdiff_t>(key) * stride; }
 };
 
-/// The passes over a panel of `Batches` batches of columns.
-template <class T, std::size_t Batches, decay_kind Decays>
+/// Stores numbers in the type of a state.
+template <class T>
+void store_state(T* to, std::type_identity_t<batch_t<T>> const& numbers)
+{
+    store_batch(to, numbers);
+}
+template <class State>
+    requires has_narrow_vectors<State>
+void store_state(State* to, batch_t<float> const& numbers)
+{
+    store_narrowed(to, numbers);
+}
+
+/// The passes over a panel of `Batches` batches of columns, which are stored as States.
+template <class T, class State, std::size_t Batches, decay_kind Decays>
 struct attention_panel {
     using V = batch_t<T>;
     using columns = std::array<V, Batches>;
@@ -149,8 +162,8 @@ struct attention_panel {
     static constexpr std::size_t width = batch_size<T>;
 
     std::size_t keys;
-    state_rows<T const> from; ///< the state before a pass
-    state_rows<T> to;         ///< after it
+    state_rows<State const> from; ///< the state before a pass
+    state_rows<State> to;         ///< after it
 
     [[gnu::always_inline]] static V updated(V const& state, V const& decay, V const& key, V const& value)
     {
@@ -183,13 +196,13 @@ struct attention_panel {
             }
 #pragma GCC unroll 16
             for (std::size_t j = 0; j < Batches; ++j) {
-                V state = load_batch(from[d] + j * width);
+                V state = load_widened(from[d] + j * width);
 #pragma GCC unroll 4
                 for (std::size_t i = 0; i < Tokens; ++i) {
                     state = updated(state, decay[i], key[i], values[i][j]);
                     sums[i][j] = multiply_add(state, query[i], sums[i][j]);
                 }
-                store_batch(to[d] + j * width, state);
+                store_state(to[d] + j * width, state);
             }
         }
         return sums;
@@ -204,7 +217,7 @@ struct attention_panel {
             V const factor(by[d]);
 #pragma GCC unroll 16
             for (std::size_t j = 0; j < Batches; ++j)
-                sums[j] = multiply_add(load_batch(from[d] + j * width), factor, sums[j]);
+                sums[j] = multiply_add(load_widened(from[d] + j * width), factor, sums[j]);
         }
         return sums;
     }
@@ -227,10 +240,10 @@ struct attention_panel {
             V const read_key(token.read_key[d]), query(token.queries[d]);
 #pragma GCC unroll 16
             for (std::size_t j = 0; j < Batches; ++j) {
-                V state = load_batch(from[d] + j * width);
+                V state = load_widened(from[d] + j * width);
                 if constexpr (HasUpdate) {
                     state = updated(state, decay, key, value[j]);
-                    store_batch(to[d] + j * width, state);
+                    store_state(to[d] + j * width, state);
                 }
                 sums.by_key[j] = multiply_add(state, read_key, sums.by_key[j]);
                 sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
@@ -246,8 +259,8 @@ struct attention_panel {
             V const key(token.key[d]), decay = decay_of(token, d);
 #pragma GCC unroll 16
             for (std::size_t j = 0; j < Batches; ++j)
-                store_batch(
-                    to[d] + j * width, updated(load_batch(from[d] + j * width), decay, key, value[j]));
+                store_state(
+                    to[d] + j * width, updated(load_widened(from[d] + j * width), decay, key, value[j]));
         }
     }
 };
@@ -312,32 +325,33 @@ private:
     template <std::size_t Batches>
     void run_panel(work const& of) const
     {
-        if (head_.tokens == 1 && is_in_place(of, Batches * width)) {
-            if constexpr (std::is_same_v<State, T>)
-                run_tokens<Batches>(
+        if constexpr (std::is_same_v<State, T> || has_narrow_vectors<State>)
+            if (head_.tokens == 1 && is_in_place(of, Batches * width))
+                return run_tokens<Batches, State>(
                     of, {head_.keys, {head_.past_state.at(0, of.column), head_.past_state.row},
                             {head_.present_state.at(0, of.column), head_.present_state.row}});
-            return;
-        }
         state_rows<T> const panel{state_ + of.column * head_.keys, Batches * width};
         if (of.begin == 0)
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store(load<Batches>(head_.past_state, d, of.column, of.count), panel[d]);
-        run_tokens<Batches>(of, {head_.keys, {panel.first, panel.stride}, panel});
+        run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
         if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store(load<Batches>(panel[d]), head_.present_state, d, of.column, of.count);
     }
 
+    /// True if a token's panel need not be copied. Other queries than the first read a state after its update,
+    /// which must not be rounded then.
     bool is_in_place(work const& of, std::size_t panel_width) const
     {
-        return std::is_same_v<State, T> && of.count == panel_width && head_.past_state.first != nullptr &&
+        bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;
+        return is_read_before_rounding && of.count == panel_width && head_.past_state.first != nullptr &&
                head_.present_state.first != nullptr && head_.past_state.column == 1 &&
                head_.present_state.column == 1;
     }
 
-    template <std::size_t Batches>
-    void run_tokens(work const& of, attention_panel<T, Batches, Decays> const& panel) const
+    template <std::size_t Batches, class Stored>
+    void run_tokens(work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
     {
         if constexpr (IsDelta) {
             run_delta_rule(of, panel);
@@ -346,16 +360,16 @@ private:
             std::size_t i = 0;
             if constexpr (Batches <= 2)
                 for (; head_.queries == 1 && i + together <= of.tokens; i += together)
-                    run_together<Batches, together>(of, panel, i);
+                    run_together<together>(of, panel, i);
             for (; i < of.tokens; ++i)
-                run_together<Batches, 1>(of, panel, i);
+                run_together<1>(of, panel, i);
         }
     }
 
     /// Tokens whose values are added to the state as they are.
-    template <std::size_t Batches, std::size_t Tokens>
+    template <std::size_t Tokens, class Stored, std::size_t Batches>
     void run_together(
-        work const& of, attention_panel<T, Batches, Decays> const& panel, std::size_t first) const
+        work const& of, attention_panel<T, Stored, Batches, Decays> const& panel, std::size_t first) const
     {
         std::array<attention_token<T>, Tokens> tokens;
         std::array<std::array<V, Batches>, Tokens> values;
@@ -366,7 +380,7 @@ private:
         auto const sums = panel.update_and_read(tokens, values);
         for (std::size_t i = 0; i < Tokens; ++i)
             write(of, first + i, 0, sums[i]);
-        attention_panel<T, Batches, Decays> const after{
+        attention_panel<T, Stored, Batches, Decays> const after{
             panel.keys, {panel.to.first, panel.to.stride}, panel.to};
         for (std::size_t q = 1; q < head_.queries; ++q)
             write(of, first, q, after.read(tokens[0].queries + q * tokens_.width()));
@@ -374,8 +388,8 @@ private:
 
     /// The delta rule: value = beta (value - state^T key), by which the state is updated when the next token
     /// reads it. A query reads state^T query + (key . query) value.
-    template <std::size_t Batches>
-    void run_delta_rule(work const& of, attention_panel<T, Batches, Decays> panel) const
+    template <std::size_t Batches, class Stored>
+    void run_delta_rule(work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
     {
         std::array<V, Batches> value{};
         for (std::size_t i = 0; i < of.tokens; ++i) {

@@ -127,7 +127,7 @@ private:
             errors_[i * head_.values + j] = value;
             V const factor(IsDelta ? token.beta * value : value);
             for (std::size_t d = 0; d < row; d += width)
-                store_batch(after + d, attention_panel<T, 1, Decays>::updated(load_batch(before + d),
+                store_batch(after + d, attention_panel<T, T, 1, Decays>::updated(load_batch(before + d),
                                            decay_of(token, d), load_batch(token.key + d), factor));
         }
     }
