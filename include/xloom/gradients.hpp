@@ -6,6 +6,7 @@
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
