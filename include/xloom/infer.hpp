@@ -4,6 +4,7 @@
 #include <xloom/infer/cumsum.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/indexing.hpp>
+#include <xloom/infer/linear_attention.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/scan.hpp>

@@ -1,0 +1,108 @@
+// Type and shape inference of LinearAttention and CausalConvWithState, at compile time.
+
+#include <doctest/doctest.h>
+
+#include <xloom/infer/linear_attention.hpp>
+
+#include "is_constant.hpp"
+
+namespace infer_linear_attention_test {
+
+using namespace xloom;
+
+namespace {
+
+constexpr partial_type floats(partial_shape const& dims) { return tensor_type(element_type::float_, dims); }
+constexpr partial_type halves(partial_shape const& dims) { return tensor_type(element_type::float16, dims); }
+
+constexpr linear_attention_attributes heads{.q_num_heads = 4, .kv_num_heads = 2};
+
+constexpr bool shapes_follow()
+{
+    auto const of = infer_linear_attention(
+        {.query = halves({2, "T", 12}), .key = halves({2, "T", 6}), .value = halves({2, "T", 10})}, {},
+        heads);
+    return of.output == halves({2, "T", 20}) && of.present_state == halves({2, 2, 3, 5});
+}
+
+constexpr bool the_state_has_a_type_of_its_own()
+{
+    auto const of = infer_linear_attention({.query = halves({"B", 1, 12}),
+                                               .key = halves(unknown_rank),
+                                               .value = halves(unknown_rank),
+                                               .past_state = floats({"B", 2, 3, unknown})},
+        {}, heads);
+    return of.output == halves({"B", 1, unknown}) && of.present_state == floats({"B", 2, 3, unknown});
+}
+
+constexpr bool keys_tell_what_queries_do_not()
+{
+    auto const of = infer_linear_attention(
+        {.query = floats(unknown_rank), .key = floats({3, 7, 8}), .value = floats({unknown, unknown, 2})},
+        {.present_state = floats({3, 2, 4, 1})}, heads);
+    return of.output == floats({3, 7, 4}) && of.present_state == floats({3, 2, 4, 1});
+}
+
+constexpr bool convolutions_follow()
+{
+    auto const of = infer_causal_conv({.input = floats({"B", 8, "L"}), .weight = floats({8, 1, 4})});
+    auto const unknown_taps = infer_causal_conv({.input = halves({1, unknown, 5}),
+        .weight = halves({6, 1, unknown}),
+        .past_state = halves({1, 6, 2})});
+    auto const one_tap = infer_causal_conv({.input = floats({1, 2, 3}), .weight = floats({2, 1, 1})});
+    return of.output == floats({"B", 8, "L"}) && of.present_state == floats({"B", 8, 3}) &&
+           unknown_taps.output == halves({1, 6, 5}) && unknown_taps.present_state == halves({1, 6, 2}) &&
+           one_tap.present_state == floats({1, 2, 0});
+}
+
+} // namespace
+
+TEST_CASE("infer_linear_attention and infer_causal_conv: shapes and types")
+{
+    CHECK(always_holds<shapes_follow>());
+    CHECK(always_holds<the_state_has_a_type_of_its_own>());
+    CHECK(always_holds<keys_tell_what_queries_do_not>());
+    CHECK(always_holds<convolutions_follow>());
+}
+
+TEST_CASE("infer_linear_attention: errors")
+{
+    auto const infer = [](partial_type const& query, partial_type const& decay = {},
+                           partial_type const& beta = {}, linear_attention_attributes const& of = heads) {
+        infer_linear_attention({.query = query,
+                                   .key = floats({1, 2, 6}),
+                                   .value = floats({1, 2, 6}),
+                                   .decay = decay,
+                                   .beta = beta},
+            {}, of);
+    };
+    CHECK_NOTHROW(infer(floats({1, 2, 12}), floats({1, 2, 6}), floats({1, 2, 1})));
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), {}, {}, {.q_num_heads = 3, .kv_num_heads = 2}),
+        "xloom::infer_linear_attention: q_num_heads must be a positive multiple of kv_num_heads, but they "
+        "are "
+        "3 and 2. Correct them.",
+        option_error);
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 10})),
+        "xloom::infer_linear_attention: the last dimension of query must be a multiple of q_num_heads = 4, "
+        "but query is float[1, 2, 10]. Correct one of them.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), floats({1, 2, 5})),
+        "xloom::infer_linear_attention: the last dimension of decay must be 2 or 6, but decay is float[1, 2, "
+        "5]. Correct it.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), {}, floats({1, 2, 3})),
+        "xloom::infer_linear_attention: the last dimension of beta must be 2 or 1, but beta is float[1, 2, "
+        "3]. Correct it.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(infer(floats({2, 12})),
+        "xloom::infer_linear_attention: query must have rank 3, but query is float[2, 12]. Give it three "
+        "axes.",
+        shape_error);
+    CHECK_THROWS_AS(infer(untyped), type_error);
+    CHECK_THROWS_WITH_AS(infer_causal_conv({.input = floats({1, 2, 3}), .weight = floats({2, 1, 0})}),
+        "xloom::infer_causal_conv: weight must have at least one tap, but weight is float[2, 1, 0]. Give it "
+        "weights.",
+        shape_error);
+}
+
+} // namespace infer_linear_attention_test
