@@ -331,8 +331,8 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
 }
 
-/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with their
-/// transpose: its columns [first_column, first_column + columns).
+/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with
+/// their transpose: its columns [first_column, first_column + columns).
 template <class T, class Item>
 kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_t d, std::size_t H,
     std::span<std::size_t const> gates, std::size_t columns, kernel::arena<T>& memory,
