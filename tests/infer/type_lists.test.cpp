@@ -77,9 +77,13 @@ constexpr bool every_count_holds()
 // Each element type that came later, with its version.
 constexpr bool every_later_type_has_its_version()
 {
-    constexpr detail::element_type_since later[] = {{bfloat16, 16}, {float8_e4m3fn, 19},
-        {float8_e4m3fnuz, 19}, {float8_e5m2, 19}, {float8_e5m2fnuz, 19}, {uint4, 21}, {int4, 21},
-        {float4_e2m1, 23}, {float8_e8m0, 24}, {uint2, 25}, {int2, 25}};
+    struct element_since {
+        element_type element;
+        std::int64_t version;
+    };
+    constexpr element_since later[] = {{bfloat16, 16}, {float8_e4m3fn, 19}, {float8_e4m3fnuz, 19},
+        {float8_e5m2, 19}, {float8_e5m2fnuz, 19}, {uint4, 21}, {int4, 21}, {float4_e2m1, 23},
+        {float8_e8m0, 24}, {uint2, 25}, {int2, 25}};
     for (auto const [element, version] : later)
         for (onnx_operator const op : {onnx_operator::if_, onnx_operator::loop, onnx_operator::scan})
             if (is_allowed(op, version - 1, tensor_type(element)) ||

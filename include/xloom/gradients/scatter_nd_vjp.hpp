@@ -110,16 +110,6 @@ owned_t<X> make_gradient(std::string_view op, std::string_view name, shape const
         return X{};
 }
 
-/// Returns a pointer to the items of a container, or to a number.
-template <class X>
-auto* gradient_items(X& value)
-{
-    if constexpr (tensor<X>)
-        return enable_tensor<X>::data(value);
-    else
-        return std::addressof(value);
-}
-
 /// Checks the types of a call and runs it.
 template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
@@ -142,7 +132,7 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
                 memory.ct_data = detail::memory_of(result->ct_data);
                 memory.ct_updates = detail::memory_of(result->ct_updates);
                 return std::pair(
-                    detail::gradient_items(result->ct_data), detail::gradient_items(result->ct_updates));
+                    detail::first_of_items(result->ct_data), detail::first_of_items(result->ct_updates));
             });
         return *std::move(result);
     }

@@ -88,39 +88,15 @@ constexpr std::int64_t operator_version(onnx_operator op, std::int64_t opset)
 
 namespace detail {
 
-/// An element type of V, with the version of the three operators that added it. None was ever removed.
-struct element_type_since {
-    element_type element;
-    std::int64_t version;
+/// The version of If, Loop and Scan since which a value may have an element type, by its number in ONNX; 0:
+/// never.
+inline constexpr std::array<std::int64_t, element_type_count> control_flow_since{
+    0,                                           // undefined
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, // float to complex128
+    16,                                          // bfloat16
+    19, 19, 19, 19,                              // float8
+    21, 21, 23, 24, 25, 25                       // uint4, int4, float4_e2m1, float8_e8m0, uint2, int2
 };
-inline constexpr std::array<element_type_since, 26> control_flow_elements{{
-    {element_type::uint8, 1},
-    {element_type::uint16, 1},
-    {element_type::uint32, 1},
-    {element_type::uint64, 1},
-    {element_type::int8, 1},
-    {element_type::int16, 1},
-    {element_type::int32, 1},
-    {element_type::int64, 1},
-    {element_type::float16, 1},
-    {element_type::float_, 1},
-    {element_type::double_, 1},
-    {element_type::string, 1},
-    {element_type::bool_, 1},
-    {element_type::complex64, 1},
-    {element_type::complex128, 1},
-    {element_type::bfloat16, 16},
-    {element_type::float8_e4m3fn, 19},
-    {element_type::float8_e4m3fnuz, 19},
-    {element_type::float8_e5m2, 19},
-    {element_type::float8_e5m2fnuz, 19},
-    {element_type::uint4, 21},
-    {element_type::int4, 21},
-    {element_type::float4_e2m1, 23},
-    {element_type::float8_e8m0, 24},
-    {element_type::uint2, 25},
-    {element_type::int2, 25},
-}};
 
 /// The versions from which on If and Loop (Scan never) accept sequences of tensors, and optional tensors and
 /// optional sequences of tensors. Optional sequences have the element types of version 16 in all later
@@ -130,10 +106,9 @@ inline constexpr std::int64_t optionals_since = 16;
 
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
-    for (element_type_since const& known : control_flow_elements)
-        if (known.element == element)
-            return known.version <= version;
-    return false;
+    auto const number = static_cast<std::size_t>(element);
+    return number < element_type_count && control_flow_since[number] != 0 &&
+           control_flow_since[number] <= version;
 }
 
 /// CumSum's element types: numbers of 32 and 64 bits, from version 14 on float16 and bfloat16.

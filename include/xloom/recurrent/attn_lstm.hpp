@@ -147,36 +147,21 @@ void check_memory_given(attn_lstm_inputs<Item> const& in)
             named_presence{"V", in.V.is_given()}, named_presence{"M", in.M.is_given()}});
 }
 
-template <class Item>
-attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
-{
-    return {.W = in.W, .R = in.R, .B = in.B, .P = in.P, .QW = in.QW, .MW = in.MW, .V = in.V, .AW = in.AW};
-}
-
-template <class Item>
-attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
-{
-    return {.sequence_lens = in.sequence_lens,
-        .initial_h = in.initial_h,
-        .initial_c = in.initial_c,
-        .M = in.M,
-        .memory_seq_lens = in.memory_seq_lens,
-        .initial_attention = in.initial_attention,
-        .initial_alignment = in.initial_alignment};
-}
-
 /// Runs an AttnLSTM with unpacked weights.
 template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_inputs<Item> const& inputs, Options&& options, Env&&... env)
+    attn_lstm_inputs<Item> const& in, Options&& options, Env&&... env)
 {
     if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
                       Options, Env...>>()) {
-        check_memory_given(inputs);
+        check_memory_given(in);
         return detail::run_attn_lstm<Item>(score, X,
-            detail::weights_for<attn_lstm_family, Item>(
-                "xloom::attn_lstm", constants_of(inputs), detail::options_of<attn_lstm_options>(options)),
-            start_of(inputs), options, env...);
+            detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm",
+                {in.W, in.R, in.B, in.P, in.QW, in.MW, in.V, in.AW},
+                detail::options_of<attn_lstm_options>(options)),
+            {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention,
+                in.initial_alignment},
+            options, env...);
     } else {
         return {};
     }

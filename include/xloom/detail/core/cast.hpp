@@ -19,12 +19,17 @@ namespace xloom::inline XLOOM_ABI {
 namespace detail {
 
 template <class T>
+inline constexpr bool is_character =
+    std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
 // Integers are mapped by size and signedness: long and long long may both be int64. Character types and
 // __int128 are not element types.
 template <class T>
-    requires(std::signed_integral<T> || std::unsigned_integral<T>)
+    requires((std::signed_integral<T> || std::unsigned_integral<T>) && !is_character<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
     constexpr element_type by_size[2][4] = {
         {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
@@ -38,17 +43,6 @@ inline constexpr element_type element_type_of_bare<T> = [] {
 }();
 template <>
 inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
-template <>
-inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
-
 template <>
 inline constexpr element_type element_type_of_bare<float> = element_type::float_;
 template <>

@@ -59,8 +59,7 @@ public:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::pack_panels<T, Item>(
-            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
-            o_.E, length, {values(n), o_.E, length});
+            {item_at(o_.M, n), o_.M.stride(2), o_.M.stride(1)}, o_.E, length, {values(n), o_.E, length});
         std::fill_n(ct_V(n), key_stride(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
             std::fill_n(ct_memory(n).first, o_.S * value_stride(), T(0));
@@ -129,12 +128,6 @@ private:
     {
         return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_stride(), value_stride()};
     }
-    kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
-    {
-        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0) +
-                    static_cast<std::ptrdiff_t>(m) * o_.M.stride(1),
-            o_.M.stride(2)};
-    }
 
     /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last
     /// direction.
@@ -147,10 +140,7 @@ private:
         if (d_ + 1 != o_.D)
             return;
         for (std::size_t m = 0; m < length; ++m)
-            add_row<T, Item>({memory.from(m).first}, o_.E,
-                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.stride(0) +
-                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.stride(1),
-                    o_.ct_M.stride(2)});
+            add_row<T, Item>({memory.from(m).first}, o_.E, {item_at(o_.ct_M, n, m), o_.ct_M.stride(2)});
     }
 
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
@@ -174,9 +164,7 @@ private:
                 for (; m == residuals_.memory_length(n); ++n)
                     m = 0;
                 kernel::copy_row<Item, T>(
-                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.stride(2),
-                        o_.M.stride(2)},
-                    end - begin, {items.from(k).first});
+                    {item_at(o_.M, n, m, begin), o_.M.stride(2)}, end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
             kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
@@ -196,8 +184,7 @@ private:
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
-        add_row<T, Item>({sum}, o_.A,
-            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.stride(0), o_.ct_V.stride(1)});
+        add_row<T, Item>({sum}, o_.A, {item_at(o_.ct_V, d_), o_.ct_V.stride(1)});
     }
 
     attention_cotangents<Item> const& o_;

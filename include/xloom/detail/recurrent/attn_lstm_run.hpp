@@ -28,7 +28,7 @@ struct memory_operand {
     }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
-        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.stride(0), length(n), M.stride(1), M.stride(2)};
+        return {item_at(M, n), length(n), M.stride(1), M.stride(2)};
     }
 };
 

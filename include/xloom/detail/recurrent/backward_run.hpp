@@ -415,9 +415,7 @@ private:
             return;
         std::size_t const H = o_.widths.H;
         auto const add = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
-            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.stride(0) +
-                              static_cast<std::ptrdiff_t>(first) * to.stride(1);
-            add_row<T, Item>({from}, H, {row, to.stride(1)});
+            add_row<T, Item>({from}, H, {item_at(to, d_, first), to.stride(1)});
         };
         if (o_.ct_B.is_given())
             for (kernel::gradient_column const& column : columns_)

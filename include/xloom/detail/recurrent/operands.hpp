@@ -2,6 +2,7 @@
 // The operands of a call by their names, and the checks of outputs: their shapes, and memory of their own.
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -23,6 +24,16 @@ constexpr void check_ranks(std::string_view op, std::span<operand_memory const> 
 {
     for (operand_memory const& each : operands)
         check_rank(op, each.name(), each.rank());
+}
+
+/// Returns the address of the item at these indices of the first axes, and at 0 of the others.
+template <class Item, class... Indices>
+Item* item_at(tensor_ref<Item> const& from, Indices... indices) noexcept
+{
+    Item* item = from.data();
+    std::size_t axis = 0;
+    ((item += static_cast<std::ptrdiff_t>(indices) * from.stride(axis++)), ...);
+    return item;
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.

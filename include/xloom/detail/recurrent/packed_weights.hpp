@@ -282,10 +282,7 @@ template <class Item>
 kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    return {from.data() + at(d) * from.stride(0) + at(first_row) * from.stride(1) +
-                at(first_column) * from.stride(2),
-        from.stride(2), from.stride(1)};
+    return {item_at(from, d, first_row, first_column), from.stride(2), from.stride(1)};
 }
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
@@ -302,9 +299,7 @@ kernel::strided_matrix<Item> along(
 template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    kernel::copy_row<Item, T>(
-        {from.data() + at(d) * from.stride(0) + at(first) * from.stride(1), from.stride(1)}, count, {to});
+    kernel::copy_row<Item, T>({item_at(from, d, first), from.stride(1)}, count, {to});
 }
 
 /// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
@@ -314,12 +309,8 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
 {
     if (!B.is_given())
         return;
-    auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.stride(0) +
-                                       static_cast<std::ptrdiff_t>(i) * B.stride(1)]);
-    };
     for (std::size_t j = 0; j < H; ++j)
-        to[j] = item(first + j) + item(second + j);
+        to[j] = static_cast<T>(*item_at(B, d, first + j)) + static_cast<T>(*item_at(B, d, second + j));
 }
 
 /// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, H], and the
@@ -340,8 +331,8 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
 }
 
-/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with their
-/// transpose: its columns [first_column, first_column + columns).
+/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with
+/// their transpose: its columns [first_column, first_column + columns).
 template <class T, class Item>
 kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_t d, std::size_t H,
     std::span<std::size_t const> gates, std::size_t columns, kernel::arena<T>& memory,

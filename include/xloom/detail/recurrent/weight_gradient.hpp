@@ -8,6 +8,7 @@
 
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -49,8 +50,7 @@ public:
         rows_ = to.shape()[1];
         row_stride_ = to.stride(1);
         item_stride_ = to.stride(2);
-        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.stride(0) +
-                 static_cast<std::ptrdiff_t>(from.first_column) * item_stride_;
+        first_ = item_at(to, d, 0, from.first_column);
         if constexpr (std::is_same_v<T, Item>)
             if (item_stride_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
                 row_stride_ >= static_cast<std::ptrdiff_t>(columns_)) {
