@@ -139,7 +139,7 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     bool const has_state =
         inputs.past_state.is_tensor() && inputs.past_state.element() != element_type::undefined;
     partial_type const& state = has_state ? inputs.past_state : inputs.query;
-    return {merge_type(
+    return {detail::merge_type(
                 {function, "output"}, inputs.query.with_shape({B, dim_of_inputs(1), width}), declared.output),
         detail::merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
             declared.present_state)};

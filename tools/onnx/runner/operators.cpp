@@ -47,6 +47,7 @@ operator_table const& all_operators()
         add_control_flow_operators(all);
         add_scan_operators(all);
         add_recurrent_operators(all);
+        add_attention_operators(all);
         add_sequence_operators(all);
         for (auto& [name, operation] : all)
             operation.run = with_own_errors(std::move(operation.run));

@@ -45,6 +45,7 @@ void add_convolution_operators(operator_table& table);  // Conv
 void add_control_flow_operators(operator_table& table); // If, Loop
 void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
+void add_attention_operators(operator_table& table);    // LinearAttention, CausalConvWithState
 void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
 
 /// More operators than the runner's own, which find_operation knows in this thread while the object lives.
