@@ -95,11 +95,10 @@ TEST_CASE("linear_attention_into: the definition, with any optional operands, in
 {
     attention_dims const dims{2, 7, 6, 3, 5, 19};
     for (update_rule const rule : every_rule)
-        for (unsigned given = 0; given < 32; ++given)
-            for (placement const how : every_placement) {
-                compare<double>(dims, rule, given, how, 1e-14);
-                compare<float>(dims, rule, given, how, 5e-6, 0.75);
-            }
+        for (unsigned given = 0; given < 32; ++given) {
+            compare<double>(dims, rule, given, every_placement[given % 4], 1e-14);
+            compare<float>(dims, rule, given, every_placement[(given + 1) % 4], 5e-6, 0.75);
+        }
 }
 
 TEST_CASE("linear_attention_into: sizes around a vector and a block of tokens, none of each")

@@ -1,4 +1,5 @@
-// LSTM, GRU, RNN and com.microsoft's AttnLSTM: xloom's, their weights packed once.
+// LSTM, GRU, RNN and com.microsoft's AttnLSTM: xloom's, their weights packed once. LinearAttention and
+// CausalConvWithState.
 
 #include <algorithm>
 #include <utility>
@@ -151,6 +152,79 @@ void emit(emission& out, node& each, recurrent const& op)
         initialisers(out, each, op.start, false), fmt::join(outputs, ", "), workspace);
 }
 
+/// Returns a dimension of an input: a number where inference knows it, else what the tensor has in a run.
+std::string dim_of(emission& out, node& each, std::size_t input, std::size_t axis)
+{
+    auto const& known = each.input(input).type.shape();
+    return known[axis].has_value() ? fmt::format("{}", known[axis].value())
+                                   : fmt::format("{}.shape()[{}]", out.operand(each.input(input)), axis);
+}
+
+/// An operator without weights, whose outputs are a sequence and a state.
+struct stateful {
+    char const* name;     ///< of xloom's function
+    std::size_t operands; ///< the number of inputs before the others
+    input_names others;
+    std::vector<char const*> outputs;
+};
+
+/// Emits a call with an explicit template argument, or none, and options.
+void emit(emission& out, node& each, stateful const& op, std::string const& argument,
+    std::vector<std::string> const& shapes, std::string const& options)
+{
+    for (std::size_t i = 0; i < op.operands; ++i)
+        if (each.input(i).type.shape().rank() != 3)
+            throw runner::runner_error(fmt::format("its input {} must have rank 3", i));
+    out.include(fmt::format("xloom/recurrent/{}.hpp", op.name));
+    out.include("xloom_onnx/view.hpp");
+    std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);
+    std::string const workspace = out.unique(label + "_workspace");
+    out.add_memory(fmt::format(
+        "xloom::recurrent_workspace<{}> {}{{}};", item_type(each.input(0).type.element()), workspace));
+    std::vector<std::string> operands, outputs;
+    for (std::size_t i = 0; i < op.operands; ++i)
+        operands.push_back(out.operand(each.input(i)));
+    for (std::size_t k = 0; k < op.outputs.size(); ++k)
+        if (each.wants(k)) {
+            std::string const target = out.target(each.output(k));
+            out.line("xloom_onnx::give_shape(\"{}\", {}, xloom::shape{{{}}});", each.name, target, shapes[k]);
+            outputs.push_back(fmt::format(".{} = {}", op.outputs[k], target));
+        }
+    out.line("xloom::{}_into{}({}, {}, {{{}}}, xloom::{}_options{{{}}}, {});", op.name, argument,
+        fmt::join(operands, ", "), initialisers(out, each, op.others, false), fmt::join(outputs, ", "),
+        op.name, options, workspace);
+}
+
+void emit_attention(emission& out, node& each)
+{
+    static stateful const op{
+        "linear_attention", 3, {{3, "past_state"}, {4, "decay"}, {5, "beta"}}, {"output", "present_state"}};
+    auto const view = each.view();
+    std::int64_t const q_heads = view.integer("q_num_heads", 0), kv_heads = view.integer("kv_num_heads", 0);
+    std::string const B = dim_of(out, each, 0, 0), T = dim_of(out, each, 0, 1),
+                      K = fmt::format("{} / {}", dim_of(out, each, 0, 2), q_heads),
+                      V = fmt::format("{} / {}", dim_of(out, each, 2, 2), kv_heads);
+    std::string options =
+        fmt::format(".q_num_heads = {}, .kv_num_heads = {}, .update_rule = xloom::update_rule::{}", q_heads,
+            kv_heads, view.text("update_rule", "gated_delta"));
+    if (double const scale = view.number("scale", 0); scale != 0)
+        options += ", .scale = " + number_literal(scale);
+    std::size_t const typed = each.has(3) ? 3 : 0;
+    emit(out, each, op, fmt::format("<{}>", item_type(each.input(typed).type.element())),
+        {fmt::format("{}, {}, {} * {}", B, T, V, q_heads), fmt::format("{}, {}, {}, {}", B, kv_heads, K, V)},
+        options);
+}
+
+void emit_conv(emission& out, node& each)
+{
+    static stateful const op{"causal_conv", 2, {{2, "bias"}, {3, "past_state"}}, {"output", "present_state"}};
+    std::string const B = dim_of(out, each, 0, 0), C = dim_of(out, each, 0, 1), L = dim_of(out, each, 0, 2),
+                      state = dim_of(out, each, 1, 2) + " - 1";
+    bool const has_silu = each.view().text("activation", "none") != "none";
+    emit(out, each, op, "", {fmt::format("{}, {}, {}", B, C, L), fmt::format("{}, {}, {}", B, C, state)},
+        has_silu ? ".activation = xloom::conv_activation::silu" : "");
+}
+
 } // namespace
 
 void add_recurrent_emitters(emitter_table& table)
@@ -173,6 +247,10 @@ void add_recurrent_emitters(emitter_table& table)
                                        emission& out, node& each) { emit(out, each, quantized_lstm); };
     table["GRU"] = [gru](emission& out, node& each) { emit(out, each, gru); };
     table["RNN"] = [rnn](emission& out, node& each) { emit(out, each, rnn); };
+    for (char const* const domain : {"", "com.microsoft."}) {
+        table[std::string(domain) + "LinearAttention"] = emit_attention;
+        table[std::string(domain) + "CausalConvWithState"] = emit_conv;
+    }
     table["com.microsoft.AttnLSTM"] = [attn_lstm](emission& out, node& each) { emit(out, each, attn_lstm); };
 }
 

@@ -18,7 +18,7 @@ using emitter_table = std::unordered_map<std::string, emitter>;
 void add_if_emitters(emitter_table& table);
 void add_loop_emitters(emitter_table& table);
 void add_scan_emitters(emitter_table& table);
-void add_recurrent_emitters(emitter_table& table); // LSTM, GRU, RNN, AttnLSTM
+void add_recurrent_emitters(emitter_table& table); // LSTM .. AttnLSTM, LinearAttention
 void add_shape_emitters(emitter_table& table);     // Shape, Size, Transpose, Expand, Tile
 void add_view_emitters(emitter_table& table);      // Reshape .. Flatten, Slice
 void add_piece_emitters(emitter_table& table);     // Concat .. Pad, ConstantOfShape, Range
