@@ -14,18 +14,6 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True for a tensor, or a lazy expression, that may have an axis.
-template <class X>
-inline constexpr bool is_scannable = lazy<X>;
-template <tensor X>
-inline constexpr bool is_scannable<X> = enable_tensor<bare<X>>::rank != 0;
-
-template <class Leaves>
-inline constexpr bool are_scannable = false;
-template <class... Xs>
-inline constexpr bool are_scannable<std::tuple<Xs...>> =
-    (is_scannable<bare<Xs>> && ...) && sizeof...(Xs) != 0;
-
 /// A tensor with elements of type T, or a number.
 template <class H0, class T>
 inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
@@ -49,7 +37,8 @@ template <class... Xs>
 struct with_an_axis {
     static consteval bool holds()
     {
-        constexpr bool is_valid = ((is_flat<bare<Xs>> && are_scannable<leaves_t<Xs>>)&&...);
+        constexpr bool is_valid =
+            ((is_flat<bare<Xs>> && leaf_count<Xs> != 0 && every_leaf<may_have_an_axis, leaves_t<Xs>>)&&...);
         static_assert(is_valid,
             "an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a "
             "std::vector by xt::adapt");

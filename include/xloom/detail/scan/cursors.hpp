@@ -9,35 +9,19 @@
 #include <xloom/detail/check/scan.hpp>
 #include <xloom/detail/scan/element_cursor.hpp>
 #include <xloom/detail/scan/stacked_outputs.hpp>
-#include <xloom/detail/tensor/operands.hpp>
+#include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
 template <class... Tuples>
 using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
 
-/// True if a condition holds for every leaf type, references removed.
-template <template <class> class Condition, class Leaves>
-inline constexpr bool every_leaf = true;
-template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
-    (Condition<std::remove_reference_t<Xs>>::value && ...);
-
-/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
-struct is_scan_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+using is_scan_output = std::bool_constant<tensor<X> && may_have_axes<X, 1>>;
 
+/// True for what may have a batch and a time axis.
 template <class X>
-using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
-
-/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
-/// lazy expression.
-template <class X>
-struct is_batch_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_batch_input<X> : std::bool_constant<(enable_tensor<bare<X>>::rank > 1)> {};
+using is_batch_input = std::bool_constant<may_have_axes<X, 2>>;
 
 /// True for any value but a lazy expression.
 template <class X>

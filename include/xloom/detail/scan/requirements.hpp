@@ -77,7 +77,7 @@ struct scanned_inputs {
     {
         if constexpr (!of_xtensor<Inputs>::holds())
             return false;
-        else if constexpr (Axes == 1 && !every_leaf<is_scan_input, Inputs>)
+        else if constexpr (Axes == 1 && !every_leaf<may_have_an_axis, Inputs>)
             static_assert(never<scanned_inputs>,
                 "a scan input is a tensor with at least one axis; capture other values in the body");
         else if constexpr (Axes == 2 && !every_leaf<is_batch_input, Inputs>)

@@ -223,7 +223,7 @@ struct fitting_pullback {
         if constexpr (!std::is_constructible_v<State, CtStates const&>)
             static_assert(never<CtStates>, "the pullback's arguments are pullback(ct_states, ct_outputs), "
                                            "ct_states of the types of the states");
-        else if constexpr (!every_leaf<is_scan_input, CtOutputs> ||
+        else if constexpr (!every_leaf<may_have_an_axis, CtOutputs> ||
                            !have_same_items<leaves_t<Outputs>, CtOutputs>)
             static_assert(never<CtOutputs>,
                 "the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for "
@@ -261,7 +261,8 @@ template <class Inputs, class CtOutputs, class CtInputs>
 struct have_time {
     static consteval bool holds()
     {
-        constexpr bool is_valid = every_leaf<is_scan_input, Inputs> && every_leaf<is_scan_input, CtOutputs> &&
+        constexpr bool is_valid = every_leaf<may_have_an_axis, Inputs> &&
+                                  every_leaf<may_have_an_axis, CtOutputs> &&
                                   every_leaf<is_scan_output, CtInputs>;
         static_assert(is_valid,
             "scan inputs, their gradients and the cotangents of scan outputs are tensors with at least one "

@@ -53,6 +53,13 @@ using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Op
 template <class Operands>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Operands>>;
 
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
+
 /// False if a std::tuple is nested in a std::tuple.
 template <class Operands>
 inline constexpr bool is_flat = true;

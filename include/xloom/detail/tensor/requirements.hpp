@@ -33,15 +33,16 @@ struct readable {
     }
 };
 
-template <class Leaves>
-inline constexpr bool are_in_memory = false;
-template <class... Ys>
-inline constexpr bool are_in_memory<std::tuple<Ys...>> = (tensor<Ys> && ...);
-template <class Leaves>
-inline constexpr bool are_writable = false;
-template <class... Ys>
-inline constexpr bool are_writable<std::tuple<Ys...>> =
-    (is_writable<std::remove_reference_t<Ys>>::value && ...);
+template <class X>
+using is_tensor = std::bool_constant<tensor<X>>;
+
+/// True for a tensor whose rank may be `Axes` or more, and for a lazy expression.
+template <class X, std::size_t Axes>
+inline constexpr bool may_have_axes = lazy<bare<X>>;
+template <tensor X, std::size_t Axes>
+inline constexpr bool may_have_axes<X, Axes> = enable_tensor<bare<X>>::rank >= Axes;
+template <class X>
+using may_have_an_axis = std::bool_constant<may_have_axes<X, 1>>;
 
 /// Requires tensors in memory that are not const and outlive the call, one or a std::tuple of them, for each
 /// argument Ys&& that is written.
@@ -49,9 +50,9 @@ template <class... Ys>
 struct written {
     static consteval bool holds()
     {
-        if constexpr (!(are_in_memory<leaves_t<Ys>> && ...))
+        if constexpr (!(every_leaf<is_tensor, leaves_t<Ys>> && ...))
             static_assert(never<written>, "what is written must be a tensor in memory");
-        else if constexpr (!(are_writable<leaves_t<Ys>> && ...))
+        else if constexpr (!(every_leaf<is_writable, leaves_t<Ys>> && ...))
             static_assert(never<written>, "what is written must not be const");
         else if constexpr (!(outlives_call<Ys> && ...))
             static_assert(never<written>,
