@@ -1,5 +1,5 @@
-// Linear attention of 16 heads, a token at a time (T:1) and 64 together, by linear_attention_into with the state
-// in place (impl:xloom), against ONNX Runtime's fused operator with the same buffer for both states
+// Linear attention of 16 heads, a token at a time (T:1) and 64 together, by linear_attention_into with the
+// state in place (impl:xloom), against ONNX Runtime's fused operator with the same buffer for both states
 // (impl:onnxruntime) or two buffers (impl:onnxruntime_two), and a hand-written loop. impl:xloom_two writes to
 // another state than it reads.
 //

@@ -231,9 +231,9 @@ private:
 /// it may stay subnormal for ever, and on many processors an operation on a subnormal number takes many times
 /// as long as on another.
 ///
-/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_recurrence, packed_matrix and the
-/// derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and loop, and
-/// for all else that a program computes.
+/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_attention, linear_recurrence, packed_matrix
+/// and the derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and
+/// loop, and for all else that a program computes.
 ///
 /// Members   is_supported: true for x86 with the arithmetic of SSE2 and for AArch64; elsewhere the class does
 ///           nothing.
@@ -464,6 +464,17 @@ constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::si
     return count / parts * part + (std::min)(part, count % parts);
 }
 
+/// The items [begin, end) of a part.
+struct part_range {
+    std::size_t begin, end;
+};
+
+/// Returns the items of one of `parts` parts of `count` items.
+constexpr part_range range_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return {begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)};
+}
+
 /// A policy whose concurrency is known to be 1 when a program is compiled, such as serial_policy.
 template <class Policy>
 concept one_thread = requires { typename std::enable_if_t<(Policy::concurrency() == 1)>; };
@@ -479,6 +490,17 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::max<std::size_t>(
         std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+}
+
+/// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.
+template <class Policy, class F>
+void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
+{
+    std::size_t const parts = parts_for(policy, count * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        auto const [begin, end] = range_of_part(part, parts, count);
+        f(begin, end);
+    });
 }
 
 } // namespace detail
@@ -505,6 +527,12 @@ consteval bool satisfied()
     else
         return true;
 }
+
+/// Several requirements as one, in their order.
+template <class... Requirements>
+struct requirements {
+    static consteval bool holds() { return satisfied<Requirements...>(); }
+};
 
 /// The kinds of arguments in an environment: an execution policy, a workspace of the type W, and the division
 /// of an axis over ranks, for which distributed_axis specialises is_of_kind.
@@ -1188,6 +1216,27 @@ constexpr bool is_row_major(strided_layout const& layout)
         stride *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
     }
     return true;
+}
+
+/// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the
+/// elements have the same order and offsets.
+constexpr strided_layout merge_axes(strided_layout const& layout)
+{
+    strided_layout merged;
+    for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
+        std::size_t const dim = layout.dims[axis];
+        std::ptrdiff_t const stride = layout.strides[axis];
+        if (dim == 1)
+            continue;
+        if (!merged.dims.empty() && merged.strides.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+            merged.dims.back() *= dim;
+            merged.strides.back() = stride;
+        } else {
+            merged.dims.push_back(dim);
+            merged.strides.push_back(stride);
+        }
+    }
+    return merged;
 }
 
 /// Returns the layout of one slice across `axis`.
@@ -2164,6 +2213,13 @@ using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Op
 template <class Operands>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Operands>>;
 
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
+
 /// False if a std::tuple is nested in a std::tuple.
 template <class Operands>
 inline constexpr bool is_flat = true;
@@ -2360,17 +2416,11 @@ template <class T>
 inline constexpr bool is_scan_step = false;
 template <class State, class ScanOutputs>
 inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
 
 template <class T>
 inline constexpr bool is_loop_step = false;
 template <class State, class ScanOutputs>
 inline constexpr bool is_loop_step<loop_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
-template <>
-inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
@@ -2444,13 +2494,8 @@ struct returns_alike {
 
 /// The requirements of if_ on the types of a call.
 template <class Cond, class Then, class Else>
-struct fits_if {
-    static consteval bool holds()
-    {
-        return satisfied<is_condition<Cond>, called_without_arguments<Then, Else>,
-            returns_alike<Then, Else>>();
-    }
-};
+using fits_if =
+    requirements<is_condition<Cond>, called_without_arguments<Then, Else>, returns_alike<Then, Else>>;
 
 } // namespace detail
 
@@ -2590,60 +2635,66 @@ constexpr void check_count(std::string_view op, std::size_t operands, std::strin
             ". Stack some of them into one tensor.");
 }
 
-constexpr bool is_one_way(direction d) { return d == direction::forward || d == direction::reverse; }
+/// True if is_right(i) holds for every i below `count`.
+template <class IsRight>
+constexpr bool are_all_right(std::size_t count, IsRight const& is_right)
+{
+    for (std::size_t i = 0; i < count; ++i)
+        if (!is_right(i))
+            return false;
+    return true;
+}
 
-inline fact_list describe_directions(std::string_view option, directions const& list)
+/// Returns a fact for every i below `count` for which is_right(i) does not hold: add(facts, i) adds it.
+template <class IsRight, class Add>
+fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add)
 {
     fact_list wrong;
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (!is_one_way(list[i]))
-            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    for (std::size_t i = 0; i < count; ++i)
+        if (!is_right(i))
+            add(wrong, i);
     return wrong;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, directions const& list)
 {
-    if (!std::all_of(list.begin(), list.end(), is_one_way))
+    auto const is_one_way = [&](std::size_t i) {
+        return list[i] == direction::forward || list[i] == direction::reverse;
+    };
+    if (!are_all_right(list.size(), is_one_way))
         fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
-            describe_directions(option, list), ". Name one of the two.");
-}
-
-inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
-{
-    fact_list scalars;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].empty())
-            scalars.add(name, "[", i, "] has rank 0");
-    return scalars;
-}
-
-inline fact_list describe_axes(
-    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
-                operands[i]);
-    return wrong;
+            facts_of_wrong(list.size(), is_one_way,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+                }),
+            ". Name one of the two.");
 }
 
 /// Requires that every operand has its time axis.
 constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
     std::string_view option, axes const& list)
 {
-    bool has_axis = true;
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        has_axis = has_axis && !operands[i].empty();
-        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
-    }
-    if (!has_axis)
+    auto const has_axis = [&](std::size_t i) { return !operands[i].empty(); };
+    auto const is_in_range = [&](std::size_t i) { return is_axis(axis_option(list, i), operands[i].size()); };
+    if (!are_all_right(operands.size(), has_axis))
         fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
-            describe_scalars(name, operands), ". Give it an axis for the iterations.");
-    if (!is_in_range)
+            facts_of_wrong(operands.size(), has_axis,
+                [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has rank 0"); }),
+            ". Give it an axis for the iterations.");
+    if (!are_all_right(operands.size(), is_in_range))
         fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
+            facts_of_wrong(operands.size(), is_in_range,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
+                        "] of the shape ", operands[i]);
+                }),
+            ". Name an axis that the tensor has.");
+}
+
+/// Returns the length of an operand along its time axis, which exists.
+constexpr std::size_t length_in_time(std::span<shape const> operands, axes const& list, std::size_t i)
+{
+    return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
 }
 
 /// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
@@ -2654,9 +2705,7 @@ constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_li
 inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
     std::optional<std::size_t> length = {})
 {
-    auto const length_of = [&](std::size_t i) {
-        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
-    };
+    auto const length_of = [&](std::size_t i) { return length_in_time(operands, list, i); };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         bool const is_listed =
@@ -2667,6 +2716,29 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
                 wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
     }
     return lengths;
+}
+
+/// Returns the length on which the scan inputs, along their time axes, and options.length agree. `wanted` is
+/// its name where there are no inputs, `remedy` for inputs that differ.
+constexpr std::size_t check_length(std::string_view op, std::span<shape const> inputs, axes const& list,
+    std::optional<std::size_t> const& given, std::string_view wanted, std::string_view remedy)
+{
+    auto const is_first_length = [&](std::size_t i) {
+        return length_in_time(inputs, list, i) == length_in_time(inputs, list, 0);
+    };
+    if (!are_all_right(inputs.size(), is_first_length))
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, list), remedy);
+    if (inputs.empty() && !given)
+        fail<option_error>(
+            op, ": without scan inputs the ", wanted, " must be given, but options.length is empty. Set it.");
+    if (inputs.empty())
+        return *given;
+    std::size_t const length = length_in_time(inputs, list, 0);
+    if (given && *given != length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *given, " and ", describe_lengths("scan_inputs", inputs, list), ". Leave it empty.");
+    return length;
 }
 
 /// Checks the operands and options of Scan and returns its number of iterations T.
@@ -2688,27 +2760,8 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     check_directions(op, "scan_input_directions", options.scan_input_directions);
     check_directions(op, "scan_output_directions", options.scan_output_directions);
     check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
-
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own =
-            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
-        agree = agree && own == length.value_or(own);
-        length = own;
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Cut them to one length, or name other axes.");
-    if (!length && !options.length)
-        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                               "options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Leave it empty.");
-    return length ? *length : *options.length;
+    return check_length(op, inputs, options.scan_input_axes, options.length, "number of iterations",
+        ". Cut them to one length, or name other axes.");
 }
 
 /// Requires that outputs that are written in place have exactly T elements.
@@ -2719,22 +2772,11 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 {
     check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+        if (length_in_time(outputs, options.scan_output_axes, i) != length)
             fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
                 " iterations, but ",
                 describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
-}
-
-inline fact_list describe_fixed_axes(
-    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
-            wrong.add(
-                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
-    return wrong;
 }
 
 /// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
@@ -2744,29 +2786,23 @@ inline fact_list describe_fixed_axes(
 [[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
     std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
 {
-    bool is_leading = true;
-    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading =
-            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
-    if (!is_leading)
+    auto const is_leading = [&](std::size_t i) {
+        return fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0;
+    };
+    if (!are_all_right(fixed_ranks.size(), is_leading))
         fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+            facts_of_wrong(fixed_ranks.size(), is_leading,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
+                        "] of rank ", fixed_ranks[i]);
+                }),
+            ". Use an xt::xtensor, or a view.");
 }
 
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
     return element_rank == dynamic_rank ? max_rank : element_rank + 1;
-}
-
-inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
-    return wrong;
 }
 
 /// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
@@ -2777,13 +2813,18 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 [[gnu::noinline]] constexpr void check_output_axes(
     std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
 {
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range =
-            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
-    if (!is_in_range)
+    axes const& list = options.scan_output_axes;
+    auto const is_in_range = [&](std::size_t i) {
+        return is_axis(axis_option(list, i), stacked_rank(element_ranks[i]));
+    };
+    if (!are_all_right(element_ranks.size(), is_in_range))
         fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_output_axes(element_ranks, options.scan_output_axes),
+            facts_of_wrong(element_ranks.size(), is_in_range,
+                [&](fact_list& wrong, std::size_t i) {
+                    wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                        "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
+                        stacked_rank(element_ranks[i]));
+                }),
             ". Name an axis that the tensor has.");
 }
 
@@ -3716,22 +3757,10 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
-/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
-/// buffers need, are the number of elements, when those of an output are written back, and where the memory
-/// of the buffers comes from.
-template <class T, class ElementShape>
-class element_cursor {
+/// The place of the current element of an operand along time.
+template <class T>
+class cursor_position {
 public:
-    element_cursor(
-        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data),
-          first_(time.first),
-          at_(time.first),
-          stride_(time.stride),
-          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
-    {}
-
     /// Makes element t the one that enter() makes current.
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
 
@@ -3743,14 +3772,41 @@ public:
         seek(t);
     }
 
-    /// Initialises every element of an output from the tensor; contiguous ones are in the tensor.
+    /// Initialises every element of an output from the tensor; those without a buffer are in the tensor.
     void start_from_input() {}
-
-    /// Makes element() the current one; called before the body.
-    void enter() { view_.rebind(data_ + at_); }
 
     /// Advances to the next element; called after the body.
     void leave() { at_ += stride_; }
+
+protected:
+    cursor_position(T* data, kernel::time_axis const& time)
+        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
+    {}
+
+    T* current() const { return data_ + at_; }
+
+private:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t stride_;
+};
+
+/// A cursor over the elements of an operand along time. Each element's items are contiguous, unless
+/// ElementShape is a strided_shape. T is const for an input. The last arguments of the constructors, which
+/// buffers need, are the number of elements, when those of an output are written back, and where the memory
+/// of the buffers comes from.
+template <class T, class ElementShape>
+class element_cursor : public cursor_position<T> {
+public:
+    element_cursor(
+        T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
+        : cursor_position<T>(data, time),
+          view_(make_element(data, time.element, static_cast<ElementShape const*>(nullptr)))
+    {}
+
+    /// Makes element() the current one; called before the body.
+    void enter() { view_.rebind(this->current()); }
 
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
@@ -3764,10 +3820,6 @@ public:
     }
 
 protected:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t stride_;
     decltype(make_element(
         std::declval<T*>(), strided_layout(), static_cast<ElementShape const*>(nullptr))) view_;
 };
@@ -3854,31 +3906,17 @@ private:
 };
 
 template <class T>
-class element_cursor<T, item_element> {
+class element_cursor<T, item_element> : public cursor_position<T> {
 public:
     element_cursor(
         T* data, kernel::time_axis const& time, std::size_t, write_back = {}, scan_workspace* = nullptr)
-        : data_(data), first_(time.first), at_(time.first), stride_(time.stride)
+        : cursor_position<T>(data, time)
     {}
 
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * stride_; }
-    void move_to(T* data, std::size_t t)
-    {
-        data_ = data;
-        seek(t);
-    }
-    void start_from_input() {}
     void enter() {}
-    void leave() { at_ += stride_; }
-    T& element() { return data_[at_]; }
+    T& element() { return *this->current(); }
     bool is_own(element_reshaped const&) const { return false; }
     bool is_copy(element_reshaped const&) const { return false; }
-
-private:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t stride_;
 };
 
 template <class T, class ElementShape, bool Contiguous>
@@ -3947,21 +3985,14 @@ private:
     std::tuple<local_state<States>...> held_;
 };
 
-/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
-template <class T>
-void poison([[maybe_unused]] T& item)
+/// Fills an output element, an item or a view, with NaN in debug builds, so that one that the body does not
+/// write is noticed.
+template <class Element>
+void poison([[maybe_unused]] Element& element)
 {
 #ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        item = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-template <class T, class Shape>
-void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        element = std::numeric_limits<T>::quiet_NaN();
+    if constexpr (std::numeric_limits<item_t<Element>>::has_quiet_NaN)
+        element = std::numeric_limits<item_t<Element>>::quiet_NaN();
 #endif
 }
 
@@ -4254,6 +4285,9 @@ inline constexpr write_back write_back_for =
 
 // ==== xloom/detail/scan/cursors.hpp ====
 // The operands of a scan: what their types must be, how long they are, and cursors over their elements.
+
+// ==== xloom/detail/tensor/requirements.hpp ====
+// Requirements on the types of operands that operators of all rooms share, by the operand's role.
 
 // ==== xloom/detail/tensor/operands.hpp ====
 // The operands of a call: inputs evaluated into memory, shapes and memory blocks.
@@ -4891,31 +4925,74 @@ inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Requires one value or a flat std::tuple of values for each argument.
+template <class... Arguments>
+struct flat_arguments {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (is_flat<bare<Arguments>> && ...);
+        static_assert(is_valid,
+            "an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple");
+        return is_valid;
+    }
+};
+
+/// Requires a tensor, or a lazy expression, for each operand that is read.
+template <class... Xs>
+struct readable {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = ((tensor<Xs> || lazy<Xs>)&&...);
+        static_assert(is_valid,
+            "an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or "
+            "specialise xloom::enable_tensor for its type");
+        return is_valid;
+    }
+};
+
+template <class X>
+using is_tensor = std::bool_constant<tensor<X>>;
+
+/// True for a tensor whose rank may be `Axes` or more, and for a lazy expression.
+template <class X, std::size_t Axes>
+inline constexpr bool may_have_axes = lazy<bare<X>>;
+template <tensor X, std::size_t Axes>
+inline constexpr bool may_have_axes<X, Axes> = enable_tensor<bare<X>>::rank >= Axes;
+template <class X>
+using may_have_an_axis = std::bool_constant<may_have_axes<X, 1>>;
+
+/// Requires tensors in memory that are not const and outlive the call, one or a std::tuple of them, for each
+/// argument Ys&& that is written.
+template <class... Ys>
+struct written {
+    static consteval bool holds()
+    {
+        if constexpr (!(every_leaf<is_tensor, leaves_t<Ys>> && ...))
+            static_assert(never<written>, "what is written must be a tensor in memory");
+        else if constexpr (!(every_leaf<is_writable, leaves_t<Ys>> && ...))
+            static_assert(never<written>, "what is written must not be const");
+        else if constexpr (!(outlives_call<Ys> && ...))
+            static_assert(never<written>,
+                "what is written must be a variable or a view of one; pass several as std::tie(y, z)");
+        else
+            return true;
+        return false;
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
 template <class... Tuples>
 using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
 
-/// True if a condition holds for every leaf type, references removed.
-template <template <class> class Condition, class Leaves>
-inline constexpr bool every_leaf = true;
-template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
-    (Condition<std::remove_reference_t<Xs>>::value && ...);
-
-/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
-struct is_scan_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+using is_scan_output = std::bool_constant<tensor<X> && may_have_axes<X, 1>>;
 
+/// True for what may have a batch and a time axis.
 template <class X>
-using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
-
-/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
-/// lazy expression.
-template <class X>
-struct is_batch_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_batch_input<X> : std::bool_constant<(enable_tensor<bare<X>>::rank > 1)> {};
+using is_batch_input = std::bool_constant<may_have_axes<X, 2>>;
 
 /// True for any value but a lazy expression.
 template <class X>
@@ -5040,13 +5117,17 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
     return leaves;
 }
 
-template <std::size_t N>
-void set_time_axes(std::array<traversal, N>& traversals, axes const& axis, directions const& ways)
+/// Returns the memory of scan inputs or outputs with their time axes and directions.
+template <class... Xs>
+std::array<traversal, sizeof...(Xs)> traversals_in_time(
+    std::tuple<Xs...> const& operands, axes const& axis, directions const& ways)
 {
-    for (std::size_t i = 0; i < N; ++i) {
+    auto traversals = detail::traversals_of(operands);
+    for (std::size_t i = 0; i < traversals.size(); ++i) {
         traversals[i].axis = wrap_axis(axis_option(axis, i), traversals[i].memory.layout.dims.size());
         traversals[i].reverse = is_reverse(ways, i);
     }
+    return traversals;
 }
 
 /// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
@@ -5290,67 +5371,6 @@ void iterate(std::string_view op, Body& body, std::tuple<States&...> const& stat
 // The requirements on the types of a call of scan, loop and their kin, by the role of what is passed. Each is
 // one sentence, the same for every operator.
 
-// ==== xloom/detail/tensor/requirements.hpp ====
-// Requirements on the types of operands that operators of all rooms share, by the operand's role.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Requires one value or a flat std::tuple of values for each argument.
-template <class... Arguments>
-struct flat_arguments {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (is_flat<bare<Arguments>> && ...);
-        static_assert(is_valid,
-            "an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple");
-        return is_valid;
-    }
-};
-
-/// Requires a tensor, or a lazy expression, for each operand that is read.
-template <class... Xs>
-struct readable {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = ((tensor<Xs> || lazy<Xs>)&&...);
-        static_assert(is_valid,
-            "an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or "
-            "specialise xloom::enable_tensor for its type");
-        return is_valid;
-    }
-};
-
-template <class Leaves>
-inline constexpr bool are_in_memory = false;
-template <class... Ys>
-inline constexpr bool are_in_memory<std::tuple<Ys...>> = (tensor<Ys> && ...);
-template <class Leaves>
-inline constexpr bool are_writable = false;
-template <class... Ys>
-inline constexpr bool are_writable<std::tuple<Ys...>> =
-    (is_writable<std::remove_reference_t<Ys>>::value && ...);
-
-/// Requires tensors in memory that are not const and outlive the call, one or a std::tuple of them, for each
-/// argument Ys&& that is written.
-template <class... Ys>
-struct written {
-    static consteval bool holds()
-    {
-        if constexpr (!(are_in_memory<leaves_t<Ys>> && ...))
-            static_assert(never<written>, "what is written must be a tensor in memory");
-        else if constexpr (!(are_writable<leaves_t<Ys>> && ...))
-            static_assert(never<written>, "what is written must not be const");
-        else if constexpr (!(outlives_call<Ys> && ...))
-            static_assert(never<written>,
-                "what is written must be a variable or a view of one; pass several as std::tie(y, z)");
-        else
-            return true;
-        return false;
-    }
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Requires that states which keep their shapes are tensors and scalars.
@@ -5417,7 +5437,7 @@ struct scanned_inputs {
     {
         if constexpr (!of_xtensor<Inputs>::holds())
             return false;
-        else if constexpr (Axes == 1 && !every_leaf<is_scan_input, Inputs>)
+        else if constexpr (Axes == 1 && !every_leaf<may_have_an_axis, Inputs>)
             static_assert(never<scanned_inputs>,
                 "a scan input is a tensor with at least one axis; capture other values in the body");
         else if constexpr (Axes == 2 && !every_leaf<is_batch_input, Inputs>)
@@ -5733,76 +5753,65 @@ inline constexpr bool are_without_options = true;
 template <class Options, class First, class... Env>
 inline constexpr bool are_without_options<Options, First, Env...> = beside_options<First, Options>;
 
+/// The arguments that a body receives for inputs, a tuple of references.
+template <class Inputs, bool LeadingAxis, bool Strided = false>
+using input_arguments_t = typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments;
+
+/// The arguments that a body receives for outputs.
+template <class Outputs, bool LeadingAxis, bool Strided = false>
+using output_arguments_t = typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments;
+
+// The calls of bodies are structs, because their arguments exist for valid operands only: a requirement may
+// name the call before the operands are checked.
+
 /// The call of scan's body: body(state const&..., element const&...).
 template <class Body, class State, class Inputs, bool LeadingAxis>
-using scan_call =
-    call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
+struct scan_call : call_of<Body, joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>>> {};
 
 /// The call of scan_into's body: body(state&..., element const&..., output&...).
 template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis,
     bool Strided = takes_strided_elements<std::remove_cv_t<Body>>>
-using scan_into_call = call_of<Body,
-    joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis, Strided>::input_arguments,
-        typename cursor_set<leaves_t<Outputs>, LeadingAxis, Strided>::output_arguments>>;
+struct scan_into_call
+    : call_of<Body, joined_t<leaves_t<States>, input_arguments_t<Inputs, LeadingAxis, Strided>,
+                        output_arguments_t<Outputs, LeadingAxis, Strided>>> {};
 
 /// The call of loop's body: body(iteration, cond, state const&...).
 template <class Body, class State>
-using loop_call = call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>>;
+struct loop_call : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>> {};
 
 /// The call of loop_into's body: body(iteration, state&..., output&...).
 template <class Body, class States, class Outputs>
-using loop_into_call = call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>,
-                                         typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+struct loop_into_call
+    : call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, output_arguments_t<Outputs, true>>> {
+};
 
-/// True if the types of a call of scan are valid, otherwise a compile-time error. The type of the body's call
-/// is only made of operands that are valid.
+/// The requirements of scan.
 template <class Body, class State, class Inputs, bool LeadingAxis>
-consteval bool is_valid_scan()
-{
-    if constexpr (satisfied<flat_arguments<State, Inputs>, carried<State>, scanned_inputs<Inputs>,
-                      equally_long<Inputs, LeadingAxis>>()) {
-        using call = scan_call<Body, State, Inputs, LeadingAxis>;
-        return satisfied<returns_scan_step<call>, step_replaces<State, call>>();
-    } else {
-        return false;
-    }
-}
+using fits_scan = requirements<flat_arguments<State, Inputs>, carried<State>, scanned_inputs<Inputs>,
+    equally_long<Inputs, LeadingAxis>, returns_scan_step<scan_call<Body, State, Inputs, LeadingAxis>>,
+    step_replaces<State, scan_call<Body, State, Inputs, LeadingAxis>>>;
 
-/// True if the types of a call of scan_into are valid, otherwise a compile-time error.
+/// The requirements of scan_into on its operands.
+template <class States, class Inputs, class Outputs, bool LeadingAxis>
+using scan_into_operands = requirements<flat_arguments<States, Inputs, Outputs>, carried<States>,
+    updated<States>, scanned_inputs<Inputs>, written_by_body<Outputs>,
+    equally_long<joined_t<Inputs, leaves_t<Outputs>>, LeadingAxis>>;
+
+/// The requirements of scan_into.
 template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-consteval bool is_valid_scan_into()
-{
-    using outputs = leaves_t<Outputs>;
-    if constexpr (satisfied<flat_arguments<States, Inputs, Outputs>, carried<States>, updated<States>,
-                      scanned_inputs<Inputs>, written_by_body<Outputs>,
-                      equally_long<joined_t<Inputs, outputs>, LeadingAxis>,
-                      stridable<Body, Inputs, outputs>>())
-        return satisfied<scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>();
-    else
-        return false;
-}
+using fits_scan_into = requirements<scan_into_operands<States, Inputs, Outputs, LeadingAxis>,
+    stridable<Body, Inputs, leaves_t<Outputs>>,
+    scan_body_in_place<scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>>>;
 
-/// True if the types of a call of loop are valid, otherwise a compile-time error.
+/// The requirements of loop.
 template <class Body, class State>
-consteval bool is_valid_loop()
-{
-    if constexpr (satisfied<flat_arguments<State>>()) {
-        using call = loop_call<Body, State>;
-        return satisfied<returns_loop_step<call>, step_replaces<State, call>>();
-    } else {
-        return false;
-    }
-}
+using fits_loop = requirements<flat_arguments<State>, returns_loop_step<loop_call<Body, State>>,
+    step_replaces<State, loop_call<Body, State>>>;
 
-/// True if the types of a call of loop_into are valid, otherwise a compile-time error.
+/// The requirements of loop_into.
 template <class Body, class States, class Outputs>
-consteval bool is_valid_loop_into()
-{
-    if constexpr (satisfied<flat_arguments<States, Outputs>, updated<States>, written_by_body<Outputs>>())
-        return satisfied<loop_body_in_place<loop_into_call<Body, States, Outputs>>>();
-    else
-        return false;
-}
+using fits_loop_into = requirements<flat_arguments<States, Outputs>, updated<States>,
+    written_by_body<Outputs>, loop_body_in_place<loop_into_call<Body, States, Outputs>>>;
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -5993,8 +6002,8 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
-                  is_valid_loop<Body, state>()) {
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+                      fits_loop<Body, state>>()) {
         using step = bare<typename loop_call<Body, state>::result>;
         return detail::run_loop<step>(
             "xloom::loop", body, state(static_cast<Init&&>(init)), detail::options_of<loop_options>(options));
@@ -6037,8 +6046,8 @@ loop_status loop_into(
     Body&& body, States&& states, Outputs&& scan_outputs = {}, Options&& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>>() &&
-                  is_valid_loop_into<Body, States, Outputs>())
+    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+                      fits_loop_into<Body, States, Outputs>>())
         return detail::run_loop_into("xloom::loop_into", body, detail::leaves(states),
             detail::leaves(scan_outputs), detail::options_of<loop_options>(options));
     else
@@ -6070,10 +6079,10 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
-    auto input_traversals = detail::traversals_of(inputs);
-    auto output_traversals = detail::traversals_of(outputs);
-    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(output_traversals, options.scan_output_axes, options.scan_output_directions);
+    auto const input_traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const output_traversals =
+        detail::traversals_in_time(outputs, options.scan_output_axes, options.scan_output_directions);
     check_in_place(op, detail::traversals_of(states), input_traversals, output_traversals);
 
     auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
@@ -6083,9 +6092,8 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     std::array<bool, sizeof...(Outputs)> const is_in_place =
         detail::join_in_place(input_traversals, x, output_traversals, y);
     shape_guards const guards(states);
-    std::tuple<local_state<States>...> held(states);
-    auto const current =
-        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    local_states held(states);
+    auto const current = held.get();
     std::size_t t = 0;
     auto const fail = [&](element_reshaped const& found) {
         detail::fail_if_own(op, "scan_outputs", y, found, t);
@@ -6111,8 +6119,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     scan_options const& options, Env&&... env)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>>() &&
-                  is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
+    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>,
+                      fits_scan_into<Body, States, inputs, Outputs, LeadingAxis>>())
         run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
             detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
             detail::workspace_of<scan_workspace>(env...));
@@ -6136,8 +6144,8 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
         check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
             "scan_output_axes", options.scan_output_axes);
     }
-    auto traversals = detail::traversals_of(inputs);
-    detail::set_time_axes(traversals, options.scan_input_axes, options.scan_input_directions);
+    auto const traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
     auto elements =
         cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
     stack outputs;
@@ -6158,8 +6166,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<>, Env...>>() &&
-                  is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+    if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
@@ -6384,38 +6391,16 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
         fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
                                "and no scan inputs. Give one of them.");
 
-    axes const time(inputs.size(), 1);
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (shape const& input : inputs) {
-        agree = agree && input[1] == length.value_or(input[1]);
-        length = input[1];
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, time),
-            ". Pad them, and say in sequence_lens how long each row is.");
-    if (!length && !options.length)
-        fail<option_error>(op,
-            ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
-    return {*batch, length ? *length : *options.length};
+    return {*batch, check_length(op, inputs, axes(inputs.size(), 1), options.length, "sequence length",
+                        ". Pad them, and say in sequence_lens how long each row is.")};
 }
 
-constexpr bool has_extent(shape const& dims, batch_extent extent)
+/// Returns a fact with the shape of every operand for which is_right(i) does not hold.
+template <class IsRight>
+fact_list facts_of_shapes(std::string_view name, std::span<shape const> operands, IsRight const& is_right)
 {
-    return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
-}
-
-inline fact_list describe_other_extents(std::span<shape const> outputs, batch_extent extent)
-{
-    fact_list wrong;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-        if (!has_extent(outputs[k], extent))
-            wrong.add("scan_outputs[", k, "] has the shape ", outputs[k]);
-    return wrong;
+    return facts_of_wrong(operands.size(), is_right,
+        [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has the shape ", operands[i]); });
 }
 
 /// Requires that outputs that are written in place are [N, T, ...].
@@ -6424,21 +6409,16 @@ inline fact_list describe_other_extents(std::span<shape const> outputs, batch_ex
 constexpr void check_batch_outputs(std::string_view op, std::span<shape const> outputs, batch_extent extent)
 {
     check_count(op, outputs.size(), "scan outputs");
-    if (!std::all_of(outputs.begin(), outputs.end(), [&](auto& dims) { return has_extent(dims, extent); }))
+    auto const has_extent = [&](std::size_t k) {
+        shape const& dims = outputs[k];
+        return dims.size() >= 2 && dims[0] == extent.batch && dims[1] == extent.length;
+    };
+    if (!are_all_right(outputs.size(), has_extent))
         fail<shape_error>(op,
             ": axes 0 and 1 of every scan output must be the batch and the sequence, [N, T] = [",
-            extent.batch, ", ", extent.length, "], but ", describe_other_extents(outputs, extent),
+            extent.batch, ", ", extent.length, "], but ",
+            facts_of_shapes("scan_outputs", outputs, has_extent),
             ". Give it an element for each iteration of each row.");
-}
-
-inline fact_list describe_other_segments(
-    std::string_view name, std::span<shape const> states, std::size_t segments)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i].empty() || states[i][0] != segments)
-            wrong.add(name, "[", i, "] has the shape ", states[i]);
-    return wrong;
 }
 
 /// Requires that every state has one row for each segment.
@@ -6447,10 +6427,10 @@ inline fact_list describe_other_segments(
 inline void check_segment_states(
     std::string_view op, std::string_view name, std::span<shape const> states, std::size_t segments)
 {
-    if (!std::all_of(states.begin(), states.end(),
-            [&](shape const& dims) { return !dims.empty() && dims[0] == segments; }))
+    auto const has_segments = [&](std::size_t i) { return !states[i].empty() && states[i][0] == segments; };
+    if (!are_all_right(states.size(), has_segments))
         fail<shape_error>(op, ": axis 0 of a state must be the segments, of which row_splits has ", segments,
-            ", but ", describe_other_segments(name, states, segments), ". Give it a row for each segment.");
+            ", but ", facts_of_shapes(name, states, has_segments), ". Give it a row for each segment.");
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -7109,16 +7089,18 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The call of the body of a pure scan over rows: body(state const&..., element const&...).
 template <class Rows, class Body, class State, class Inputs>
-using row_scan_call = call_of<Body,
-    joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>>;
+struct row_scan_call
+    : call_of<Body,
+          joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>> {
+};
 
 /// The call of the body of a scan over rows in place: body(state&..., element const&..., output&...). A state
 /// is an element of its tensor along the rows.
 template <class Rows, class Body, class States, class Inputs, class Outputs>
-using row_scan_into_call =
-    call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
-                      typename Rows::template cursors<Inputs>::input_arguments,
-                      typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>>;
+struct row_scan_into_call
+    : call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                        typename Rows::template cursors<Inputs>::input_arguments,
+                        typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>> {};
 
 /// Requires a pure body that returns steps for rows of the states, and that the policy in Env can call.
 template <class Rows, class Body, class State, class Inputs, class... Env>
@@ -7133,14 +7115,9 @@ struct returns_step_by_rows {
 
 /// Requires a body that updates rows of the states and writes outputs, and that the policy in Env can call.
 template <class Rows, class Body, class States, class Inputs, class Outputs, class... Env>
-struct updates_rows {
-    static consteval bool holds()
-    {
-        return satisfied<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
-            shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
-                Env...>>();
-    }
-};
+using updates_rows = requirements<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
+    shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
+        Env...>>;
 
 /// Returns the first row that has elements; the number of rows if there is none.
 template <class Rows>
@@ -7205,25 +7182,13 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             std::move(state), std::move(std::get<0>(stacked))};
 }
 
-/// Sets an output element to zeros (value-initialised items).
-template <class T>
-void set_zeros(T& item)
-{
-    item = T{};
-}
-template <class T, class Shape>
-void set_zeros(basic_element_view<T, Shape>& element)
-{
-    element = T{};
-}
-
 /// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
 /// cursors.
 template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
     Traversals const& traversals, Cursors& cursors)
 {
-    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+    detail::for_each_leaf(outputs, [&]<class Y>(auto k, Y& output) {
         if (is_row_major(traversals[k].memory.layout)) {
             rows.clear_tail(output, b);
             return;
@@ -7231,7 +7196,7 @@ void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const&
         auto& cursor = std::get<k>(cursors);
         for (std::size_t t = rows.length(b); t < rows.longest(); ++t) {
             cursor.enter();
-            detail::set_zeros(cursor.element());
+            cursor.element() = item_t<Y>{};
             cursor.leave();
         }
     });
@@ -7311,8 +7276,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     detail::check_ranks(op, "scan_inputs", inputs);
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
-    auto traversals = detail::traversals_of(inputs);
-    detail::set_time_axes(traversals, axes(traversals.size(), 1), options.scan_input_directions);
+    auto const traversals =
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions);
     return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, traversals, policy);
 }
 
@@ -7329,11 +7294,9 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
         check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
     check_batch_outputs(op, detail::shapes_of(outputs), extent);
     batch_rows const rows(op, sequence_lens, extent);
-    row_scan_traversals traversals{
-        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
-    detail::set_time_axes(
-        traversals.inputs, axes(traversals.inputs.size(), 1), options.scan_input_directions);
-    detail::set_time_axes(traversals.outputs, axes(traversals.outputs.size(), 1), {});
+    row_scan_traversals const traversals{detail::traversals_of(states),
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
+        detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
     check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
         {"sequence_lens", block_if_given(rows.given())});
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
@@ -8632,6 +8595,15 @@ struct sigmoid {
     }
 };
 
+/// x / (1 + exp(-x)).
+struct silu {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return divide(x, V(1) + detail::exp_of(-x));
+    }
+};
+
 /// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
 /// sigmoid is below 1e-29.
 template <class V>
@@ -9342,7 +9314,7 @@ struct stored_panels {
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 // ==== xloom/detail/kernel/widen.hpp ====
-// Vectors of stored numbers, widened to float.
+// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
 
 // ==== xloom/detail/core/small_float.hpp ====
 // Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
@@ -10026,6 +9998,81 @@ Batch widen(std::int8_t const* from)
     return load_one_by_one(from);
 }
 
+/// Rounds numbers one by one.
+template <class Stored>
+void store_one_by_one(batch_t<float> const& numbers, Stored* to)
+{
+    float items[batch_size<float>];
+    store_batch(items, numbers);
+    for (std::size_t i = 0; i < batch_size<float>; ++i)
+        to[i] = Stored(items[i]);
+}
+
+/// Rounds a batch without NaN, to nearest. Returns false if the target has no instructions for it.
+template <class Batch>
+[[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
+{
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
+#ifndef XLOOM_NO_SIMD
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+        __m512i const bits = _mm512_castps_si512(numbers), one = _mm512_set1_epi32(1);
+        __m512i const half =
+            _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), one));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+            _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16)));
+        return true;
+    }
+#endif
+#if defined(__AVX2__)
+    if constexpr (bytes == 32) {
+        __m256i const bits = _mm256_castps_si256(numbers), one = _mm256_set1_epi32(1);
+        __m256i const half =
+            _mm256_add_epi32(_mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), one));
+        __m256i const rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+            _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)));
+        return true;
+    }
+#endif
+#endif
+    static_cast<void>(numbers), static_cast<void>(to);
+    return false;
+}
+
+template <class Batch>
+[[nodiscard]] bool narrow(Batch const& numbers, float16* to)
+{
+    [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
+#ifndef XLOOM_NO_SIMD
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+        _mm256_storeu_si256(
+            reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT));
+        return true;
+    }
+#endif
+#if defined(__F16C__)
+    if constexpr (bytes == 32) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT));
+        return true;
+    }
+#endif
+#endif
+    static_cast<void>(numbers), static_cast<void>(to);
+    return false;
+}
+
+/// True if a number of a batch is NaN.
+inline bool has_nan(batch_t<float> const& numbers)
+{
+#ifdef XLOOM_NO_SIMD
+    return !(numbers == numbers);
+#else
+    return !xsimd::all(numbers == numbers); // in xsimd 8 a NaN is not unequal to itself
+#endif
+}
+
 } // namespace detail
 
 /// Loads as many numbers as a batch has lanes, and widens them exactly.
@@ -10037,6 +10084,20 @@ batch_t<T> load_widened(T const* from)
 inline batch_t<float> load_widened(bfloat16 const* from) { return detail::widen<batch_t<float>>(from); }
 inline batch_t<float> load_widened(float16 const* from) { return detail::widen<batch_t<float>>(from); }
 inline batch_t<float> load_widened(std::int8_t const* from) { return detail::widen<batch_t<float>>(from); }
+
+/// True for the types of storage whose vectors are converted by instructions.
+template <class Stored>
+inline constexpr bool has_narrow_vectors =
+    std::is_same_v<Stored, float16> || std::is_same_v<Stored, bfloat16>;
+
+/// Stores a batch as rounded numbers: those that a conversion gives.
+template <class Stored>
+    requires has_narrow_vectors<Stored>
+void store_narrowed(Stored* to, batch_t<float> const& numbers)
+{
+    if (detail::has_nan(numbers) || !detail::narrow(numbers, to))
+        detail::store_one_by_one(numbers, to);
+}
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
@@ -10392,9 +10453,8 @@ public:
         if (parts <= 1)
             return multiply<T>(rows, a, b, start, sums, order);
         policy_.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
-                              end = (std::min)(
-                                  xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
+            auto const range = range_of_part(part, parts, groups);
+            std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
             multiply<T>(rows, a, b.columns_from(begin, end - begin),
                 row_span<T const>{start.first + begin, start.stride},
                 row_span<T>{sums.first + begin, sums.stride}, order);
@@ -10812,13 +10872,13 @@ struct attending_row {
 /// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores). Lstm
 /// is lstm_rows or derived from it, and constructed from `arguments` too.
 template <class T, class Item, class Score, class Lstm = lstm_rows<T>>
-class attn_lstm_rows {
+class attn_lstm_rows : public Lstm {
 public:
     template <class... Arguments>
     attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
         Score const& score, arena<T>& memory, Arguments const&... arguments)
-        : p_(p),
-          lstm_(p.lstm, rows, arguments..., memory),
+        : Lstm(p.lstm, rows, arguments..., memory),
+          p_(p),
           score_(score),
           alignment_stride_(whole_batches<T>(longest_memory)),
           attention_(memory.take(rows, attention_stride())),
@@ -10828,22 +10888,11 @@ public:
           scores_(memory.take(alignment_stride_))
     {}
 
-    T* h(std::size_t row) const noexcept { return lstm_.h(row); }
-    T* c(std::size_t row) const noexcept { return lstm_.c(row); }
     T* attention(std::size_t row) const noexcept { return attention_ + row * attention_stride(); }
     T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_stride_; }
     T const* context(std::size_t row) const noexcept { return context_ + row * context_stride(); }
     /// Returns the query of a row's last step: exponentials if its keys are.
     T const* query(std::size_t row) const noexcept { return query_ + row * query_stride(); }
-
-    /// Multiplies by `multiply` from now on.
-    void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
-    multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
-
-    stored_panels<T> const& W() const noexcept { return lstm_.W(); }
-    std::size_t H() const noexcept { return lstm_.H(); }
-    T const* bias() const noexcept { return lstm_.bias(); }
-    std::size_t sums_stride() const noexcept { return lstm_.sums_stride(); }
 
     /// Sets the rows' memories. If `has_last_step`, the attention of a row's last step is computed too,
     /// although no step reads it.
@@ -10858,9 +10907,9 @@ public:
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends)
-            lstm_.multiplication()(rows, {attention_, attention_stride()}, p_.W_attention,
-                {sums, sums_stride()}, {sums, sums_stride()});
-        lstm_.step(rows, continuing, t, sums);
+            this->multiplication()(rows, {attention_, attention_stride()}, p_.W_attention,
+                {sums, this->sums_stride()}, {sums, this->sums_stride()});
+        Lstm::step(rows, continuing, t, sums);
         if (p_.attends)
             attend_all(has_last_step_ ? rows : continuing, t);
     }
@@ -10872,17 +10921,17 @@ private:
 
     void attend_all(std::size_t rows, std::size_t t) const
     {
-        row_span<T const> const h = lstm_.h_of_all();
+        row_span<T const> const h = this->h_of_all();
         row_span<T const> const zeros{p_.zeros, 0};
-        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_stride()});
+        this->multiplication()(rows, h, p_.QW, zeros, {query_, query_stride()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_stride(), p_.A);
             attend(row, t);
         }
         if (p_.has_layer) {
             row_span<T> const attention{attention_, attention_stride()};
-            lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
-            lstm_.multiplication()(rows, {context_, context_stride()}, p_.AW_context,
+            this->multiplication()(rows, h, p_.AW_h, zeros, attention);
+            this->multiplication()(rows, {context_, context_stride()}, p_.AW_context,
                 {attention_, attention_stride()}, attention);
         }
     }
@@ -10907,7 +10956,6 @@ private:
     }
 
     attn_lstm_parameters<T> const& p_;
-    Lstm lstm_;
     Score score_;
     std::size_t alignment_stride_;
     T* attention_;
@@ -10991,6 +11039,13 @@ value_and_slope<V> differentiate(sigmoid const&, V const& x)
     V const e = detail::exp_of(-abs(x));
     auto const [share, slope] = detail::logistic_of(e);
     return {select(x < V(0), e * share, share), slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(silu const& f, V const& x)
+{
+    auto const [share, slope] = differentiate(sigmoid(), x);
+    return {f(x), multiply_add(x, slope, share)};
 }
 
 template <class V>
@@ -11175,6 +11230,13 @@ protected:
 private:
     residual_rows<T> residuals_;
 };
+
+/// Returns the number of residuals of a row's initial state: h.
+template <class T, std::size_t Gates>
+std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
+{
+    return p.gate_stride;
+}
 
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
 inline constexpr std::size_t gradient_of_W = 0, gradient_of_R = 1;
@@ -11365,20 +11427,6 @@ void for_each_pack(std::size_t columns, row_span<std::type_identity_t<T> const> 
         std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
         f(begin, count, interleave_transposed(count, {a.first + begin, a.stride}, depth, pack));
     }
-}
-
-/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
-/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
-///
-/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
-/// do not depend on which columns of a are multiplied together.
-template <class T>
-void multiply_transposed(std::size_t columns, row_span<std::type_identity_t<T> const> a, panels<T> const& b,
-    row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums, T* pack) noexcept
-{
-    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
-        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
-    });
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -11715,7 +11763,7 @@ public:
     recorded_attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
         Score const& score, arena<T>& memory, residual_rows<T> const& residuals,
         attention_residuals<T> const& parts)
-        : base(p, rows, longest_memory, score, memory, residuals), p_(p), residuals_(residuals), parts_(parts)
+        : base(p, rows, longest_memory, score, memory, residuals), p_(p), parts_(parts)
     {}
 
     /// Sets the rows' memories. The attention of each row's last step is kept too.
@@ -11730,7 +11778,7 @@ public:
         if (!p_.attends)
             return;
         for (std::size_t r = 0; r < rows; ++r) {
-            T* const kept = residuals_(t, r);
+            T* const kept = this->residuals()(t, r);
             std::copy_n(this->attention(r), whole_batches<T>(p_.C), kept + parts_.attention);
             if (p_.has_layer)
                 std::copy_n(this->context(r), whole_batches<T>(p_.E), kept + parts_.context);
@@ -11741,7 +11789,6 @@ public:
 
 private:
     attn_lstm_parameters<T> const& p_;
-    residual_rows<T> residuals_;
     attention_residuals<T> parts_;
     attending_row<T, Item> const* rows_ = nullptr;
 };
@@ -11789,22 +11836,23 @@ struct attending_backward_row {
 /// The cotangents of the states of a batch's rows, and their backward step. row(r) returns the
 /// attending_backward_row of row r.
 template <class T, class Row>
-class attn_lstm_backward_rows {
+class attn_lstm_backward_rows : public lstm_backward_rows<T> {
+    using base = lstm_backward_rows<T>;
+
 public:
     using parameters = attn_lstm_backward_parameters<T>;
+    using base::sums_size;
 
-    static constexpr std::size_t gates = 4;
     /// The gradients of W for x, R, W for the attention, QW, AW; x, h and the attention before the step, the
     /// cotangents of the query and of the attention after it. h and the context after it are left factors.
     static constexpr std::size_t gradients = 5, factors = 5;
     static constexpr std::size_t gradient_of_W_attention = 2, gradient_of_QW = 3, gradient_of_AW = 4;
     static constexpr std::size_t factor_attention = 2, factor_query = 3, factor_ct_attention = 4;
-    static constexpr bool has_peepholes = true;
 
     attn_lstm_backward_rows(
         parameters const& p, std::size_t rows, std::size_t S, Row const& row, arena<T>& memory)
-        : p_(p),
-          lstm_(p, rows, memory),
+        : base(p, rows, memory),
+          p_(p),
           row_(row),
           S_(S),
           parts_(p, p.gate_stride, S),
@@ -11821,10 +11869,10 @@ public:
     }
     static gradient_columns columns(parameters const& p)
     {
-        gradient_columns all = lstm_backward_rows<T>::columns(p);
+        gradient_columns all = base::columns(p);
         if (!p.attends)
             return all;
-        for (std::size_t gate = 0; gate < gates; ++gate)
+        for (std::size_t gate = 0; gate < base::gates; ++gate)
             all[gate].products.push_back({gradient_of_W_attention, gate * p.H, factor_attention});
         all.push_back({sums_size(p), p.H, {{gradient_of_QW, 0, factor_query}}});
         if (p.has_layer) {
@@ -11834,27 +11882,19 @@ public:
         return all;
     }
     /// Returns the number of columns of sums, and that of all left factors.
-    static std::size_t sums_size(parameters const& p) noexcept { return lstm_backward_rows<T>::sums_size(p); }
     static std::size_t row_size(parameters const& p) noexcept
     {
         if (!p.attends)
             return sums_size(p);
         return sums_size(p) + p.gate_stride + (p.has_layer ? whole_batches<T>(p.E) : 0);
     }
-    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
-    {
-        return lstm_backward_rows<T>::peephole_input(p, gate, t, r, residuals, initial);
-    }
 
-    T* ct_h(std::size_t row) const noexcept { return lstm_.ct_h(row); }
-    T* ct_c(std::size_t row) const noexcept { return lstm_.ct_c(row); }
     T* ct_attention(std::size_t row) const noexcept { return ct_attention_.from(row).first; }
 
     /// Sets the memory that must be zeros.
     void start() const noexcept
     {
-        lstm_.start();
+        base::start();
         std::fill_n(zeros_.first, widest(p_, S_), T(0));
     }
 
@@ -11865,9 +11905,9 @@ public:
         row_span<T const> const& initial, row_span<T> left, Keep const& keep) const noexcept
     {
         if (!p_.attends)
-            return lstm_.step(rows, t, residuals, initial, left, keep);
+            return base::step(rows, t, residuals, initial, left, keep);
         attend(rows, t, residuals, keep);
-        lstm_.step(rows, t, residuals, initial, left,
+        base::step(rows, t, residuals, initial, left,
             [&](std::size_t next, std::size_t r, std::size_t factor, T const* h) {
                 keep(next, r, factor, h);
                 std::copy_n(h, p_.gate_stride, left.from(r).first + sums_size(p_));
@@ -11882,12 +11922,6 @@ public:
         multiply<T>(rows, row_span<T const>{left.first, left.stride}, p_.W_attention, as_const(zeros_),
             ct_attention_);
     }
-    template <class Keep>
-    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        row_span<T const> const& initial, Keep const& keep) const noexcept
-    {
-        lstm_.keep_first(rows, t, residuals, initial, keep);
-    }
 
 private:
     /// Adds to the cotangents of h those that come through the attention of step t.
@@ -11895,7 +11929,7 @@ private:
     void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
         Keep const& keep) const noexcept
     {
-        row_span<T> const ct_h = lstm_.ct_h_of_all();
+        row_span<T> const ct_h = this->ct_h_of_all();
         row_span<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
             multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
@@ -11951,7 +11985,6 @@ private:
     static row_span<T const> as_const(row_span<T> rows) noexcept { return {rows.first, rows.stride}; }
 
     parameters const& p_;
-    lstm_backward_rows<T> lstm_;
     Row row_;
     std::size_t S_;
     attention_residuals<T> parts_;
@@ -12729,12 +12762,17 @@ namespace xloom::inline XLOOM_ABI {
 namespace detail {
 
 template <class T>
+inline constexpr bool is_character =
+    std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
 // Integers are mapped by size and signedness: long and long long may both be int64. Character types and
 // __int128 are not element types.
 template <class T>
-    requires(std::signed_integral<T> || std::unsigned_integral<T>)
+    requires((std::signed_integral<T> || std::unsigned_integral<T>) && !is_character<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
     constexpr element_type by_size[2][4] = {
         {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
@@ -12748,17 +12786,6 @@ inline constexpr element_type element_type_of_bare<T> = [] {
 }();
 template <>
 inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
-template <>
-inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
-
 template <>
 inline constexpr element_type element_type_of_bare<float> = element_type::float_;
 template <>
@@ -13220,7 +13247,7 @@ private:
     part part_at(std::size_t number) const
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
-        std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
+        auto const [begin, end] = range_of_part(group, groups, N);
         return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
     }
 
@@ -13278,6 +13305,16 @@ constexpr void check_ranks(std::string_view op, std::span<operand_memory const> 
 {
     for (operand_memory const& each : operands)
         check_rank(op, each.name(), each.rank());
+}
+
+/// Returns the address of the item at these indices of the first axes, and at 0 of the others.
+template <class Item, class... Indices>
+Item* item_at(tensor_ref<Item> const& from, Indices... indices) noexcept
+{
+    Item* item = from.data();
+    std::size_t axis = 0;
+    ((item += static_cast<std::ptrdiff_t>(indices) * from.stride(axis++)), ...);
+    return item;
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -14125,6 +14162,31 @@ checked_weights check_cell(std::string_view op, Constants const& in, Options con
     return {sizes, check_activations(op, options, Family::default_activations, dialect)};
 }
 
+/// The types of a family, by its kernels, and the checks of its constants. Self is the family.
+template <class Self, class Options, template <class> class Rows, template <class> class RecordedRows,
+    template <class> class BackwardRows>
+struct cell_family {
+    using options = Options;
+    template <class T>
+    using rows = Rows<T>;
+    template <class T>
+    using recorded_rows = RecordedRows<T>;
+    template <class T>
+    using backward_rows = BackwardRows<T>;
+    template <class T>
+    using parameters = typename Rows<T>::parameters;
+    template <class T>
+    using backward_parameters = typename BackwardRows<T>::parameters;
+    template <class T>
+    using attributes_type = decltype(parameters<T>::how);
+
+    template <class Constants>
+    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
+    {
+        return check_cell<Self>(op, in, options);
+    }
+};
+
 /// Packs weights in the type that computes, in the orders of the forward and of the backward pass.
 struct training_packing {};
 
@@ -14186,20 +14248,18 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
-              weight_storage::full)
+        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full)
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
         requires kernel::has_narrow_storage<T>
-        : recurrent_weights(check_constants(constants, options, storage), constants, options, storage)
+        : recurrent_weights(Family::weights_name, constants, options, storage)
     {}
     /// Packs the weights for the backward pass, too, in the order of its products.
     recurrent_weights(constants_type const& constants, options_type const& options, for_training_t)
-        : recurrent_weights(check_constants(Family::weights_name, constants, options), constants, options,
-              weight_storage::full, true)
+        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full, true)
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
@@ -14208,7 +14268,7 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_weights const checked = check_constants(constants, options, storage_);
+        checked_weights const checked = checked_in(Family::weights_name, constants, options, storage_);
         parameters_.assign(checked.sizes.D, packer(checked, constants, options));
         direction_ = options.direction;
         layout_ = layout_of_options(options);
@@ -14234,27 +14294,22 @@ private:
     friend recurrent_weights<F, U> weights_for(std::string_view op,
         typename F::template constants<U> const& constants, typename F::options const& options);
 
-    recurrent_weights(checked_weights const& checked, constants_type const& constants,
-        options_type const& options, weight_storage storage, bool is_for_training = false)
+    recurrent_weights(std::string_view op, constants_type const& constants, options_type const& options,
+        weight_storage storage, bool is_for_training = false)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
           storage_(storage),
           is_for_training_(is_for_training),
-          checked_(checked),
-          parameters_(checked.sizes.D, packer(checked, constants, options))
+          checked_(checked_in(op, constants, options, storage)),
+          parameters_(checked_.sizes.D, packer(checked_, constants, options))
     {}
 
-    static checked_weights check_constants(
-        std::string_view op, constants_type const& constants, options_type const& options)
+    static checked_weights checked_in(std::string_view op, constants_type const& constants,
+        options_type const& options, weight_storage storage)
     {
-        return Family::check_constants(op, constants, options);
-    }
-    static checked_weights check_constants(
-        constants_type const& constants, options_type const& options, weight_storage storage)
-    {
-        checked_weights const checked = check_constants(Family::weights_name, constants, options);
+        checked_weights const checked = Family::check_constants(op, constants, options);
         if constexpr (kernel::has_narrow_storage<T>)
-            check_storage(Family::weights_name, storage, constants);
+            check_storage(op, storage, constants);
         return checked;
     }
 
@@ -14288,9 +14343,7 @@ template <class Family, class Item>
 recurrent_weights<Family, Item> weights_for(std::string_view op,
     typename Family::template constants<Item> const& constants, typename Family::options const& options)
 {
-    using weights = recurrent_weights<Family, Item>;
-    return weights(
-        weights::check_constants(op, constants, options), constants, options, weight_storage::full);
+    return {op, constants, options, weight_storage::full};
 }
 
 template <class Family, class Item>
@@ -14320,10 +14373,7 @@ template <class Item>
 kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    return {from.data() + at(d) * from.stride(0) + at(first_row) * from.stride(1) +
-                at(first_column) * from.stride(2),
-        from.stride(2), from.stride(1)};
+    return {item_at(from, d, first_row, first_column), from.stride(2), from.stride(1)};
 }
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
@@ -14340,9 +14390,7 @@ kernel::strided_matrix<Item> along(
 template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    kernel::copy_row<Item, T>(
-        {from.data() + at(d) * from.stride(0) + at(first) * from.stride(1), from.stride(1)}, count, {to});
+    kernel::copy_row<Item, T>({item_at(from, d, first), from.stride(1)}, count, {to});
 }
 
 /// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
@@ -14352,12 +14400,40 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
 {
     if (!B.is_given())
         return;
-    auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.stride(0) +
-                                       static_cast<std::ptrdiff_t>(i) * B.stride(1)]);
-    };
     for (std::size_t j = 0; j < H; ++j)
-        to[j] = item(first + j) + item(second + j);
+        to[j] = static_cast<T>(*item_at(B, d, first + j)) + static_cast<T>(*item_at(B, d, second + j));
+}
+
+/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, H], and the
+/// sums of the biases, of which `bias` is the memory.
+template <std::size_t Gates, class T, class Constants, class Packing>
+kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widths const& sizes,
+    std::size_t d, Packing packing, T* bias, kernel::arena<T>& memory, std::size_t R_gates = Gates)
+{
+    std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
+    auto const W = take_panels(packing, I, Gates * stride, memory),
+               R = take_panels(packing, H, R_gates * stride, memory);
+    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate) {
+        pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
+        if (gate < R_gates)
+            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+        load_bias(in.B, d, gate * H, (Gates + gate) * H, H, bias + gate * stride);
+    }
+    return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
+}
+
+/// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with
+/// their transpose: its columns [first_column, first_column + columns).
+template <class T, class Item>
+kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_t d, std::size_t H,
+    std::span<std::size_t const> gates, std::size_t columns, kernel::arena<T>& memory,
+    std::size_t first_column = 0)
+{
+    std::size_t const stride = kernel::whole_batches<T>(H);
+    auto const to = take_panels(full_packing(), gates.size() * stride, columns, memory);
+    for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
+        pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
+    return to.packed();
 }
 
 template <class T>
@@ -14384,13 +14460,29 @@ struct lstm_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Packs P [D, 3H]; null if it is omitted.
+template <class T, class Item>
+T const* pack_peepholes(
+    tensor_ref<Item const> const& P, std::size_t d, std::size_t H, kernel::arena<T>& memory)
+{
+    if (!P.is_given())
+        return nullptr;
+    std::size_t const stride = kernel::whole_batches<T>(H);
+    T* const packed = memory.take(3 * stride);
+    for (std::size_t gate = 0; gate < 3 && !memory.only_counts(); ++gate)
+        load_row(P, d, gate * H, H, packed + gate * stride);
+    return packed;
+}
+
 /// The parts of an LSTM that are its own, for the engine of the recurrent operators.
-struct lstm_family {
+struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, kernel::recorded_lstm_rows,
+                         kernel::lstm_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::lstm_weights";
     static constexpr std::string_view cell_name = "xloom::lstm_cell";
     static constexpr std::array<std::string_view, 3> default_activations{"Sigmoid", "Tanh", "Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+    static constexpr std::array<std::size_t, 4> gates{0, 1, 2, 3}; ///< i, o, f, g
     static constexpr bool has_c = true;
 
     template <class Item>
@@ -14401,25 +14493,6 @@ struct lstm_family {
     using outputs = lstm_outputs<Item>;
     template <class Item>
     using result = lstm_result<Item>;
-    using options = lstm_options;
-    template <class T>
-    using attributes_type = kernel::lstm_attributes<T>;
-    template <class T>
-    using parameters = kernel::lstm_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::lstm_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::lstm_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_lstm_rows<T>;
-    template <class T>
-    using backward_rows = kernel::lstm_backward_rows<T>;
-
-    template <class Constants, class Options>
-    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
-    {
-        return check_cell<lstm_family>(op, in, options);
-    }
 
     /// Returns the attributes of direction d. The functions are f, g and h of each direction.
     template <class T, class Constants, class Options>
@@ -14436,21 +14509,9 @@ struct lstm_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, 4 * stride, memory),
-                   R = take_panels(packing, H, 4 * stride, memory);
-        T* const bias = memory.take(4 * stride);
-        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
-        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
-            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * stride);
-            if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * stride);
-        }
-        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias}, P,
-            attributes<T>(in, checked, options, d)};
+        T* const bias = memory.take(4 * kernel::whole_batches<T>(checked.sizes.H));
+        return {pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
+            pack_peepholes(in.P, d, checked.sizes.H, memory), attributes<T>(in, checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
@@ -14458,24 +14519,14 @@ struct lstm_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), 4 * stride, I, memory),
-                   R = take_panels(full_packing(), 4 * stride, H, memory);
-        T* const P = in.P.is_given() ? memory.take(3 * stride) : nullptr;
-        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(along(in.W, d, gate * H), H, I, W, gate * stride);
-            pack_panels(along(in.R, d, gate * H), H, H, R, gate * stride);
-            if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * stride);
-        }
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
         return {{.I = I,
                     .H = H,
-                    .gate_stride = stride,
-                    .W = W.packed(),
-                    .R = R.packed(),
+                    .gate_stride = kernel::whole_batches<T>(H),
+                    .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
+                    .R = pack_transposed<T>(in.R, d, H, gates, H, memory),
                     .how = attributes<T>(in, checked, options, d)},
-            P};
+            pack_peepholes(in.P, d, H, memory)};
     }
 };
 
@@ -14611,14 +14662,11 @@ struct attn_lstm_family {
         if (!attends)
             return p;
         set_attention(p, checked.sizes);
-        std::size_t const stride = p.gate_stride;
-        auto const W = take_panels(full_packing(), 4 * stride, C, memory),
-                   QW = take_panels(full_packing(), A, H, memory),
+        p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
+        auto const QW = take_panels(full_packing(), A, H, memory),
                    MW = take_panels(full_packing(), A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
-            for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * stride);
             pack_panels(across(in.QW, d, 0, 0), A, H, QW);
             pack_panels(across(in.MW, d, 0, 0), A, E, MW);
             load_row(in.V, d, 0, A, V);
@@ -14633,7 +14681,6 @@ struct attn_lstm_family {
             p.AW_h = AW_h.packed();
             p.AW_context = AW_context.packed();
         }
-        p.W_attention = W.packed();
         p.QW = QW.packed();
         p.MW = MW.packed();
         p.V = V;
@@ -15349,24 +15396,24 @@ struct memory_operand {
     }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
-        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.stride(0), length(n), M.stride(1), M.stride(2)};
+        return {item_at(M, n), length(n), M.stride(1), M.stride(2)};
     }
 };
 
 /// The initial and final states of the rows, their memories, and the destinations of their alignments. Score
 /// is bahdanau or score_ref.
-template <class Item, class Weights, class Score>
-struct attn_lstm_states {
+template <class Item, class Score>
+struct attn_lstm_states : recurrent_states<attn_lstm_family, Item> {
+    using base = recurrent_states<attn_lstm_family, Item>;
     using T = compute_t<Item>;
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
 
-    Weights const& weights;
     Score const& score;
     batch_operands<Item> const& operands;
     memory_operand<Item> memory;
-    state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
-    state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
+    state_rows<Item const> initial_attention, initial_alignment;
+    state_rows<Item> Y_attention, Y_alignment;
     step_rows<Item> alignments;
     std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
@@ -15384,13 +15431,10 @@ struct attn_lstm_states {
     template <class Part, class Rows>
     void start(Part const& part, Rows const& rows) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
-        for (std::size_t r = 0; r < part.count; ++r) {
+        base::start(part, rows);
+        auto const& p = detail::parameters_of(this->weights, part.d);
+        for (std::size_t r = 0; r < part.count && p.attends; ++r) {
             std::size_t const n = part.first[r].row;
-            load_state(initial_h, part.d, n, rows.H(), rows.h(r));
-            load_state(initial_c, part.d, n, rows.H(), rows.c(r));
-            if (!p.attends)
-                continue;
             kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials,
                 attending[part.number + r].memory);
             load_state(initial_attention, part.d, n, p.C, rows.attention(r));
@@ -15401,11 +15445,10 @@ struct attn_lstm_states {
     template <class Part, class Rows>
     void finish(Part const& part, Rows const& rows) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
+        base::finish(part, rows);
+        auto const& p = detail::parameters_of(this->weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row, length = memory.length(n);
-            store_state(rows.h(r), rows.H(), Y_h, part.d, n);
-            store_state(rows.c(r), rows.H(), Y_c, part.d, n);
             store_state(rows.attention(r), p.C, Y_attention, part.d, n);
             store_state(rows.alignment(r), length, Y_alignment, part.d, n);
             if (Y_alignment.is_given())
@@ -15421,7 +15464,7 @@ protected:
     part_rows<Rows> make_rows_of(
         Part const& part, kernel::arena<T>& numbers, Arguments const&... arguments) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
+        auto const& p = detail::parameters_of(this->weights, part.d);
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
@@ -15456,10 +15499,24 @@ class attention_workspace;
 namespace detail {
 
 /// Calls use(runner, states) with the runner and the states of a call.
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy, Use const& use);
+template <class Item, class Score, class Policy, class Use>
+void with_attn_lstm_runner(tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
+    attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
+{
+    batch_operands<Item> const operands{
+        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
+    auto& attending = attending_of(workspace);
+    attending.resize((std::max)(attending.size(), weights.sizes().D * sizes.N));
+    using argument = score_argument<compute_t<Item>, Score>;
+    argument const known_score(score);
+    attn_lstm_states<Item, argument> const states{{weights, start, outputs}, known_score, operands,
+        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_attention, 0}, {start.initial_alignment, 0},
+        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, attending};
+    auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
+    use(runner, states);
+}
 
 } // namespace detail
 
@@ -15482,7 +15539,14 @@ public:
         requires attention_score<Score, detail::compute_t<Item>>
     explicit attention_workspace(Score const& score,
         detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
-        Policy const& policy = {});
+        Policy const& policy = {})
+    {
+        static constexpr std::string_view op = "xloom::attention_workspace";
+        detail::check_batch_sizes(op, weights.sizes(), sizes);
+        detail::check_memory_sizes(op, weights.sizes(), sizes.N, sizes.S);
+        detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, *this, policy,
+            [](auto& runner, auto const& states) { runner.reserve_all(states); });
+    }
 
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
@@ -15492,9 +15556,7 @@ public:
     }
 
 private:
-    template <class U, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-    friend void detail::with_attn_lstm_runner(tensor_ref<U const> const&, Weights const&, batch_sizes const&,
-        Start const&, Outputs const&, Score const&, attention_workspace<U>&, Policy const&, Use const&);
+    friend auto& attending_of(attention_workspace& workspace) noexcept { return workspace.attending_; }
 
     std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending_{};
 };
@@ -15512,16 +15574,11 @@ auto named_attn_lstm_inputs(tensor_ref<Item const> const& X, Start const& start)
 }
 
 /// Checks the inputs of a call, and returns its sizes.
-template <class Item, class Weights, class Start>
-batch_sizes check_attn_lstm_call(
-    std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start)
+template <class Item>
+batch_sizes check_attn_lstm_call(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    check_ranks(op, named_attn_lstm_inputs(X, start));
-    batch_sizes batch = check_X(op, X.shape(), weights.sizes(), 0);
-    check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
-            named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start));
     batch.S =
         check_memory(op, weights.sizes(), batch.N, shape_if_given(start.M), start.memory_seq_lens.is_given(),
             shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
@@ -15554,49 +15611,20 @@ void check_attn_lstm_outputs(std::string_view op, Weights const& weights, batch_
         named_attn_lstm_inputs(X, start));
 }
 
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy, Use const& use)
+/// Runs AttnLSTM, with the policy and the workspace of an environment.
+template <class Item, class Score, class... Env>
+void run_attn_lstm_call(tensor_ref<Item const> const& X,
+    recurrent_weights<attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
+    Env&... env)
 {
-    batch_operands<Item> const operands{
-        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
-    workspace.attending_.resize((std::max)(workspace.attending_.size(), weights.sizes().D * sizes.N));
-    using argument = score_argument<compute_t<Item>, Score>;
-    argument const known_score(score);
-    attn_lstm_states<Item, Weights, argument> const states{weights, known_score, operands,
-        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
-        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
-        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending_};
-    auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
-    use(runner, states);
-}
-
-template <class Item, class Weights, class Start, class Outputs, class Score, class Policy>
-void run_attn_lstm_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& sizes,
-    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
-    Policy const& policy)
-{
+    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
+    auto const& policy = detail::policy_of(env...);
     detail::with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
         [&policy](auto& runner, auto const& states) { runner(states, policy); });
 }
 
 } // namespace detail
-
-template <class Item>
-template <class Score, execution_policy Policy>
-    requires attention_score<Score, detail::compute_t<Item>>
-attention_workspace<Item>::attention_workspace(Score const& score,
-    detail::recurrent_weights<detail::attn_lstm_family, Item> const& weights, batch_sizes const& sizes,
-    Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::attention_workspace";
-    detail::check_batch_sizes(op, weights.sizes(), sizes);
-    detail::check_memory_sizes(op, weights.sizes(), sizes.N, sizes.S);
-    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
-        attn_lstm_outputs<Item>{}, score, *this, policy,
-        [](auto& runner, auto const& states) { runner.reserve_all(states); });
-}
 
 } // namespace xloom::inline XLOOM_ABI
 
@@ -15914,9 +15942,9 @@ private:
 };
 
 /// The states of an AttnLSTM's rows, whose steps keep residuals.
-template <class Item, class Weights>
-struct recorded_attn_lstm_states : attn_lstm_states<Item, Weights, bahdanau> {
-    using base = attn_lstm_states<Item, Weights, bahdanau>;
+template <class Item>
+struct recorded_attn_lstm_states : attn_lstm_states<Item, bahdanau> {
+    using base = attn_lstm_states<Item, bahdanau>;
     using T = compute_t<Item>;
 
     attn_lstm_residuals_of<Item>& residuals;
@@ -16004,8 +16032,7 @@ public:
         rows_ = to.shape()[1];
         row_stride_ = to.stride(1);
         item_stride_ = to.stride(2);
-        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.stride(0) +
-                 static_cast<std::ptrdiff_t>(from.first_column) * item_stride_;
+        first_ = item_at(to, d, 0, from.first_column);
         if constexpr (std::is_same_v<T, Item>)
             if (item_stride_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
                 row_stride_ >= static_cast<std::ptrdiff_t>(columns_)) {
@@ -16021,23 +16048,23 @@ public:
     std::size_t rows() const { return rows_; }
     kernel::row_span<T> sums() const { return sums_; }
 
-    /// Reads rows [begin, end) of the gradient, unless it is accumulated in place.
-    void start(std::size_t begin, std::size_t end) const
+    /// Reads a part of the rows of the gradient, unless it is accumulated in place.
+    void start(part_range const& part) const
     {
         if (!is_given_ || is_in_place_)
             return;
-        for (std::size_t row = begin; row < end; ++row) {
+        for (std::size_t row = part.begin; row < part.end; ++row) {
             T* const sums = sums_.first + row * sums_.stride;
             std::fill_n(sums, sums_.stride, T(0));
             kernel::copy_row<Item, T>(from(row), columns_, {sums});
         }
     }
-    /// Writes rows [begin, end) of the gradient, unless it is accumulated in place.
-    void finish(std::size_t begin, std::size_t end) const
+    /// Writes a part of the rows of the gradient, unless it is accumulated in place.
+    void finish(part_range const& part) const
     {
         if (!is_given_ || is_in_place_)
             return;
-        for (std::size_t row = begin; row < end; ++row)
+        for (std::size_t row = part.begin; row < part.end; ++row)
             kernel::copy_row<T, Item>({sums_.first + row * sums_.stride}, columns_, to(row));
     }
 
@@ -16341,8 +16368,7 @@ private:
     {
         part_memory const memory = memory_of(part);
         if (o_.ct_X.is_given())
-            multiply_W(
-                memory, at, begin_of_part(part, parts_, at.rows), begin_of_part(part + 1, parts_, at.rows));
+            multiply_W(memory, at, range_of_part(part, parts_, at.rows));
         std::size_t const batches = stride_ / kernel::batch_size<T>,
                           begin = begin_of_part(part, parts_, batches) * kernel::batch_size<T>,
                           end = begin_of_part(part + 1, parts_, batches) * kernel::batch_size<T>;
@@ -16363,8 +16389,9 @@ private:
     }
 
     /// Computes the cotangents of X in rows [begin, end) of a block.
-    void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
+    void multiply_W(part_memory const& memory, block const& at, part_range const& rows_of_block) const
     {
+        auto const [begin, end] = rows_of_block;
         std::size_t const I = o_.widths.I, step = kernel::row_stride<T>(I);
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
@@ -16443,21 +16470,17 @@ private:
     void start_weights(std::size_t part) const
     {
         for (weight_gradient<Item> const& gradient : gradients_)
-            gradient.start(begin_of_part(part, parts_, gradient.rows()),
-                begin_of_part(part + 1, parts_, gradient.rows()));
+            gradient.start(range_of_part(part, parts_, gradient.rows()));
     }
     void finish_weights(std::size_t part) const
     {
         for (weight_gradient<Item> const& gradient : gradients_)
-            gradient.finish(begin_of_part(part, parts_, gradient.rows()),
-                begin_of_part(part + 1, parts_, gradient.rows()));
+            gradient.finish(range_of_part(part, parts_, gradient.rows()));
         if (part != 0)
             return;
         std::size_t const H = o_.widths.H;
         auto const add = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
-            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.stride(0) +
-                              static_cast<std::ptrdiff_t>(first) * to.stride(1);
-            add_row<T, Item>({from}, H, {row, to.stride(1)});
+            add_row<T, Item>({from}, H, {item_at(to, d_, first), to.stride(1)});
         };
         if (o_.ct_B.is_given())
             for (kernel::gradient_column const& column : columns_)
@@ -16572,8 +16595,7 @@ public:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::pack_panels<T, Item>(
-            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0), o_.M.stride(2), o_.M.stride(1)},
-            o_.E, length, {values(n), o_.E, length});
+            {item_at(o_.M, n), o_.M.stride(2), o_.M.stride(1)}, o_.E, length, {values(n), o_.E, length});
         std::fill_n(ct_V(n), key_stride(), T(0));
         if (ct_memory_ != nullptr && d_ == 0)
             std::fill_n(ct_memory(n).first, o_.S * value_stride(), T(0));
@@ -16616,10 +16638,8 @@ public:
         policy.for_each(parts_, [&](std::size_t part) {
             if (o_.ct_MW.is_given())
                 finish_MW(part);
-            std::size_t const N = o_.batch.N;
             if (o_.ct_M.is_given())
-                for (std::size_t n = begin_of_part(part, parts_, N); n < begin_of_part(part + 1, parts_, N);
-                     ++n)
+                for (auto [n, end] = range_of_part(part, parts_, o_.batch.N); n < end; ++n)
                     finish_memory(n);
         });
         if (o_.ct_V.is_given())
@@ -16644,12 +16664,6 @@ private:
     {
         return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_stride(), value_stride()};
     }
-    kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
-    {
-        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.stride(0) +
-                    static_cast<std::ptrdiff_t>(m) * o_.M.stride(1),
-            o_.M.stride(2)};
-    }
 
     /// Adds the cotangents of row n's keys to those of its memory, and these to ct_M after the last
     /// direction.
@@ -16662,17 +16676,14 @@ private:
         if (d_ + 1 != o_.D)
             return;
         for (std::size_t m = 0; m < length; ++m)
-            add_row<T, Item>({memory.from(m).first}, o_.E,
-                {o_.ct_M.data() + static_cast<std::ptrdiff_t>(n) * o_.ct_M.stride(0) +
-                        static_cast<std::ptrdiff_t>(m) * o_.ct_M.stride(1),
-                    o_.ct_M.stride(2)});
+            add_row<T, Item>({memory.from(m).first}, o_.E, {item_at(o_.ct_M, n, m), o_.ct_M.stride(2)});
     }
 
     /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
     void finish_MW(std::size_t part) const
     {
-        std::size_t const begin = begin_of_part(part, parts_, o_.E),
-                          end = begin_of_part(part + 1, parts_, o_.E);
+        part_range const rows_of_MW = range_of_part(part, parts_, o_.E);
+        std::size_t const begin = rows_of_MW.begin, end = rows_of_MW.end;
         kernel::arena<T> memory(scratch_ + part * scratch_size());
         T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
         kernel::row_span<T> const items{
@@ -16681,7 +16692,7 @@ private:
         std::size_t left = 0;
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             left += residuals_.memory_length(n);
-        ct_MW_.start(begin, end);
+        ct_MW_.start(rows_of_MW);
         for (std::size_t n = 0, m = 0; left != 0;) {
             std::size_t const rows = (std::min)(left, tuning::rows_per_gradient);
             left -= rows;
@@ -16689,9 +16700,7 @@ private:
                 for (; m == residuals_.memory_length(n); ++n)
                     m = 0;
                 kernel::copy_row<Item, T>(
-                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.stride(2),
-                        o_.M.stride(2)},
-                    end - begin, {items.from(k).first});
+                    {item_at(o_.M, n, m, begin), o_.M.stride(2)}, end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
             kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
@@ -16701,7 +16710,7 @@ private:
                         count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
                 });
         }
-        ct_MW_.finish(begin, end);
+        ct_MW_.finish(rows_of_MW);
     }
 
     void finish_V() const
@@ -16711,8 +16720,7 @@ private:
         for (std::size_t n = 0; n < o_.batch.N; ++n)
             for (std::size_t a = 0; a < o_.A; ++a)
                 sum[a] = sum[a] + ct_V(n)[a];
-        add_row<T, Item>({sum}, o_.A,
-            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.stride(0), o_.ct_V.stride(1)});
+        add_row<T, Item>({sum}, o_.A, {item_at(o_.ct_V, d_), o_.ct_V.stride(1)});
     }
 
     attention_cotangents<Item> const& o_;
@@ -16886,16 +16894,14 @@ namespace detail {
 
 /// Checks and runs an AttnLSTM. The environment is valid; options in it are passed over.
 template <class Item, class Score, class... Env>
-attn_lstm_result<Item> run_attn_lstm_call(Score const& score, tensor_ref<Item const> const& X,
+attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
     batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
         make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
-    auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
-    detail::run_attn_lstm_into(X, weights, sizes, start,
-        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace,
-        detail::policy_of(env...));
+    detail::run_attn_lstm_call<Item>(
+        X, weights, sizes, start, {result.Y, result.Y_h, result.Y_c}, score, env...);
     return result;
 }
 
@@ -16906,7 +16912,7 @@ attn_lstm_result<Item> run_packed_attn_lstm(Score const& score, tensor_ref<Item 
 {
     if constexpr (satisfied<options_policy_and_workspace<attn_lstm_start<Item>, attention_workspace<Item>,
                       Start, Env...>>())
-        return detail::run_attn_lstm_call<Item>(
+        return detail::run_attn_lstm<Item>(
             score, X, weights, detail::options_of<attn_lstm_start<Item>>(start), start, env...);
     else
         return {};
@@ -16921,9 +16927,7 @@ void run_attn_lstm_outputs(Score const& score, tensor_ref<Item const> const& X,
         static constexpr std::string_view op = "xloom::attn_lstm_into";
         batch_sizes const sizes = check_attn_lstm_call(op, X, weights, start);
         check_attn_lstm_outputs(op, weights, sizes, X, start, outputs);
-        auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
-        detail::run_attn_lstm_into(
-            X, weights, sizes, start, outputs, score, workspace, detail::policy_of(env...));
+        detail::run_attn_lstm_call(X, weights, sizes, start, outputs, score, env...);
     }
 }
 
@@ -16935,36 +16939,21 @@ void check_memory_given(attn_lstm_inputs<Item> const& in)
             named_presence{"V", in.V.is_given()}, named_presence{"M", in.M.is_given()}});
 }
 
-template <class Item>
-attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
-{
-    return {.W = in.W, .R = in.R, .B = in.B, .P = in.P, .QW = in.QW, .MW = in.MW, .V = in.V, .AW = in.AW};
-}
-
-template <class Item>
-attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
-{
-    return {.sequence_lens = in.sequence_lens,
-        .initial_h = in.initial_h,
-        .initial_c = in.initial_c,
-        .M = in.M,
-        .memory_seq_lens = in.memory_seq_lens,
-        .initial_attention = in.initial_attention,
-        .initial_alignment = in.initial_alignment};
-}
-
 /// Runs an AttnLSTM with unpacked weights.
 template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
-    attn_lstm_inputs<Item> const& inputs, Options&& options, Env&&... env)
+    attn_lstm_inputs<Item> const& in, Options&& options, Env&&... env)
 {
     if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
                       Options, Env...>>()) {
-        check_memory_given(inputs);
-        return detail::run_attn_lstm_call<Item>(score, X,
-            detail::weights_for<attn_lstm_family, Item>(
-                "xloom::attn_lstm", constants_of(inputs), detail::options_of<attn_lstm_options>(options)),
-            start_of(inputs), options, env...);
+        check_memory_given(in);
+        return detail::run_attn_lstm<Item>(score, X,
+            detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm",
+                {in.W, in.R, in.B, in.P, in.QW, in.MW, in.V, in.AW},
+                detail::options_of<attn_lstm_options>(options)),
+            {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention,
+                in.initial_alignment},
+            options, env...);
     } else {
         return {};
     }
@@ -17234,9 +17223,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
             [&](auto& runner, auto const& states) {
                 residuals.start(
                     weights, sizes, [&](std::size_t n) { return runner.operands.length(n); }, states.memory);
-                runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
-                           runner.groups},
-                    policy);
+                runner(detail::recorded_attn_lstm_states<Item>{states, residuals, runner.groups}, policy);
             });
         residuals.finish({input, 0});
     }
@@ -17744,11 +17731,6 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class Operands>
 using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Operands> const&>())));
 
-template <class Inputs, bool LeadingAxis>
-using input_arguments_t = typename cursor_set<Inputs, LeadingAxis>::input_arguments;
-template <class Outputs, bool LeadingAxis>
-using output_arguments_t = typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments;
-
 /// The elements that a body writes in a backward pass, which nobody reads, for the outputs' cotangents.
 template <class CtOutputs, bool LeadingAxis>
 struct discarded_arguments;
@@ -17783,11 +17765,12 @@ using kept_state_t = typename kept_state<Residuals, X>::type;
 template <class X>
 struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
 
-/// The type of a callable with any arguments and this result. It has no definition.
-template <class Result>
-struct callable_returning {
+/// The type of a callable with any arguments and the result of a call, which must be valid. It has no
+/// definition.
+template <class Call>
+struct callable_like {
     template <class... Arguments>
-    Result operator()(Arguments&&...) const;
+    typename Call::result operator()(Arguments&&...) const;
 };
 
 /// The pullback of a call that is not valid.
@@ -17956,7 +17939,7 @@ struct fitting_pullback {
         if constexpr (!std::is_constructible_v<State, CtStates const&>)
             static_assert(never<CtStates>, "the pullback's arguments are pullback(ct_states, ct_outputs), "
                                            "ct_states of the types of the states");
-        else if constexpr (!every_leaf<is_scan_input, CtOutputs> ||
+        else if constexpr (!every_leaf<may_have_an_axis, CtOutputs> ||
                            !have_same_items<leaves_t<Outputs>, CtOutputs>)
             static_assert(never<CtOutputs>,
                 "the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for "
@@ -17994,7 +17977,8 @@ template <class Inputs, class CtOutputs, class CtInputs>
 struct have_time {
     static consteval bool holds()
     {
-        constexpr bool is_valid = every_leaf<is_scan_input, Inputs> && every_leaf<is_scan_input, CtOutputs> &&
+        constexpr bool is_valid = every_leaf<may_have_an_axis, Inputs> &&
+                                  every_leaf<may_have_an_axis, CtOutputs> &&
                                   every_leaf<is_scan_output, CtInputs>;
         static_assert(is_valid,
             "scan inputs, their gradients and the cotangents of scan outputs are tensors with at least one "
@@ -18634,10 +18618,9 @@ using namespace reductions;
 /// update).
 ///
 /// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity times 0
-/// is NaN, as in NumPy. max and min return NaN if either value is NaN, and the
-/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
-/// update.
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
+/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
+/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
 inline constexpr detail::reduce_none_t reduce_none{};
 
 /// The reduction add: old + update.
@@ -19686,14 +19669,17 @@ auto items_in(X& operand)
         items, detail::layout_of(operand)};
 }
 
-/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
+/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
+/// begins with its items if they are read.
 template <class T>
 class row_major_output {
 public:
-    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
+    row_major_output(T* items, strided_layout const& layout, bool is_read = false)
+        : items_(items), layout_(layout)
     {
         if (items != nullptr && !is_row_major(layout))
-            buffer_.emplace(make_items<T>(element_count(layout.dims)));
+            buffer_.emplace(
+                is_read ? pack_items<T>(items, layout) : make_items<T>(element_count(layout.dims)));
     }
 
     /// Returns a pointer to the items; a null pointer if the output is omitted.
@@ -19883,14 +19869,10 @@ public:
     position_offsets() = default;
 
     /// Offsets of the positions of this shape; an axis of stride 0 adds nothing.
-    explicit position_offsets(strided_layout const& positions)
+    explicit position_offsets(strided_layout const& positions) : axes_(merge_axes(positions))
     {
-        for (std::size_t axis = 0; axis < positions.dims.size(); ++axis)
-            append(positions.dims[axis], positions.strides[axis]);
-        if (dims_.size() == 1 && strides_[0] == 0) {
-            dims_ = {};
-            strides_ = {};
-        }
+        if (axes_.dims.size() == 1 && axes_.strides[0] == 0)
+            axes_ = {};
     }
 
     /// Offsets of batch entries, each of which has `per_entry` tuples.
@@ -19900,17 +19882,17 @@ public:
     {}
 
     /// True if all positions of a row of for_each_row have one offset.
-    bool are_rows() const { return strides_.empty() || strides_.back() == 0; }
+    bool are_rows() const { return axes_.strides.empty() || axes_.strides.back() == 0; }
 
     /// Calls f(base, stride, size) for each row of `count` consecutive positions, the first of which is
     /// `first`: the offsets of its positions are base, base + stride, and so on.
     template <class F>
     void for_each_row(std::size_t first, std::size_t count, F&& f) const
     {
-        if (dims_.empty())
+        if (axes_.dims.empty())
             return f(std::ptrdiff_t{0}, std::ptrdiff_t{0}, count);
-        std::size_t const last = dims_.size() - 1, length = dims_[last];
-        std::ptrdiff_t const stride = strides_[last];
+        std::size_t const last = axes_.dims.size() - 1, length = axes_.dims[last];
+        std::ptrdiff_t const stride = axes_.strides[last];
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
@@ -19929,9 +19911,9 @@ public:
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        if (dims_.empty() || count == 0)
+        if (axes_.dims.empty() || count == 0)
             return;
-        if (dims_.size() > 1 && dims_.back() <= short_row && count >= 4 * short_row)
+        if (axes_.dims.size() > 1 && axes_.dims.back() <= short_row && count >= 4 * short_row)
             return add_to_short_rows(offsets, first, count);
         for_each_row(first, count, [&](std::ptrdiff_t base, std::ptrdiff_t stride, std::size_t size) {
             add_to_row(offsets, base, stride, size);
@@ -19940,26 +19922,13 @@ public:
     }
 
 private:
-    void append(std::size_t dim, std::ptrdiff_t stride)
-    {
-        if (dim == 1)
-            return;
-        if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
-            dims_.back() *= dim;
-            strides_.back() = stride;
-        } else {
-            dims_.push_back(dim);
-            strides_.push_back(stride);
-        }
-    }
-
     /// Sets the indices of row `number`; returns its offset.
     std::ptrdiff_t find_row(std::size_t number, shape& row) const
     {
         std::ptrdiff_t offset = 0;
-        for (std::size_t axis = row.size(); axis-- > 0; number /= dims_[axis]) {
-            row[axis] = number % dims_[axis];
-            offset += static_cast<std::ptrdiff_t>(row[axis]) * strides_[axis];
+        for (std::size_t axis = row.size(); axis-- > 0; number /= axes_.dims[axis]) {
+            row[axis] = number % axes_.dims[axis];
+            offset += static_cast<std::ptrdiff_t>(row[axis]) * axes_.strides[axis];
         }
         return offset;
     }
@@ -19968,10 +19937,10 @@ private:
     std::ptrdiff_t next_row(std::ptrdiff_t offset, shape& row) const
     {
         for (std::size_t axis = row.size(); axis-- > 0;) {
-            offset += strides_[axis];
-            if (++row[axis] < dims_[axis])
+            offset += axes_.strides[axis];
+            if (++row[axis] < axes_.dims[axis])
                 break;
-            offset -= static_cast<std::ptrdiff_t>(dims_[axis]) * strides_[axis];
+            offset -= static_cast<std::ptrdiff_t>(axes_.dims[axis]) * axes_.strides[axis];
             row[axis] = 0;
         }
         return offset;
@@ -19981,17 +19950,17 @@ private:
     /// has hardly begun when it ends.
     void add_to_short_rows(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        std::size_t const last = dims_.size() - 1, length = dims_[last], rows = short_row / length;
+        std::size_t const last = axes_.dims.size() - 1, length = axes_.dims[last], rows = short_row / length;
         std::size_t column = first % length;
         shape row(last, 0);
         std::ptrdiff_t base = find_row(first / length, row);
         std::array<std::ptrdiff_t, short_row> tile;
         for (std::size_t i = 0, at = 0; i < rows; ++i)
             for (std::size_t j = 0; j < length; ++j, ++at)
-                tile[at] = static_cast<std::ptrdiff_t>(i) * strides_[last - 1] +
-                           static_cast<std::ptrdiff_t>(j) * strides_[last];
+                tile[at] = static_cast<std::ptrdiff_t>(i) * axes_.strides[last - 1] +
+                           static_cast<std::ptrdiff_t>(j) * axes_.strides[last];
         while (count != 0) {
-            std::size_t const rows_left = dims_[last - 1] - row[last - 1];
+            std::size_t const rows_left = axes_.dims[last - 1] - row[last - 1];
             bool const is_tile = column == 0 && rows <= rows_left && rows * length <= count;
             std::size_t const size = is_tile ? rows * length : (std::min)(length - column, count);
             for (std::size_t i = 0; i < size; ++i)
@@ -20001,7 +19970,7 @@ private:
             count -= size;
             if (is_tile) {
                 row[last - 1] += rows - 1;
-                base += static_cast<std::ptrdiff_t>(rows - 1) * strides_[last - 1];
+                base += static_cast<std::ptrdiff_t>(rows - 1) * axes_.strides[last - 1];
             }
             column = 0;
             if (count != 0)
@@ -20018,8 +19987,7 @@ private:
 
     static constexpr std::size_t short_row = 64;
 
-    shape dims_{};
-    strides strides_{};
+    strided_layout axes_{};
 };
 
 namespace detail {
@@ -20500,41 +20468,24 @@ namespace xloom::inline XLOOM_ABI::kernel {
 /// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
 class offset_map {
 public:
-    constexpr explicit offset_map(xloom::detail::strided_layout const& layout)
-    {
-        for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
-            std::size_t const dim = layout.dims[axis];
-            std::ptrdiff_t const stride = layout.strides[axis];
-            if (dim == 1)
-                continue;
-            if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
-                dims_.back() *= dim;
-                strides_.back() = stride;
-            } else {
-                dims_.push_back(dim);
-                strides_.push_back(stride);
-            }
-        }
-    }
+    constexpr explicit offset_map(xloom::detail::strided_layout const& layout) : axes_(merge_axes(layout)) {}
 
-    /// Requires that there is an element of this number.
     constexpr std::ptrdiff_t operator()(std::size_t number) const
     {
         std::ptrdiff_t offset = 0;
-        for (std::size_t axis = dims_.size(); axis-- > 1; number /= dims_[axis])
-            offset += static_cast<std::ptrdiff_t>(number % dims_[axis]) * strides_[axis];
-        return dims_.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * strides_[0];
+        for (std::size_t axis = axes_.dims.size(); axis-- > 1; number /= axes_.dims[axis])
+            offset += static_cast<std::ptrdiff_t>(number % axes_.dims[axis]) * axes_.strides[axis];
+        return axes_.dims.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * axes_.strides[0];
     }
 
     /// True if each offset is `stride` more than the one before.
     constexpr bool has_stride(std::ptrdiff_t stride) const
     {
-        return dims_.empty() || (dims_.size() == 1 && strides_[0] == stride);
+        return axes_.dims.empty() || (axes_.dims.size() == 1 && axes_.strides[0] == stride);
     }
 
 private:
-    shape dims_{};
-    strides strides_{};
+    xloom::detail::strided_layout axes_;
 };
 
 /// One update, whose items have any strides.
@@ -21133,8 +21084,7 @@ public:
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut()) {
                 policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count),
-                                      end = begin_of_part(part + 1, parts_, count);
+                    auto const [begin, end] = range_of_part(part, parts_, count);
                     apply_range(options_.unique ? begin : begin_of_run(read_, begin),
                         options_.unique ? end : begin_of_run(read_, end));
                 });
@@ -21177,8 +21127,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, Values const& valu
     Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size),
-                          end = begin_of_part(part + 1, parts, slice_size);
+        auto const [begin, end] = range_of_part(part, parts, slice_size);
         kernel::scatter_nd(read, 0, read.count(), data + begin, kernel::from_item(values, begin), slice_size,
             kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
@@ -21217,11 +21166,9 @@ template <class Sum, class T>
 class counted_scatter {
 public:
     counted_scatter(strided_items<T> const& data, std::size_t slices, kernel::count_rule const& rule)
-        : data_(data),
-          copy_(copy_unless_row_major()),
-          items_(copy_ ? copy_->data() : data.first),
+        : items_(data.first, data.layout, true),
           slice_size_(slices == 0 ? 0 : element_count(data.layout.dims) / slices),
-          slices_(items_, slices, slice_size_, rule)
+          slices_(items_.data(), slices, slice_size_, rule)
     {}
 
     /// Applies updates to the slices at the offsets of `read` in contiguous data.
@@ -21229,33 +21176,19 @@ public:
     void apply(kernel::offset_reader const& read, update_values<Values> const& updates,
         scatter_rules const& options, Reduce& reduce, Policy const& policy)
     {
-        update_runner(read, options, slice_size_, policy)(items_, updates.values, slices_, reduce);
+        update_runner(read, options, slice_size_, policy)(items_.data(), updates.values, slices_, reduce);
     }
 
     template <class Policy>
     void finish(Policy const& policy)
     {
-        std::size_t const parts = parts_for(policy, slices_.slices() * slice_size_);
-        policy.for_each(parts, [&](std::size_t part) {
-            slices_.finish(begin_of_part(part, parts, slices_.slices()),
-                begin_of_part(part + 1, parts, slices_.slices()), divide_by_count{});
-        });
-        if (copy_)
-            unpack_items(*copy_, data_.first, data_.layout);
+        detail::for_each_range(policy, slices_.slices(), slice_size_,
+            [&](std::size_t from, std::size_t to) { slices_.finish(from, to, divide_by_count{}); });
+        items_.write_back();
     }
 
 private:
-    std::optional<xt::xtensor<T, 1>> copy_unless_row_major() const
-    {
-        std::optional<xt::xtensor<T, 1>> copy;
-        if (!is_row_major(data_.layout))
-            copy.emplace(pack_items<T>(data_.first, data_.layout));
-        return copy;
-    }
-
-    strided_items<T> data_;
-    std::optional<xt::xtensor<T, 1>> copy_;
-    T* items_;
+    row_major_output<T> items_;
     std::size_t slice_size_;
     kernel::slice_counts<T, Sum> slices_;
 };
@@ -21590,13 +21523,6 @@ std::size_t residual_size(gru_parameters<T> const& p) noexcept
     return (p.how.linear_before_reset ? 5 : 4) * p.gate_stride;
 }
 
-/// Returns the number of residuals of a row's initial state.
-template <class T>
-std::size_t initial_size(gru_parameters<T> const& p) noexcept
-{
-    return p.gate_stride;
-}
-
 template <class T>
 class recorded_gru_rows : public recorded_rows<gru_rows<T>> {
 public:
@@ -21789,13 +21715,6 @@ std::size_t residual_size(rnn_parameters<T> const& p) noexcept
     return p.gate_stride;
 }
 
-/// Returns the number of residuals of a row's initial state.
-template <class T>
-std::size_t initial_size(rnn_parameters<T> const& p) noexcept
-{
-    return p.gate_stride;
-}
-
 template <class T>
 class recorded_rnn_rows : public recorded_rows<rnn_rows<T>> {
 public:
@@ -21945,32 +21864,14 @@ struct single_state_family {
 };
 
 /// The parts of a GRU that are its own, for the engine of the recurrent operators.
-struct gru_family : single_state_family {
+struct gru_family : single_state_family,
+                    cell_family<gru_family, gru_options, kernel::gru_rows, kernel::recorded_gru_rows,
+                        kernel::gru_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::gru_weights";
     static constexpr std::string_view cell_name = "xloom::gru_cell";
     static constexpr std::array<std::string_view, 2> default_activations{"Sigmoid", "Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
-
-    using options = gru_options;
-    template <class T>
-    using attributes_type = kernel::gru_attributes<T>;
-    template <class T>
-    using parameters = kernel::gru_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::gru_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::gru_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_gru_rows<T>;
-    template <class T>
-    using backward_rows = kernel::gru_backward_rows<T>;
-
-    template <class Constants, class Options>
-    static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
-    {
-        return check_cell<gru_family>(op, in, options);
-    }
 
     /// Returns the attributes of direction d. The functions are f and g of each direction.
     template <class T, class Options>
@@ -21987,39 +21888,18 @@ struct gru_family : single_state_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        kernel::gru_parameters<T> p{};
-        p.I = I;
-        p.H = H;
-        p.gate_stride = stride;
-        std::size_t const z = 0, r = 1, h = 2;
-        auto const W = take_panels(packing, I, 3 * stride, memory),
-                   R_zr = take_panels(packing, H, 2 * stride, memory),
-                   R_h = take_panels(packing, H, stride, memory);
+        std::size_t const H = checked.sizes.H, stride = kernel::whole_batches<T>(H);
         T *const bias = memory.take(3 * stride), *const Rb_h = memory.take(stride);
+        auto const gates = pack_gates<3>(in, checked.sizes, d, packing, bias, memory, 2);
+        auto const R_h = take_panels(packing, H, stride, memory);
         if (!memory.only_counts()) {
-            for (std::size_t const gate : {z, r, h})
-                pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-            for (std::size_t const gate : {z, r}) {
-                pack_columns(across(in.R, d, gate * H, 0), H, R_zr, gate * stride);
-                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * stride);
-            }
             pack_columns(across(in.R, d, h * H, 0), H, R_h);
             if (in.B.is_given() && options.linear_before_reset) {
                 load_row(in.B, d, h * H, H, bias + h * stride);
                 load_row(in.B, d, (3 + h) * H, H, Rb_h);
-            } else {
-                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * stride);
             }
         }
-        p.W = W.packed();
-        p.R = R_zr.packed();
-        p.R_h = R_h.packed();
-        p.bias = bias;
-        p.Rb_h = Rb_h;
-        p.how = attributes<T>(checked, options, d);
-        return p;
+        return {gates, R_h.packed(), Rb_h, attributes<T>(checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
@@ -22027,28 +21907,21 @@ struct gru_family : single_state_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& sizes = checked.sizes;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
+        std::array<std::size_t, 3> const in_W{h, z, r}, in_R{z, r, h};
         bool const is_linear = options.linear_before_reset;
-        auto const W = take_panels(full_packing(), 3 * stride, I, memory),
-                   R_zr = take_panels(full_packing(), (is_linear ? 3 : 2) * stride, H, memory),
-                   R_h = take_panels(full_packing(), stride, H, memory);
-        if (!memory.only_counts()) {
-            std::array<std::size_t, 3> const order{h, z, r};
-            for (std::size_t i = 0; i < 3; ++i)
-                pack_panels(along(in.W, d, order[i] * H), H, I, W, i * stride);
-            for (std::size_t const gate : {z, r})
-                pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * stride);
-            pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * stride : 0);
-        }
+        auto const of_zr = std::span(in_R).first(is_linear ? 3 : 2), of_h = std::span(in_W).first(1);
         return {{.I = I,
                     .H = H,
-                    .gate_stride = stride,
-                    .W = W.packed(),
-                    .R = R_zr.packed(),
+                    .gate_stride = kernel::whole_batches<T>(H),
+                    .W = pack_transposed<T>(in.W, d, H, in_W, I, memory),
+                    .R = pack_transposed<T>(in.R, d, H, of_zr, H, memory),
                     .how = attributes<T>(checked, options, d)},
-            R_h.packed()};
+            is_linear ? kernel::panels<T>() : pack_transposed<T>(in.R, d, H, of_h, H, memory)};
     }
+
+private:
+    static constexpr std::size_t z = 0, r = 1, h = 2; // the gates
 };
 
 /// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
@@ -22064,26 +21937,14 @@ Options without_schema_default(Options options)
 }
 
 /// The parts of an RNN that are its own, for the engine of the recurrent operators.
-struct rnn_family : single_state_family {
+struct rnn_family : single_state_family,
+                    cell_family<rnn_family, rnn_options, kernel::rnn_rows, kernel::recorded_rnn_rows,
+                        kernel::rnn_backward_rows> {
     static constexpr std::string_view weights_name = "xloom::rnn_weights";
     static constexpr std::string_view cell_name = "xloom::rnn_cell";
     static constexpr std::array<std::string_view, 1> default_activations{"Tanh"};
     /// The shapes of W, R and B in errors.
     static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
-
-    using options = rnn_options;
-    template <class T>
-    using attributes_type = kernel::rnn_attributes<T>;
-    template <class T>
-    using parameters = kernel::rnn_parameters<T>;
-    template <class T>
-    using backward_parameters = kernel::rnn_backward_parameters<T>;
-    template <class T>
-    using rows = kernel::rnn_rows<T>;
-    template <class T>
-    using recorded_rows = kernel::recorded_rnn_rows<T>;
-    template <class T>
-    using backward_rows = kernel::rnn_backward_rows<T>;
 
     template <class Constants, class Options>
     static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
@@ -22096,17 +21957,9 @@ struct rnn_family : single_state_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(packing, I, stride, memory), R = take_panels(packing, H, stride, memory);
-        T* const bias = memory.take(stride);
-        if (!memory.only_counts()) {
-            pack_columns(across(in.W, d, 0, 0), H, W);
-            pack_columns(across(in.R, d, 0, 0), H, R);
-            load_bias(in.B, d, 0, H, H, bias);
-        }
-        return {{.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias},
-            {gate_of<T>(functions[d], options.clip)}};
+        T* const bias = memory.take(kernel::whole_batches<T>(checked.sizes.H));
+        return {pack_gates<1>(in, checked.sizes, d, packing, bias, memory),
+            {gate_of<T>(checked.functions[d], options.clip)}};
     }
 
     /// Packs direction d for the products with transposes. The functions are f of each direction.
@@ -22114,20 +21967,14 @@ struct rnn_family : single_state_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-        auto const W = take_panels(full_packing(), stride, I, memory),
-                   R = take_panels(full_packing(), stride, H, memory);
-        if (!memory.only_counts()) {
-            pack_panels(along(in.W, d, 0), H, I, W);
-            pack_panels(along(in.R, d, 0), H, H, R);
-        }
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
+        std::array<std::size_t, 1> const gate{0};
         return {.I = I,
             .H = H,
-            .gate_stride = stride,
-            .W = W.packed(),
-            .R = R.packed(),
-            .how = {gate_of<T>(functions[d], options.clip)}};
+            .gate_stride = kernel::whole_batches<T>(H),
+            .W = pack_transposed<T>(in.W, d, H, gate, I, memory),
+            .R = pack_transposed<T>(in.R, d, H, gate, H, memory),
+            .how = {gate_of<T>(checked.functions[d], options.clip)}};
     }
 };
 
@@ -22554,16 +22401,6 @@ private:
     std::vector<double> outputs_{};
 };
 
-/// Returns the VJP of a scan's body: the one that was given, or that of a recording.
-template <std::size_t S, std::size_t M, std::size_t P, class Body, class BodyVjp>
-decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
-{
-    if constexpr (is_recorded<BodyVjp>)
-        return recorded_vjp<typename BodyVjp::tape, Body, S, M, P>(body);
-    else
-        return (body_vjp);
-}
-
 /// The VJP of a loop's body, which also receives the iteration and the condition.
 template <class Tape, class Body, std::size_t S, std::size_t P>
 struct recorded_loop_vjp {
@@ -22578,16 +22415,6 @@ struct recorded_loop_vjp {
         vjp(std::forward<Arguments>(arguments)...);
     }
 };
-
-/// Returns the VJP of a loop's body.
-template <std::size_t S, std::size_t P, class Body, class BodyVjp>
-decltype(auto) loop_vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
-{
-    if constexpr (is_recorded<BodyVjp>)
-        return recorded_loop_vjp<typename BodyVjp::tape, Body, S, P>{body};
-    else
-        return (body_vjp);
-}
 
 /// The VJP of a branch with P operands.
 template <class Tape, class Branch, std::size_t P>
@@ -22604,14 +22431,15 @@ struct recorded_branch_vjp {
     }
 };
 
-/// Returns the VJP of a branch.
-template <std::size_t P, class Branch, class BranchVjp>
-decltype(auto) branch_vjp_of([[maybe_unused]] Branch& branch, BranchVjp& branch_vjp)
+/// Returns the VJP of a body: the one that was given, or the recorded one, for these numbers of operands.
+template <template <class, class, std::size_t...> class Recorded, std::size_t... Counts, class Body,
+    class BodyVjp>
+decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
 {
-    if constexpr (is_recorded<BranchVjp>)
-        return recorded_branch_vjp<typename BranchVjp::tape, Branch, P>{branch};
+    if constexpr (is_recorded<BodyVjp>)
+        return Recorded<typename BodyVjp::tape, Body, Counts...>{body};
     else
-        return (branch_vjp);
+        return (body_vjp);
 }
 
 } // namespace detail
@@ -22665,16 +22493,6 @@ struct are_branch_vjps {
     }
 };
 
-/// The requirements of if_ on the condition and on what the branches return.
-template <class Cond, class ThenCall, class ElseCall>
-struct calls_fit_if {
-    static consteval bool holds()
-    {
-        return fits_if<Cond, callable_returning<typename ThenCall::result>,
-            callable_returning<typename ElseCall::result>>::holds();
-    }
-};
-
 /// Requires a cotangent for each value of a branch's result.
 template <class Result, class CtResult>
 struct one_of_each_result {
@@ -22724,8 +22542,8 @@ public:
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zero_cotangents<Operands>(operands);
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
-        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
-        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        decltype(auto) then_vjp = detail::vjp_of<recorded_branch_vjp, count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::vjp_of<recorded_branch_vjp, count>(else_branch_, else_vjp_);
         using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
         using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
         if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,
@@ -22792,7 +22610,7 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     using else_call = branch_call<std::remove_reference_t<Else>, Operands>;
     if constexpr (satisfied<follows_body<ThenVjp>, follows_body<ElseVjp>, flat_arguments<Operands>,
                       has_zero_cotangents<Operands>, are_branches<then_call, else_call>,
-                      calls_fit_if<Cond, then_call, else_call>,
+                      fits_if<Cond, callable_like<then_call>, callable_like<else_call>>,
                       recordable<bare<ThenVjp>, std::remove_reference_t<Then>, then_call>,
                       recordable<bare<ElseVjp>, std::remove_reference_t<Else>, else_call>>()) {
         using result = owned_t<typename then_call::result>;
@@ -22805,6 +22623,1674 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
         return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
     } else {
         return if_vjp_result<int, no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/gradients/linear_attention_vjp.hpp ====
+// The derivative of linear attention.
+
+// ==== xloom/detail/recurrent/linear_attention_vjp_run.hpp ====
+// The run of linear attention's vector-Jacobian product: heads of each sequence, divided among threads, and
+// then the sums over heads that share a beta.
+
+// ==== xloom/detail/kernel/linear_attention_vjp.hpp ====
+// The vector-Jacobian product of linear attention of one head of a sequence.
+//
+// The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, the
+// states of its tokens are computed again, and then its tokens go backwards. A state is kept transposed, a
+// row for each value: of the sums, those over values are then sums of rows, and rows do not depend on each
+// other.
+
+// ==== xloom/detail/kernel/linear_attention.hpp ====
+// Linear attention of one head of a sequence. Columns of the state are independent: a panel of some of them
+// stays in registers and in the L1 cache while a block of tokens passes.
+//
+// Why all sums over keys have one order, and one function updates an item of the state: the bits of a token
+// then depend neither on the panel nor on how many tokens pass together.
+
+// ==== xloom/detail/kernel/item_rows.hpp ====
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
+template <class Item>
+struct item_rows {
+    Item* first = nullptr;
+    std::ptrdiff_t row = 0, column = 0;
+
+    Item* at(std::size_t i, std::size_t j) const
+    {
+        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
+    }
+
+    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
+    item_rows transposed() const { return {first, column, row}; }
+    /// Returns the columns from j on.
+    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    /// Returns the rows from i on.
+    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
+    /// Returns the matrix at a distance in items.
+    item_rows moved(std::ptrdiff_t distance) const
+    {
+        return {first == nullptr ? first : first + distance, row, column};
+    }
+};
+
+namespace detail {
+
+/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
+/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
+template <std::size_t N, class T>
+void split_columns(
+    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
+}
+
+/// Assigns from[j * stride + i] to to[i * N + j], as above.
+template <std::size_t N, class T>
+void join_columns(
+    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
+}
+
+/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
+template <class F>
+bool with_few(std::size_t count, F const& f)
+{
+    switch (count) {
+    case 2:
+        f(std::integral_constant<std::size_t, 2>());
+        return true;
+    case 3:
+        f(std::integral_constant<std::size_t, 3>());
+        return true;
+    case 4:
+        f(std::integral_constant<std::size_t, 4>());
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
+template <class T>
+void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
+    std::size_t columns)
+{
+    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
+        split_columns<n()>(from, to, to_stride, columns);
+    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
+        join_columns<n()>(from, from_stride, to, rows);
+    }));
+    if (!is_done)
+        copy_transposed(from, from_stride, to, to_stride, columns, rows);
+}
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
+template <class From, class To>
+void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
+{
+    if (to.column != 1 && to.row == 1) {
+        from = from.transposed();
+        to = to.transposed();
+        std::swap(rows, columns);
+    }
+    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
+        if (from.row == 1 && to.column == 1)
+            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        From* const source = from.at(i, 0);
+        To* const target = to.at(i, 0);
+        if (from.column == 1 && to.column == 1)
+            for (std::size_t j = 0; j < columns; ++j)
+                target[j] = static_cast<To>(source[j]);
+        else
+            for (std::size_t j = 0; j < columns; ++j)
+                target[static_cast<std::ptrdiff_t>(j) * to.column] =
+                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
+    }
+}
+
+/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
+template <class T, class Item>
+batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
+{
+    Item* const from = rows.at(i, channel);
+    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return load_widened(from);
+    T items[batch_size<T>]{};
+    for (std::size_t c = 0; c < count; ++c)
+        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
+    return load_batch(items);
+}
+
+template <class T, class Item>
+void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
+    std::size_t count)
+{
+    Item* const to = rows.at(i, channel);
+    if constexpr (std::is_same_v<Item, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return store_narrowed(to, values);
+    T items[batch_size<T>];
+    store_batch(items, values);
+    for (std::size_t c = 0; c < count; ++c)
+        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The decays of a token: none, which is 1, one for the head, or one for each key.
+enum class decay_kind : unsigned char { none, of_head, of_keys };
+
+/// The operands of one head of keys and values of one sequence, and of the query heads that read its state.
+/// Rows are tokens; those of a state are keys. An omitted beta says that the rule is no delta rule.
+template <class Item, class State>
+struct attention_head {
+    std::size_t tokens, keys, values, queries;
+    xloom::detail::compute_t<Item> scale;
+    decay_kind decays;
+    std::ptrdiff_t next_query, next_output; ///< the strides from query head to query head
+    item_rows<Item const> query, key, value, decay, beta;
+    item_rows<State const> past_state;
+    item_rows<Item> output;
+    item_rows<State> present_state;
+};
+
+/// The numbers of a token that all panels read: one for each key, padded to whole batches, or a head's decay.
+template <class T>
+struct attention_token {
+    T *key, *decay;
+    T *read_key, *queries; ///< with the decay, by which the state before the token is read; of a delta rule
+    T* products;           ///< of the key with each query
+    T beta;
+};
+
+/// The tokens of a block.
+template <class T>
+class attention_tokens {
+public:
+    /// The maximum number of tokens in a block.
+    static constexpr std::size_t capacity = 32;
+
+    attention_tokens(std::size_t keys, std::size_t queries, arena<T>& memory)
+        : width_(whole_batches<T>(keys)), queries_(queries), numbers_(memory.take(capacity, stride()))
+    {}
+
+    std::size_t width() const { return width_; }
+
+    /// Returns token i of the block.
+    attention_token<T> operator[](std::size_t i) const
+    {
+        T* const key = numbers_ + i * stride();
+        T* const products = key + (3 + queries_) * width_;
+        return {key, key + width_, key + 2 * width_, key + 3 * width_, products, products[queries_]};
+    }
+
+    /// Reads a token of a head.
+    template <class Item, class State>
+    void read(std::size_t i, attention_head<Item, State> const& head, std::size_t t) const
+    {
+        attention_token<T> const token = (*this)[i];
+        read_keys(head.key, t, head.keys, token.key);
+        std::size_t const decays = head.decays == decay_kind::of_keys ? head.keys : 1;
+        if (head.decays != decay_kind::none)
+            read_decay(head.decay, t, decays, token.decay);
+        for (std::size_t q = 0; q < queries_; ++q) {
+            T* const query = token.queries + q * width_;
+            auto const rows = head.query.moved(static_cast<std::ptrdiff_t>(q) * head.next_query);
+            read_keys(rows, t, head.keys, query);
+            if (head.beta.first == nullptr)
+                continue;
+            token.products[q] = product(token.key, query);
+            multiply(head.decays, token.decay, query, query);
+        }
+        if (head.beta.first == nullptr)
+            return;
+        token.products[queries_] = static_cast<T>(*head.beta.at(t, 0));
+        multiply(head.decays, token.decay, token.key, token.read_key);
+    }
+
+private:
+    static constexpr std::size_t step = batch_size<T>;
+
+    std::size_t stride() const { return (3 + queries_) * width_ + whole_batches<T>(queries_ + 1); }
+
+    template <class Item>
+    static void read_keys(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
+    {
+        for (std::size_t d = 0; d < count; d += step)
+            store_batch(to + d, load_channels<T>(from, t, d, (std::min)(step, count - d)));
+    }
+
+    template <class Item>
+    static void read_decay(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
+    {
+        read_keys(from, t, count, to);
+        for (std::size_t d = 0; d < count; d += step)
+            store_batch(to + d, detail::exp_of(load_batch(to + d)));
+    }
+
+    /// Computes to = decay * x.
+    void multiply(decay_kind decays, T const* decay, T const* x, T* to) const
+    {
+        batch_t<T> factor(decays == decay_kind::of_head ? decay[0] : T(1));
+        for (std::size_t d = 0; d < width_; d += step) {
+            if (decays == decay_kind::of_keys)
+                factor = load_batch(decay + d);
+            store_batch(to + d, factor * load_batch(x + d));
+        }
+    }
+
+    T product(T const* x, T const* y) const
+    {
+        batch_t<T> sum(T(0));
+        for (std::size_t d = 0; d < width_; d += step)
+            sum = multiply_add(load_batch(x + d), load_batch(y + d), sum);
+        return sum_of<T>(sum);
+    }
+
+    std::size_t width_, queries_;
+    T* numbers_;
+};
+
+/// The rows of a state from one column on.
+template <class T>
+struct state_rows {
+    T* first;
+    std::ptrdiff_t stride;
+
+    T* operator[](std::size_t key) const { return first + static_cast<std::ptrdiff_t>(key) * stride; }
+};
+
+/// Stores numbers in the type of a state.
+template <class T>
+void store_state(T* to, std::type_identity_t<batch_t<T>> const& numbers)
+{
+    store_batch(to, numbers);
+}
+template <class State>
+    requires has_narrow_vectors<State>
+void store_state(State* to, batch_t<float> const& numbers)
+{
+    store_narrowed(to, numbers);
+}
+
+/// The passes over a panel of `Batches` batches of columns, which are stored as States.
+template <class T, class State, std::size_t Batches, decay_kind Decays>
+struct attention_panel {
+    using V = batch_t<T>;
+    using columns = std::array<V, Batches>;
+
+    static constexpr std::size_t width = batch_size<T>;
+
+    std::size_t keys;
+    state_rows<State const> from; ///< the state before a pass
+    state_rows<State> to;         ///< after it
+
+    [[gnu::always_inline]] static V updated(V const& state, V const& decay, V const& key, V const& value)
+    {
+        if constexpr (Decays != decay_kind::none)
+            return multiply_add(decay, state, key * value);
+        else
+            return multiply_add(key, value, state);
+    }
+
+    /// Returns the decay of a key.
+    [[gnu::always_inline]] static V decay_of(attention_token<T> const& token, std::size_t d)
+    {
+        return V(Decays == decay_kind::none ? T(1) : token.decay[Decays == decay_kind::of_keys ? d : 0]);
+    }
+
+    /// Updates the state by `Tokens` tokens, and adds up what the first query of each reads after it.
+    template <std::size_t Tokens>
+    [[gnu::always_inline]] std::array<columns, Tokens> update_and_read(
+        std::array<attention_token<T>, Tokens> const& tokens, std::array<columns, Tokens> const& values) const
+    {
+        std::array<columns, Tokens> sums;
+        for (columns& each : sums)
+            each.fill(V(T(0)));
+        for (std::size_t d = 0; d < keys; ++d) {
+            std::array<V, Tokens> key, decay, query;
+            for (std::size_t i = 0; i < Tokens; ++i) {
+                key[i] = V(tokens[i].key[d]);
+                decay[i] = decay_of(tokens[i], d);
+                query[i] = V(tokens[i].queries[d]);
+            }
+#pragma GCC unroll 16
+            for (std::size_t j = 0; j < Batches; ++j) {
+                V state = load_widened(from[d] + j * width);
+#pragma GCC unroll 4
+                for (std::size_t i = 0; i < Tokens; ++i) {
+                    state = updated(state, decay[i], key[i], values[i][j]);
+                    sums[i][j] = multiply_add(state, query[i], sums[i][j]);
+                }
+                store_state(to[d] + j * width, state);
+            }
+        }
+        return sums;
+    }
+
+    /// Adds up what keys or queries read of the state.
+    [[gnu::always_inline]] columns read(T const* by) const
+    {
+        columns sums;
+        sums.fill(V(T(0)));
+        for (std::size_t d = 0; d < keys; ++d) {
+            V const factor(by[d]);
+#pragma GCC unroll 16
+            for (std::size_t j = 0; j < Batches; ++j)
+                sums[j] = multiply_add(load_widened(from[d] + j * width), factor, sums[j]);
+        }
+        return sums;
+    }
+
+    /// The sums that a delta rule reads: by the key, and by the first query.
+    struct read_sums {
+        columns by_key, by_query;
+    };
+
+    /// Updates the state by the token before, if there is one, and adds up what a token reads.
+    template <bool HasUpdate>
+    [[gnu::always_inline]] read_sums update_before_read(
+        attention_token<T> const& before, columns const& value, attention_token<T> const& token) const
+    {
+        read_sums sums;
+        sums.by_key.fill(V(T(0)));
+        sums.by_query.fill(V(T(0)));
+        for (std::size_t d = 0; d < keys; ++d) {
+            V const key(HasUpdate ? before.key[d] : T(0)), decay = decay_of(before, d);
+            V const read_key(token.read_key[d]), query(token.queries[d]);
+#pragma GCC unroll 16
+            for (std::size_t j = 0; j < Batches; ++j) {
+                V state = load_widened(from[d] + j * width);
+                if constexpr (HasUpdate) {
+                    state = updated(state, decay, key, value[j]);
+                    store_state(to[d] + j * width, state);
+                }
+                sums.by_key[j] = multiply_add(state, read_key, sums.by_key[j]);
+                sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
+            }
+        }
+        return sums;
+    }
+
+    /// Updates the state by a token; backwards, because the rows that were read last are in the L1 cache.
+    [[gnu::always_inline]] void update(attention_token<T> const& token, columns const& value) const
+    {
+        for (std::size_t d = keys; d-- > 0;) {
+            V const key(token.key[d]), decay = decay_of(token, d);
+#pragma GCC unroll 16
+            for (std::size_t j = 0; j < Batches; ++j)
+                store_state(
+                    to[d] + j * width, updated(load_widened(from[d] + j * width), decay, key, value[j]));
+        }
+    }
+};
+
+/// The run of a head: its tokens block by block, and of each block panel by panel.
+template <class Item, class State, decay_kind Decays, bool IsDelta>
+class attention_run {
+public:
+    using T = xloom::detail::compute_t<Item>;
+    using V = batch_t<T>;
+
+    attention_run(attention_head<Item, State> const& head, arena<T>& memory)
+        : head_(head),
+          tokens_(head.keys, head.queries, memory),
+          state_(memory.take(head.keys, whole_batches<T>(head.values)))
+    {}
+
+    [[gnu::flatten]] void operator()() const
+    {
+        std::size_t begin = 0;
+        do {
+            std::size_t const count = (std::min)(tokens_.capacity, head_.tokens - begin);
+            for (std::size_t i = 0; i < count; ++i)
+                tokens_.read(i, head_, begin + i);
+            run_block(begin, count);
+            begin += count;
+        } while (begin < head_.tokens);
+    }
+
+private:
+    static constexpr std::size_t width = batch_size<T>;
+    static constexpr bool has_32_registers = sizeof(V) == 64;
+
+    /// A block of tokens, and a panel of `count` columns.
+    struct work {
+        std::size_t begin, tokens, column, count;
+    };
+
+    void run_block(std::size_t begin, std::size_t count) const
+    {
+        std::size_t column = 0;
+        auto const run = [&]<std::size_t Batches>(std::integral_constant<std::size_t, Batches>) {
+            std::size_t const columns = (std::min)(Batches * width, head_.values - column);
+            run_panel<Batches>({begin, count, column, columns});
+            column += columns;
+        };
+        while (column < head_.values) {
+            std::size_t const left = head_.values - column;
+            if (has_32_registers && head_.tokens == 1 && left >= 8 * width)
+                run(std::integral_constant < std::size_t, has_32_registers ? 8 : 4 > ());
+            else if (head_.tokens == 1 && left >= 4 * width)
+                run(std::integral_constant<std::size_t, 4>());
+            else if (left >= 2 * width)
+                run(std::integral_constant<std::size_t, 2>());
+            else
+                run(std::integral_constant<std::size_t, 1>());
+        }
+    }
+
+    /// Runs a block of tokens on a panel. A single token reads and writes the states where they are, if it
+    /// can; else a copy of the panel is loaded before the first token and stored after the last.
+    template <std::size_t Batches>
+    void run_panel(work const& of) const
+    {
+        if constexpr (std::is_same_v<State, T> || has_narrow_vectors<State>)
+            if (head_.tokens == 1 && is_in_place(of, Batches * width))
+                return run_tokens<Batches, State>(
+                    of, {head_.keys, {head_.past_state.at(0, of.column), head_.past_state.row},
+                            {head_.present_state.at(0, of.column), head_.present_state.row}});
+        state_rows<T> const panel{state_ + of.column * head_.keys, Batches * width};
+        if (of.begin == 0)
+            for (std::size_t d = 0; d < head_.keys; ++d)
+                store(load<Batches>(head_.past_state, d, of.column, of.count), panel[d]);
+        run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
+        if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
+            for (std::size_t d = 0; d < head_.keys; ++d)
+                store(load<Batches>(panel[d]), head_.present_state, d, of.column, of.count);
+    }
+
+    /// True if a token's panel need not be copied. Other queries than the first read a state after its
+    /// update, which must not be rounded then.
+    bool is_in_place(work const& of, std::size_t panel_width) const
+    {
+        bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;
+        return is_read_before_rounding && of.count == panel_width && head_.past_state.first != nullptr &&
+               head_.present_state.first != nullptr && head_.past_state.column == 1 &&
+               head_.present_state.column == 1;
+    }
+
+    template <std::size_t Batches, class Stored>
+    void run_tokens(work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
+    {
+        if constexpr (IsDelta) {
+            run_delta_rule(of, panel);
+        } else {
+            constexpr std::size_t together = has_32_registers ? 4 : 2;
+            std::size_t i = 0;
+            if constexpr (Batches <= 2)
+                for (; head_.queries == 1 && i + together <= of.tokens; i += together)
+                    run_together<together>(of, panel, i);
+            for (; i < of.tokens; ++i)
+                run_together<1>(of, panel, i);
+        }
+    }
+
+    /// Tokens whose values are added to the state as they are.
+    template <std::size_t Tokens, class Stored, std::size_t Batches>
+    void run_together(
+        work const& of, attention_panel<T, Stored, Batches, Decays> const& panel, std::size_t first) const
+    {
+        std::array<attention_token<T>, Tokens> tokens;
+        std::array<std::array<V, Batches>, Tokens> values;
+        for (std::size_t i = 0; i < Tokens; ++i) {
+            tokens[i] = tokens_[first + i];
+            values[i] = load<Batches>(head_.value, of.begin + first + i, of.column, of.count);
+        }
+        auto const sums = panel.update_and_read(tokens, values);
+        for (std::size_t i = 0; i < Tokens; ++i)
+            write(of, first + i, 0, sums[i]);
+        attention_panel<T, Stored, Batches, Decays> const after{
+            panel.keys, {panel.to.first, panel.to.stride}, panel.to};
+        for (std::size_t q = 1; q < head_.queries; ++q)
+            write(of, first, q, after.read(tokens[0].queries + q * tokens_.width()));
+    }
+
+    /// The delta rule: value = beta (value - state^T key), by which the state is updated when the next token
+    /// reads it. A query reads state^T query + (key . query) value.
+    template <std::size_t Batches, class Stored>
+    void run_delta_rule(work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
+    {
+        std::array<V, Batches> value{};
+        for (std::size_t i = 0; i < of.tokens; ++i) {
+            attention_token<T> const token = tokens_[i];
+            auto const sums = i == 0 ? panel.template update_before_read<false>(token, value, token)
+                                     : panel.template update_before_read<true>(tokens_[i - 1], value, token);
+            if (i != 0)
+                panel.from = {panel.to.first, panel.to.stride};
+            auto const given = load<Batches>(head_.value, of.begin + i, of.column, of.count);
+            for (std::size_t j = 0; j < Batches; ++j)
+                value[j] = V(token.beta) * (given[j] - sums.by_key[j]);
+            write_delta(of, i, 0, sums.by_query, value);
+            for (std::size_t q = 1; q < head_.queries; ++q)
+                write_delta(of, i, q, panel.read(token.queries + q * tokens_.width()), value);
+        }
+        if (of.tokens != 0)
+            panel.update(tokens_[of.tokens - 1], value);
+    }
+
+    template <std::size_t Batches>
+    void write_delta(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums,
+        std::array<V, Batches> const& value) const
+    {
+        V const product(tokens_[i].products[query]);
+        for (std::size_t j = 0; j < Batches; ++j)
+            sums[j] = multiply_add(product, value[j], sums[j]);
+        write(of, i, query, sums);
+    }
+
+    /// Writes the output of a query.
+    template <std::size_t Batches>
+    void write(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums) const
+    {
+        if (head_.output.first == nullptr)
+            return;
+        for (V& each : sums)
+            each = V(head_.scale) * each;
+        store(sums, head_.output.moved(static_cast<std::ptrdiff_t>(query) * head_.next_output), of.begin + i,
+            of.column, of.count);
+    }
+
+    template <std::size_t Batches>
+    static std::array<V, Batches> load(T const* from)
+    {
+        std::array<V, Batches> batches;
+        for (std::size_t j = 0; j < Batches; ++j)
+            batches[j] = load_batch(from + j * width);
+        return batches;
+    }
+    /// Loads `count` items of a row from a column on; zeros if the rows are omitted.
+    template <std::size_t Batches, class Any>
+    static std::array<V, Batches> load(
+        item_rows<Any> const& from, std::size_t row, std::size_t column, std::size_t count)
+    {
+        std::array<V, Batches> batches;
+        for (std::size_t j = 0; j < Batches; ++j)
+            batches[j] = from.first == nullptr ? V(T(0))
+                                               : load_channels<T>(from, row, column + j * width,
+                                                     (std::min)(width, count - j * width));
+        return batches;
+    }
+
+    template <std::size_t Batches>
+    static void store(std::array<V, Batches> const& batches, T* to)
+    {
+        for (std::size_t j = 0; j < Batches; ++j)
+            store_batch(to + j * width, batches[j]);
+    }
+    template <std::size_t Batches, class Any>
+    static void store(std::array<V, Batches> const& batches, item_rows<Any> const& to, std::size_t row,
+        std::size_t column, std::size_t count)
+    {
+        for (std::size_t j = 0; j < Batches; ++j)
+            store_channels<T>(batches[j], to, row, column + j * width, (std::min)(width, count - j * width));
+    }
+
+    attention_head<Item, State> const& head_;
+    attention_tokens<T> tokens_;
+    T* state_;
+};
+
+/// Calls f(decays, is_delta), integral constants: the decays of a head, and whether its rule is a delta rule.
+template <class Item, class State, class F>
+void with_attention_rule(attention_head<Item, State> const& head, F const& f)
+{
+    auto const with_decays = [&]<decay_kind Decays>(std::integral_constant<decay_kind, Decays> decays) {
+        if (head.beta.first == nullptr)
+            f(decays, std::false_type());
+        else
+            f(decays, std::true_type());
+    };
+    switch (head.decays) {
+    case decay_kind::none:
+        return with_decays(std::integral_constant<decay_kind, decay_kind::none>());
+    case decay_kind::of_head:
+        return with_decays(std::integral_constant<decay_kind, decay_kind::of_head>());
+    case decay_kind::of_keys:
+        return with_decays(std::integral_constant<decay_kind, decay_kind::of_keys>());
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The cotangents of one head, and its gradients, which are added to; each may be omitted.
+template <class Item, class State>
+struct attention_cotangents {
+    std::ptrdiff_t next_ct_output, next_ct_query; ///< the strides from query head to query head
+    item_rows<Item const> ct_output;
+    item_rows<State const> ct_present_state;
+    item_rows<Item> ct_query, ct_key, ct_value, ct_decay;
+    item_rows<State> ct_past_state;
+    xloom::detail::compute_t<Item>* ct_beta; ///< a number for each token, which is set; null if omitted
+};
+
+/// The backward pass of a head.
+template <class Item, class State, decay_kind Decays, bool IsDelta>
+class attention_backward {
+public:
+    using T = xloom::detail::compute_t<Item>;
+    using V = batch_t<T>;
+
+    attention_backward(attention_head<Item, State> const& head,
+        attention_cotangents<Item, State> const& cotangents, arena<T>& memory)
+        : head_(head),
+          of_(cotangents),
+          block_((std::max)(xloom::detail::ceil_sqrt(head.tokens), std::size_t{1})),
+          tokens_(head.keys, head.queries, memory),
+          row_(tokens_.width()),
+          state_size_(saturated_product(head.values, row_)),
+          kept_(memory.take(head.tokens / block_ + 1, state_size_)),
+          states_(memory.take(block_ + 1, state_size_)),
+          errors_(memory.take(block_, head.values)),
+          ct_state_(memory.take(state_size_)),
+          queries_(memory.take(head.queries, row_)),
+          ct_outputs_(memory.take(head.queries, whole_batches<T>(head.values))),
+          ct_values_(memory.take(whole_batches<T>(head.values))),
+          ct_keys_(memory.take(head.queries + 3, row_))
+    {}
+
+    [[gnu::flatten]] void operator()() const
+    {
+        keep_states();
+        load_state(of_.ct_present_state, ct_state_);
+        for (std::size_t begin = (head_.tokens + block_ - 1) / block_ * block_; begin > 0;) {
+            begin -= block_;
+            std::size_t const count = (std::min)(block_, head_.tokens - begin);
+            std::copy_n(kept_ + begin / block_ * state_size_, state_size_, states_);
+            for (std::size_t i = 0; i < count; ++i)
+                advance(begin + i, states_ + i * state_size_, states_ + (i + 1) * state_size_, i);
+            for (std::size_t i = count; i-- > 0;)
+                go_back(begin + i, i);
+        }
+        for (std::size_t j = 0; j < head_.values; ++j)
+            add_row(ct_state_ + j * row_, of_.ct_past_state.transposed(), j, head_.keys);
+    }
+
+private:
+    static constexpr std::size_t width = batch_size<T>;
+
+    void load_state(item_rows<State const> const& from, T* to) const
+    {
+        for (std::size_t j = 0; j < head_.values; ++j)
+            load_row(from.transposed(), j, head_.keys, to + j * row_);
+    }
+
+    /// Loads a row, padded with zeros; zeros if it is omitted.
+    template <class Any>
+    static void load_row(item_rows<Any> const& from, std::size_t row, std::size_t count, T* to)
+    {
+        for (std::size_t j = 0; j < count; j += width)
+            store_batch(to + j, from.first == nullptr
+                                    ? V(T(0))
+                                    : load_channels<T>(from, row, j, (std::min)(width, count - j)));
+    }
+
+    /// Adds a row to a gradient, unless it is omitted.
+    template <class Any>
+    static void add_row(T const* from, item_rows<Any> const& to, std::size_t row, std::size_t count)
+    {
+        for (std::size_t j = 0; j < count && to.first != nullptr; j += width) {
+            std::size_t const some = (std::min)(width, count - j);
+            store_channels<T>(load_channels<T>(to, row, j, some) + load_batch(from + j), to, row, j, some);
+        }
+    }
+
+    /// Keeps the state before each block.
+    void keep_states() const
+    {
+        load_state(head_.past_state, states_);
+        for (std::size_t t = 0; t < head_.tokens; ++t) {
+            if (t % block_ == 0)
+                std::copy_n(states_, state_size_, kept_ + t / block_ * state_size_);
+            advance(t, states_, states_, 0);
+        }
+    }
+
+    /// Returns the decays of a batch of keys.
+    static V decay_of(attention_token<T> const& token, std::size_t d)
+    {
+        return Decays == decay_kind::of_keys ? load_batch(token.decay + d) : V(token.decay[0]);
+    }
+
+    /// Computes the state after a token, and its errors: value - state^T key of a delta rule, else its value.
+    void advance(std::size_t t, T const* from, T* to, std::size_t i) const
+    {
+        tokens_.read(0, head_, t);
+        attention_token<T> const token = tokens_[0];
+        std::size_t const row = row_;
+        for (std::size_t j = 0; j < head_.values; ++j) {
+            T const* const before = from + j * row;
+            T* const after = to + j * row;
+            T value = static_cast<T>(*head_.value.at(t, j));
+            if constexpr (IsDelta)
+                value = value - product(before, token.read_key, row);
+            errors_[i * head_.values + j] = value;
+            V const factor(IsDelta ? token.beta * value : value);
+            for (std::size_t d = 0; d < row; d += width)
+                store_batch(after + d, attention_panel<T, T, 1, Decays>::updated(load_batch(before + d),
+                                           decay_of(token, d), load_batch(token.key + d), factor));
+        }
+    }
+
+    /// Adds a token's part to all gradients, and takes ct_state from after the token to before it.
+    void go_back(std::size_t t, std::size_t i) const
+    {
+        tokens_.read(0, head_, t);
+        attention_token<T> const token = tokens_[0];
+        std::size_t const values = whole_batches<T>(head_.values);
+        for (std::size_t q = 0; q < head_.queries; ++q) {
+            load_row(head_.query.moved(static_cast<std::ptrdiff_t>(q) * head_.next_query), t, head_.keys,
+                queries_ + q * row_);
+            load_row(of_.ct_output.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_output), t,
+                head_.values, ct_outputs_ + q * values);
+        }
+        std::fill_n(ct_keys_, (head_.queries + 3) * row_, T(0));
+        T ct_beta(0);
+        for (std::size_t j = 0; j < head_.values; ++j) {
+            T const error = errors_[i * head_.values + j];
+            read_back(
+                token, j, states_ + (i + 1) * state_size_ + j * row_, IsDelta ? token.beta * error : error);
+            if constexpr (IsDelta) {
+                ct_beta = ct_beta + ct_values_[j] * error;
+                ct_values_[j] = token.beta * ct_values_[j];
+            }
+            update_back(token, j, states_ + i * state_size_ + j * row_);
+        }
+        if (of_.ct_beta != nullptr)
+            of_.ct_beta[t] = ct_beta;
+        add_gradients(token, t);
+    }
+
+    /// Goes back, in a row of the state, over what queries read after the token and over its outer product.
+    void read_back(attention_token<T> const& token, std::size_t j, T const* state, T value) const
+    {
+        std::size_t const row = row_; // and other copies: stores may alias members
+        T *const ct_state = ct_state_ + j * row, *const ct_key = ct_keys_;
+        T const* const key = token.key;
+        for (std::size_t q = 0; q < head_.queries; ++q) {
+            V const ct(head_.scale * ct_outputs_[q * whole_batches<T>(head_.values) + j]);
+            T *const query = queries_ + q * row, *const ct_query = ct_key + (q + 3) * row;
+            for (std::size_t d = 0; d < row; d += width) {
+                add(ct, load_batch(state + d), ct_query + d);
+                add(ct, load_batch(query + d), ct_state + d);
+            }
+        }
+        V read(T(0));
+        for (std::size_t d = 0; d < row; d += width) {
+            V const ct = load_batch(ct_state + d);
+            read = multiply_add(ct, load_batch(key + d), read);
+            add(V(value), ct, ct_key + d);
+        }
+        ct_values_[j] = sum_of<T>(read);
+    }
+
+    /// Goes back, in a row of the state, over what a delta rule's key reads before the token and the decay.
+    void update_back(attention_token<T> const& token, std::size_t j, T const* before) const
+    {
+        if constexpr (!IsDelta && Decays == decay_kind::none)
+            return;
+        std::size_t const row = row_;
+        T *const ct_state = ct_state_ + j * row, *const ct_read_key = ct_keys_ + row,
+                 *const ct_decay = ct_keys_ + 2 * row;
+        T const* const key = token.key;
+        V const ct_read(-ct_values_[j]);
+        for (std::size_t d = 0; d < row; d += width) {
+            V const state = load_batch(before + d);
+            V ct = load_batch(ct_state + d);
+            if constexpr (IsDelta) {
+                add(ct_read, state, ct_read_key + d);
+                ct = multiply_add(ct_read, load_batch(key + d), ct);
+            }
+            if constexpr (Decays != decay_kind::none) {
+                add(ct, state, ct_decay + d);
+                ct = decay_of(token, d) * ct;
+            }
+            store_batch(ct_state + d, ct);
+        }
+    }
+
+    void add_gradients(attention_token<T> const& token, std::size_t t) const
+    {
+        T *const ct_read_key = ct_keys_ + row_, *const ct_decay = ct_keys_ + 2 * row_;
+        for (std::size_t d = 0; d < row_; d += width) {
+            V const decay = Decays == decay_kind::none ? V(T(1)) : decay_of(token, d);
+            add(decay, load_batch(ct_read_key + d), ct_keys_ + d);
+            store_batch(ct_decay + d, decay * load_batch(ct_decay + d));
+        }
+        add_row(ct_keys_, of_.ct_key, t, head_.keys);
+        add_row(ct_values_, of_.ct_value, t, head_.values);
+        for (std::size_t q = 0; q < head_.queries; ++q)
+            add_row(ct_keys_ + (q + 3) * row_,
+                of_.ct_query.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_query), t, head_.keys);
+        if constexpr (Decays == decay_kind::of_head)
+            ct_decay[0] = sum(ct_decay);
+        add_row(ct_decay, of_.ct_decay, t, Decays == decay_kind::of_head ? 1 : head_.keys);
+    }
+
+    /// Computes to = x y + to.
+    static void add(V const& x, V const& y, T* to) { store_batch(to, multiply_add(x, y, load_batch(to))); }
+
+    static T product(T const* x, T const* y, std::size_t count)
+    {
+        V total(T(0));
+        for (std::size_t d = 0; d < count; d += width)
+            total = multiply_add(load_batch(x + d), load_batch(y + d), total);
+        return sum_of<T>(total);
+    }
+    T sum(T const* x) const
+    {
+        V total(T(0));
+        for (std::size_t d = 0; d < row_; d += width)
+            total = total + load_batch(x + d);
+        return sum_of<T>(total);
+    }
+
+    attention_head<Item, State> const& head_;
+    attention_cotangents<Item, State> const& of_;
+    std::size_t block_;
+    attention_tokens<T> tokens_;
+    std::size_t row_, state_size_;
+    T *kept_, *states_; ///< the states before each block, and before and after each token of a block
+    T* errors_;         ///< of each token of a block
+    T* ct_state_;
+    T *queries_, *ct_outputs_, *ct_values_; ///< of a token
+    T* ct_keys_; ///< of a token: of its key after and before its update, of its decays, and of each query
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/recurrent/linear_attention_run.hpp ====
+// The run of linear attention: heads of each sequence, divided among threads.
+
+// ==== xloom/detail/check/linear_attention.hpp ====
+// Requirements of linear_attention on its shapes and options.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The rules by which a token updates the state of linear attention, under ONNX's names.
+enum class update_rule : unsigned char { linear, gated, delta, gated_delta };
+
+/// Returns the value of ONNX's attribute, such as "gated_delta".
+constexpr std::string_view name_of(update_rule rule) noexcept
+{
+    constexpr std::string_view names[] = {"linear", "gated", "delta", "gated_delta"};
+    auto const number = static_cast<std::size_t>(rule);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+/// Options of linear_attention and its derivative: ONNX's attributes.
+struct linear_attention_options {
+    std::int64_t q_num_heads = 0;  ///< query heads; 0 where operands have an axis of heads
+    std::int64_t kv_num_heads = 0; ///< heads of keys and values, a divisor of q_num_heads; likewise
+    xloom::update_rule update_rule = xloom::update_rule::gated_delta;
+    double scale = 0; ///< a factor of the outputs; 0 for 1 / sqrt(d_k)
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+constexpr bool has_decay(update_rule rule)
+{
+    return rule == update_rule::gated || rule == update_rule::gated_delta;
+}
+constexpr bool has_beta(update_rule rule)
+{
+    return rule == update_rule::delta || rule == update_rule::gated_delta;
+}
+
+/// The sizes of linear attention: B sequences of T tokens, Hq query heads, Hkv heads of keys and values, of
+/// d_k and d_v numbers each.
+struct attention_sizes {
+    std::size_t B = 0, T = 0, Hq = 0, Hkv = 0, keys = 0, values = 0;
+    bool has_head_axis = false; ///< of query, key, value, a decay of keys, and the output
+
+    /// Returns the shape of an operand of `heads` heads of `width` numbers.
+    constexpr shape tokens(std::size_t heads, std::size_t width) const
+    {
+        return has_head_axis ? shape{B, T, heads, width} : shape{B, T, heads * width};
+    }
+    constexpr shape output() const { return tokens(Hq, values); }
+    constexpr shape state() const { return {B, Hkv, keys, values}; }
+
+    std::string describe() const
+    {
+        return concat("B = ", B, ", T = ", T, ", q_num_heads = ", Hq, ", kv_num_heads = ", Hkv,
+            ", d_k = ", keys, " and d_v = ", values);
+    }
+};
+
+/// The shapes of the operands of linear attention.
+struct attention_shapes {
+    shape_ref query, key, value, past_state, decay, beta;
+};
+
+/// Returns the number of heads of an operand: its axis of heads, which an option may repeat, else the option.
+constexpr std::size_t heads_of(std::string_view op, std::string_view operand, shape const& dims,
+    std::string_view option, std::int64_t given)
+{
+    bool const has_axis = dims.size() == 4;
+    if (given < (has_axis ? 0 : 1))
+        fail<option_error>(op, ": ", option, " must be at least 1, but it is ", given,
+            ". Give the number of heads in ", operand, ".");
+    auto const heads = static_cast<std::uint64_t>(given);
+    if (has_axis && given != 0 && heads != dims[2])
+        fail<option_error>(op, ": ", option, " must be ", operand, "'s axis of heads, but it is ", given,
+            " and ", operand, " is ", dims, ". Leave it out.");
+    if (!has_axis && dims[2] % heads != 0)
+        fail<shape_error>(op, ": the last dimension of ", operand, " must be a multiple of ", option, " = ",
+            given, ", but ", operand, " is ", dims, ". Correct one of them.");
+    return has_axis ? dims[2] : static_cast<std::size_t>(heads);
+}
+
+/// Requires an operand where the rule has it, and none elsewhere.
+constexpr void check_rule_operand(
+    std::string_view op, std::string_view operand, shape_ref dims, update_rule rule, bool is_required)
+{
+    if (is_required && !dims)
+        fail<shape_error>(op, ": the rule ", name_of(rule), " requires ", operand,
+            ", but it is omitted. Give ", operand, ", or choose another update_rule.");
+    if (!is_required && dims)
+        fail<shape_error>(op, ": the rule ", name_of(rule), " has no ", operand, ", but it is ", *dims,
+            ". Leave it out, or choose another update_rule.");
+}
+
+/// Requires one of two shapes.
+constexpr void check_either(std::string_view op, std::string_view operand, shape_ref dims, shape const& one,
+    std::string_view one_symbol, shape const& other, std::string_view other_symbol)
+{
+    if (dims && *dims != one && *dims != other)
+        fail<shape_error>(op, ": ", operand, " must have the shape ", one_symbol, " = ", one, " or ",
+            other_symbol, " = ", other, ", but it is ", *dims, ". Correct it.");
+}
+
+/// Checks all operands, whose items have at most item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error, option_error
+constexpr attention_sizes check_linear_attention(std::string_view op, linear_attention_options const& options,
+    attention_shapes const& of, std::size_t item_bytes)
+{
+    shape const &query = *of.query, &key = *of.key, &value = *of.value;
+    if (query.size() != 3 && query.size() != 4)
+        fail<shape_error>(op,
+            ": query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an axis of "
+            "heads, but query is ",
+            query, ". Give it that shape.");
+    check_given(op, "key", of.key, query.size());
+    check_given(op, "value", of.value, query.size());
+    if (name_of(options.update_rule) == "unknown")
+        fail<option_error>(op, ": update_rule must be linear, gated, delta or gated_delta, but it is ",
+            static_cast<int>(options.update_rule), ". Choose one of them.");
+    attention_sizes sizes;
+    sizes.has_head_axis = query.size() == 4;
+    sizes.B = query[0];
+    sizes.T = query[1];
+    sizes.Hq = detail::heads_of(op, "query", query, "q_num_heads", options.q_num_heads);
+    sizes.Hkv = detail::heads_of(op, "key", key, "kv_num_heads", options.kv_num_heads);
+    detail::heads_of(op, "value", value, "kv_num_heads", options.kv_num_heads);
+    if (sizes.Hkv == 0 || sizes.Hq == 0 || sizes.Hq % sizes.Hkv != 0)
+        fail<option_error>(op,
+            ": the number of query heads must be a multiple of that of key heads, but they "
+            "are ",
+            sizes.Hq, " and ", sizes.Hkv, ". Correct one of them.");
+    sizes.keys = sizes.has_head_axis ? query[3] : query[2] / sizes.Hq;
+    sizes.values = sizes.has_head_axis ? value[3] : value[2] / sizes.Hkv;
+    if (sizes.keys == 0)
+        fail<shape_error>(op, ": d_k must be at least 1, but query is ", query, ". Give the heads keys.");
+    std::string_view const key_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_k]" : "[B, T, Hkv d_k]",
+                           value_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_v]" : "[B, T, Hkv d_v]";
+    shape const keys = sizes.tokens(sizes.Hkv, sizes.keys);
+    check_shapes(op,
+        std::array{
+            shape_requirement{"key", key_symbol, keys, of.key},
+            shape_requirement{"value", value_symbol, sizes.tokens(sizes.Hkv, sizes.values), of.value},
+            shape_requirement{"past_state", "[B, Hkv, d_k, d_v]", sizes.state(), of.past_state},
+        },
+        [&] { return sizes.describe(); });
+    detail::check_rule_operand(
+        op, "decay", of.decay, options.update_rule, detail::has_decay(options.update_rule));
+    detail::check_rule_operand(
+        op, "beta", of.beta, options.update_rule, detail::has_beta(options.update_rule));
+    shape const heads{sizes.B, sizes.T, sizes.Hkv};
+    detail::check_either(op, "decay", of.decay, heads, "[B, T, Hkv]", keys, key_symbol);
+    detail::check_either(op, "beta", of.beta, heads, "[B, T, Hkv]", {sizes.B, sizes.T, 1}, "[B, T, 1]");
+    for (shape const& dims : {sizes.tokens(sizes.Hq, sizes.keys), sizes.output(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
+    return sizes;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item, class State>
+struct linear_attention_inputs;
+template <class Item, class State>
+struct linear_attention_outputs;
+
+namespace detail {
+
+/// Requires a state whose numbers are computed in the type of the other operands.
+template <class Item, class State>
+struct state_of_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_right = std::is_same_v<compute_t<State>, compute_t<Item>>;
+        static_assert(is_right,
+            "xloom: the state of linear attention must have the element type of the other "
+            "operands, or both must be float or storage floats such as float16");
+        return is_right;
+    }
+};
+
+/// Linear attention whose operands are checked.
+template <class Item, class State>
+struct attention_call {
+    tensor_ref<Item const> const &query, &key, &value;
+    linear_attention_inputs<Item, State> const& in;
+    attention_sizes sizes;
+    double scale;
+
+    /// Returns the number of heads of keys and values of all sequences.
+    std::size_t heads() const { return sizes.B * sizes.Hkv; }
+    std::size_t heads_per_kv() const { return sizes.Hq / sizes.Hkv; }
+
+    /// Returns the number of tokens of sequence b.
+    std::size_t tokens(std::size_t b) const
+    {
+        return in.sequence_lens.is_given() ? static_cast<std::size_t>(in.sequence_lens[b]) : sizes.T;
+    }
+
+    /// Returns the tokens of a head of sequence b, `width` numbers each.
+    template <class T>
+    kernel::item_rows<T> head_of(
+        tensor_ref<T> const& of, std::size_t b, std::size_t head, std::size_t width) const
+    {
+        if (!of.is_given())
+            return {};
+        std::size_t const last = of.rank() - 1;
+        return kernel::item_rows<T>{of.data(), of.stride(1), of.stride(last)}.moved(
+            static_cast<std::ptrdiff_t>(b) * of.stride(0) +
+            static_cast<std::ptrdiff_t>(head) * head_stride(of, width));
+    }
+    template <class T>
+    std::ptrdiff_t head_stride(tensor_ref<T> const& of, std::size_t width) const
+    {
+        if (!of.is_given())
+            return 0;
+        return of.rank() == 4 ? of.stride(2) : static_cast<std::ptrdiff_t>(width) * of.stride(2);
+    }
+    template <class T>
+    kernel::item_rows<T> state_of(tensor_ref<T> const& of, std::size_t b, std::size_t head) const
+    {
+        if (!of.is_given())
+            return {};
+        return kernel::item_rows<T>{of.data(), of.stride(2), of.stride(3)}.moved(
+            static_cast<std::ptrdiff_t>(b) * of.stride(0) + static_cast<std::ptrdiff_t>(head) * of.stride(1));
+    }
+
+    kernel::decay_kind decays() const
+    {
+        if (!in.decay.is_given())
+            return kernel::decay_kind::none;
+        bool const is_of_keys = in.decay.rank() == 4 || in.decay.shape()[2] != sizes.Hkv;
+        return is_of_keys ? kernel::decay_kind::of_keys : kernel::decay_kind::of_head;
+    }
+    /// Returns the number of decays of a head.
+    std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
+
+    /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
+    template <class Policy>
+    std::size_t parts(Policy const& policy) const
+    {
+        return (std::min)(
+            heads(), detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.T * sizes.Hq,
+                                                   kernel::saturated_product(sizes.keys, sizes.values))));
+    }
+
+    /// Calls f(part, number of the head, its operands) for each head.
+    template <class Policy, class F>
+    void for_each_head(std::size_t parts, linear_attention_outputs<Item, State> const& out,
+        Policy const& policy, F const& f) const
+    {
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t i = begin_of_part(part, parts, heads());
+                 i < begin_of_part(part + 1, parts, heads()); ++i)
+                f(part, i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out));
+        });
+    }
+
+    /// Returns the operands of a head of T tokens, whose memory is enough for each.
+    auto longest_head(linear_attention_outputs<Item, State> const& out) const
+    {
+        return head(0, 0, sizes.T, out);
+    }
+
+private:
+    /// Returns the operands of a head of keys and values of sequence b.
+    kernel::attention_head<Item, State> head(std::size_t b, std::size_t head, std::size_t count,
+        linear_attention_outputs<Item, State> const& out) const
+    {
+        auto const scale_of_keys = [&] { return 1 / std::sqrt(static_cast<double>(sizes.keys)); };
+        std::size_t const first_query = head * heads_per_kv();
+        bool const one_beta = in.beta.is_given() && in.beta.shape()[2] == 1;
+        return {count, sizes.keys, sizes.values, heads_per_kv(),
+            static_cast<compute_t<Item>>(scale != 0 ? scale : scale_of_keys()), decays(),
+            head_stride(query, sizes.keys), head_stride(out.output, sizes.values),
+            head_of(query, b, first_query, sizes.keys), head_of(key, b, head, sizes.keys),
+            head_of(value, b, head, sizes.values), head_of(in.decay, b, head, decay_width()),
+            head_of(in.beta, b, one_beta ? 0 : head, 1), state_of(in.past_state, b, head),
+            head_of(out.output, b, first_query, sizes.values), state_of(out.present_state, b, head)};
+    }
+};
+
+/// Returns the operands of a call that are read, with their names.
+template <class Item, class State>
+auto named_attention_inputs(tensor_ref<Item const> const& query, tensor_ref<Item const> const& key,
+    tensor_ref<Item const> const& value, linear_attention_inputs<Item, State> const& in)
+{
+    return std::array{named("query", query), named("key", key), named("value", value),
+        named("past_state", in.past_state), named("decay", in.decay), named("beta", in.beta),
+        named("sequence_lens", in.sequence_lens)};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item, class State>
+attention_sizes check_attention_inputs(std::string_view op, tensor_ref<Item const> const& query,
+    tensor_ref<Item const> const& key, tensor_ref<Item const> const& value,
+    linear_attention_inputs<Item, State> const& in, linear_attention_options const& options)
+{
+    check_ranks(op, named_attention_inputs(query, key, value, in));
+    attention_sizes const sizes = check_linear_attention(op, options,
+        {query.shape(), key.shape(), value.shape(), shape_if_given(in.past_state), shape_if_given(in.decay),
+            shape_if_given(in.beta)},
+        (std::max)(sizeof(Item), sizeof(State)));
+    check_lengths(op, "sequence_lens", in.sequence_lens, sizes.B, "T", sizes.T);
+    return sizes;
+}
+
+/// The function that runs linear attention. Each output is omitted if its reference is.
+template <class Item, class State>
+struct attention_functions {
+    using item = Item;
+
+    void (*run)(attention_call<Item, State> const&, linear_attention_outputs<Item, State> const&,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr attention_functions compiled() noexcept { return {&run_heads}; }
+
+private:
+    static void run_heads(attention_call<Item, State> const& call,
+        linear_attention_outputs<Item, State> const& out, recurrent_workspace<Item>& workspace,
+        policy_ref const& policy)
+    {
+        using T = compute_t<Item>;
+        if (call.heads() == 0)
+            return;
+        kernel::arena<T> size;
+        kernel::with_attention_rule(call.longest_head(out), [&](auto decays, auto is_delta) {
+            kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
+        });
+        std::size_t const parts = call.parts(policy);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        call.for_each_head(parts, out, policy, [&](std::size_t part, std::size_t, auto const& head) {
+            kernel::arena<T> memory(numbers + part * size.used());
+            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+            });
+            fill_padding(head, call.sizes.T);
+        });
+    }
+
+    /// Sets the outputs behind the last token of a sequence to 0.
+    static void fill_padding(kernel::attention_head<Item, State> const& head, std::size_t T)
+    {
+        if (head.output.first == nullptr)
+            return;
+        for (std::size_t q = 0; q < head.queries; ++q) {
+            auto const rows = head.output.moved(static_cast<std::ptrdiff_t>(q) * head.next_output);
+            for (std::size_t t = head.tokens; t < T; ++t)
+                for (std::size_t j = 0; j < head.values; ++j)
+                    *rows.at(t, j) = Item{};
+        }
+    }
+};
+
+/// Runs linear attention. The environment is valid; options in it are passed over.
+template <class Item, class State, class... Env>
+void run_linear_attention(
+    attention_call<Item, State> const& call, linear_attention_outputs<Item, State> const& out, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<attention_functions<Item, State>>().run(
+        call, out, workspace, policy_ref(policy_of(env...)));
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item, class State>
+struct linear_attention_cotangents;
+template <class Item, class State>
+struct linear_attention_gradients;
+
+namespace detail {
+
+/// The function that runs the vector-Jacobian product.
+template <class Item, class State>
+struct attention_vjp_functions {
+    using item = Item;
+    using T = compute_t<Item>;
+    using call_type = attention_call<Item, State>;
+    using cotangents_type = linear_attention_cotangents<Item, State>;
+    using gradients_type = linear_attention_gradients<Item, State>;
+
+    void (*run)(call_type const&, cotangents_type const&, gradients_type const&, recurrent_workspace<Item>&,
+        policy_ref const&);
+
+    static constexpr attention_vjp_functions compiled() noexcept { return {&run_heads}; }
+
+private:
+    static void run_heads(call_type const& call, cotangents_type const& from, gradients_type const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        if (call.heads() == 0)
+            return;
+        std::size_t const parts = call.parts(policy),
+                          betas =
+                              to.beta.is_given() ? kernel::saturated_product(call.heads(), call.sizes.T) : 0;
+        kernel::arena<T> size, of_head;
+        with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
+        size.take(betas);
+        size.take(parts, of_head.used());
+        T* const ct_betas = numbers_of(workspace, size.used());
+        T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
+        call.for_each_head(parts, {}, policy, [&](std::size_t part, std::size_t i, auto const& head) {
+            kernel::arena<T> memory(numbers + part * of_head.used());
+            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+            with_backward(
+                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+        });
+        if (betas != 0)
+            add_betas(call, ct_betas, to);
+    }
+
+    /// Calls f(attention_backward) of the rule of a head.
+    template <class F>
+    static void with_backward(kernel::attention_head<Item, State> const& head,
+        kernel::attention_cotangents<Item, State> const& of, kernel::arena<T>& memory, F const& f)
+    {
+        kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+            f(kernel::attention_backward<Item, State, decays(), is_delta()>(head, of, memory));
+        });
+    }
+
+    static kernel::attention_cotangents<Item, State> cotangents_of(call_type const& call, std::size_t i,
+        cotangents_type const& from, gradients_type const& to, T* ct_beta)
+    {
+        attention_sizes const& sizes = call.sizes;
+        std::size_t const b = i / sizes.Hkv, head = i % sizes.Hkv, first_query = head * call.heads_per_kv();
+        return {call.head_stride(from.output, sizes.values), call.head_stride(to.query, sizes.keys),
+            call.head_of(from.output, b, first_query, sizes.values),
+            call.state_of(from.present_state, b, head), call.head_of(to.query, b, first_query, sizes.keys),
+            call.head_of(to.key, b, head, sizes.keys), call.head_of(to.value, b, head, sizes.values),
+            call.head_of(to.decay, b, head, call.decay_width()), call.state_of(to.past_state, b, head),
+            ct_beta};
+    }
+
+    /// Adds to the gradient of beta: of a beta that heads share, the sums over heads in order.
+    static void add_betas(call_type const& call, T const* ct_betas, gradients_type const& to)
+    {
+        attention_sizes const& sizes = call.sizes;
+        bool const is_shared = to.beta.shape()[2] == 1;
+        for (std::size_t i = 0; i < call.heads(); ++i) {
+            auto const ct_beta = call.head_of(to.beta, i / sizes.Hkv, is_shared ? 0 : i % sizes.Hkv, 1);
+            for (std::size_t t = 0; t < call.tokens(i / sizes.Hkv); ++t)
+                *ct_beta.at(t, 0) =
+                    static_cast<Item>(static_cast<T>(*ct_beta.at(t, 0)) + ct_betas[i * sizes.T + t]);
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/recurrent/linear_attention.hpp ====
+// Linear attention with a recurrent state: ONNX's LinearAttention-27.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of linear attention other than query, key and value; {} omits one. Tensors may have any
+/// strides.
+template <class Item, class State = Item>
+struct linear_attention_inputs {
+    tensor_ref<State const> past_state{};
+    tensor_ref<Item const> decay{};
+    tensor_ref<Item const> beta{};
+    lengths_ref sequence_lens{};
+};
+
+/// The outputs of linear_attention_into; {} omits one.
+template <class Item, class State = Item>
+struct linear_attention_outputs {
+    tensor_ref<Item> output{};
+    tensor_ref<State> present_state{};
+};
+
+/// The outputs of linear_attention, in the shapes given there.
+template <class Output, class State>
+struct linear_attention_result {
+    Output output;
+    State present_state;
+};
+
+namespace detail {
+
+template <class Item, class State>
+void check_attention_outputs(std::string_view op, tensor_ref<Item const> const& query,
+    tensor_ref<Item const> const& key, tensor_ref<Item const> const& value,
+    linear_attention_inputs<Item, State> const& in, attention_sizes const& sizes,
+    linear_attention_outputs<Item, State> const& out)
+{
+    check_ranks(op, std::array{named("output", out.output), named("present_state", out.present_state)});
+    check_shapes(op,
+        std::array{shape_requirement{"output", sizes.has_head_axis ? "[B, T, Hq, d_v]" : "[B, T, Hq d_v]",
+                       sizes.output(), shape_if_given(out.output)},
+            shape_requirement{
+                "present_state", "[B, Hkv, d_k, d_v]", sizes.state(), shape_if_given(out.present_state)}},
+        [&] { return sizes.describe(); });
+    check_written(op,
+        std::array{operand_memory("output", block_if_given(out.output)),
+            operand_memory("present_state", block_if_given(out.present_state), "past_state")},
+        named_attention_inputs(query, key, value, in));
+}
+
+/// The type of linear attention's state: State, or Item if that is void.
+template <class Item, class State>
+using attention_state_t = std::conditional_t<std::is_void_v<State>, Item, State>;
+
+/// The container of linear attention's output for a query of type X.
+template <class X>
+struct attention_output {
+    using type = xt::xarray<first_item_t<X>>;
+};
+template <tensor X>
+    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
+struct attention_output<X> {
+    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
+};
+
+/// The requirements of linear attention's arguments behind its inputs.
+template <class Item, class State, class Options, class... Env>
+struct attention_types {
+    static consteval bool holds()
+    {
+        return satisfied<state_of_items<Item, State>, options_policy_and_workspace<linear_attention_options,
+                                                          recurrent_workspace<Item>, Options, Env...>>();
+    }
+};
+
+} // namespace detail
+
+/// Computes linear attention, whose state is a matrix for each head, into the caller's outputs.
+///
+///     for each sequence b, each head h of keys and values:
+///         S = past_state[b, h]                                       # zeros if omitted
+///         for t in range(T):                                         # range(sequence_lens[b]) if given
+///             S = exp(decay[b, t, h])[:, None] * S                   # gated rules
+///             v = value[b, t, h]
+///             v = beta[b, t, h] * (v - S.T @ key[b, t, h])           # delta rules
+///             S = S + outer(key[b, t, h], v)
+///             for each of the Hq / Hkv query heads q of h:
+///                 output[b, t, q] = scale * (S.T @ query[b, t, q])
+///         present_state[b, h] = S
+///
+/// Shapes    query [B, T, Hq d_k], key [B, T, Hkv d_k], value [B, T, Hkv d_v], output [B, T, Hq d_v]: B
+///           sequences of T tokens, Hq query heads, Hkv heads of keys and values; or all four with an axis of
+///           heads, [B, T, H, d]. past_state and present_state [B, Hkv, d_k, d_v]. decay, of gated rules
+///           only, [B, T, Hkv], or as key with a number for each key. beta, of delta rules only, [B, T, Hkv]
+///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
+///           may be omitted. A stream is calls in turn, from present_state to past_state.
+/// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
+///           in the outputs only; user-defined scalars. The state has the first template argument as its
+///           type: that of query, unless both are float or storage floats, as in
+///           linear_attention_into<float>(query, ...).
+/// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
+///           scale (1 / sqrt(d_k)).
+/// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
+///           equal to those of serial.
+/// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
+/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S before the token.
+///           NaN and infinity follow IEEE 754 in that.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
+///           std::bad_alloc. present_state may be the tensor past_state.
+/// Order     sums over keys in order, in multiply-adds that are fused where the processor can. The bits of a
+///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
+///           if the state has the type that computes.
+/// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one
+///           for each further query head. A token reads and writes the state once. Memory of each thread: a
+///           state, and 32 tokens of (3 + Hq / Hkv) d_k numbers, allocated unless a workspace is given that
+///           is large enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
+/// Source    ONNX LinearAttention-27; S. Yang, J. Kautz, A. Hatamizadeh, "Gated Delta Networks" (2024), the
+///           recurrence of section 3.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 4> const query = {{{{1, 0}}, {{0, 2}}}}, key = {{{{1, 0}}, {{0, 1}}}};
+/// xt::xtensor<double, 4> const value = {{{{5}}, {{7}}}}; // T = 2, d_k = 2, d_v = 1
+/// xt::xtensor<double, 4> output = value, state = xt::zeros<double>({1, 1, 2, 1});
+/// xloom::linear_attention_into(query, key, value, {.past_state = state},
+///     {.output = output, .present_state = state}, {.update_rule = xloom::update_rule::linear, .scale = 1});
+/// output; // = [[[[5]], [[14]]]]
+/// state; // = [[[[5], [7]]]]
+/// ```
+template <class State = void, class Query, class Key, class Value, class Item = detail::first_item_t<Query>,
+    class S = detail::attention_state_t<Item, State>, class Options = linear_attention_options, class... Env>
+void linear_attention_into(Query const& query, Key const& key, Value const& value,
+    std::type_identity_t<linear_attention_inputs<Item, S>> const& inputs,
+    std::type_identity_t<linear_attention_outputs<Item, S>> const& outputs, Options&& options = {},
+    Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::linear_attention_into";
+    if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
+        tensor_ref<Item const> const query_ref = query, key_ref = key, value_ref = value;
+        auto const& chosen = detail::options_of<linear_attention_options>(options);
+        detail::attention_sizes const sizes =
+            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        detail::check_attention_outputs(op, query_ref, key_ref, value_ref, inputs, sizes, outputs);
+        detail::run_linear_attention<Item, S>(
+            {query_ref, key_ref, value_ref, inputs, sizes, chosen.scale}, outputs, options, env...);
+    }
+}
+
+/// Returns the outputs of linear_attention_into; present_state is an xt::xtensor.
+///
+/// Errors    shape_error, option_error, index_error, std::bad_alloc.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const query = {{{1, 0}, {0, 1}}}, key = query, value = {{{5}, {7}}};
+/// xt::xtensor<float, 3> const decay = {{{0}, {-1}}}, beta = {{{1}, {0.5}}};
+/// auto const [output, present_state] = xloom::linear_attention(query, key, value,
+///     {.decay = decay, .beta = beta}, {.q_num_heads = 1, .kv_num_heads = 1, .scale = 1});
+/// output; // = [[[5], [3.5]]]
+/// present_state; // = [[[[1.8394], [3.5]]]]
+/// ```
+template <class State = void, class Query, class Key, class Value, class Item = detail::first_item_t<Query>,
+    class S = detail::attention_state_t<Item, State>, class Options = linear_attention_options, class... Env>
+auto linear_attention(Query const& query, Key const& key, Value const& value,
+    std::type_identity_t<linear_attention_inputs<Item, S>> const& inputs, Options&& options = {},
+    Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::linear_attention";
+    using output_type = typename detail::attention_output<Query>::type;
+    using state_type = xt::xtensor<S, 4>;
+    linear_attention_result<output_type, state_type> result{};
+    if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
+        tensor_ref<Item const> const query_ref = query, key_ref = key, value_ref = value;
+        auto const& chosen = detail::options_of<linear_attention_options>(options);
+        detail::attention_sizes const sizes =
+            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        result = {
+            enable_tensor<output_type>::make(sizes.output()), enable_tensor<state_type>::make(sizes.state())};
+        detail::run_linear_attention<Item, S>({query_ref, key_ref, value_ref, inputs, sizes, chosen.scale},
+            {.output = result.output, .present_state = result.present_state}, options, env...);
+    }
+    return result;
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The cotangents of linear attention's outputs; {} omits one, which is zeros.
+template <class Item, class State = Item>
+struct linear_attention_cotangents {
+    tensor_ref<Item const> output{};
+    tensor_ref<State const> present_state{};
+};
+
+/// The gradients that linear_attention_vjp_into adds to; {} omits one.
+template <class Item, class State = Item>
+struct linear_attention_gradients {
+    tensor_ref<Item> query{};
+    tensor_ref<Item> key{};
+    tensor_ref<Item> value{};
+    tensor_ref<State> past_state{};
+    tensor_ref<Item> decay{};
+    tensor_ref<Item> beta{};
+};
+
+namespace detail {
+
+template <class Item, class State>
+void check_attention_vjp(std::string_view op, attention_call<Item, State> const& call,
+    linear_attention_cotangents<Item, State> const& cotangents,
+    linear_attention_gradients<Item, State> const& gradients)
+{
+    std::array const given{
+        named("ct_output", cotangents.output), named("ct_present_state", cotangents.present_state)};
+    std::array const written{named("ct_query", gradients.query), named("ct_key", gradients.key),
+        named("ct_value", gradients.value), named("ct_past_state", gradients.past_state),
+        named("ct_decay", gradients.decay), named("ct_beta", gradients.beta)};
+    check_ranks(op, given);
+    check_ranks(op, written);
+    for (auto const& [name, is_given, has_operand] :
+        {std::tuple("decay", gradients.decay.is_given(), call.in.decay.is_given()),
+            std::tuple("beta", gradients.beta.is_given(), call.in.beta.is_given())})
+        if (is_given && !has_operand)
+            fail<shape_error>(op, ": ct_", name, " requires ", name, ", but ", name,
+                " is omitted. Leave out ct_", name, ", too.");
+    attention_sizes const& sizes = call.sizes;
+    shape const none;
+    auto const as = [&](auto const& operand) { return operand.is_given() ? operand.shape() : none; };
+    bool const has_axis = sizes.has_head_axis;
+    check_shapes(op,
+        std::array{
+            shape_requirement{"ct_output", has_axis ? "[B, T, Hq, d_v]" : "[B, T, Hq d_v]", sizes.output(),
+                shape_if_given(cotangents.output)},
+            shape_requirement{"ct_present_state", "[B, Hkv, d_k, d_v]", sizes.state(),
+                shape_if_given(cotangents.present_state)},
+            shape_requirement{"ct_query", "query", as(call.query), shape_if_given(gradients.query)},
+            shape_requirement{"ct_key", "key", as(call.key), shape_if_given(gradients.key)},
+            shape_requirement{"ct_value", "value", as(call.value), shape_if_given(gradients.value)},
+            shape_requirement{
+                "ct_past_state", "[B, Hkv, d_k, d_v]", sizes.state(), shape_if_given(gradients.past_state)},
+            shape_requirement{"ct_decay", "decay", as(call.in.decay), shape_if_given(gradients.decay)},
+            shape_requirement{"ct_beta", "beta", as(call.in.beta), shape_if_given(gradients.beta)},
+        },
+        [&] { return sizes.describe(); });
+    std::array<operand_memory, 9> read;
+    std::ranges::copy(given,
+        std::ranges::copy(named_attention_inputs(call.query, call.key, call.value, call.in), read.begin())
+            .out);
+    check_written(op, written, read);
+}
+
+} // namespace detail
+
+/// Computes the vector-Jacobian product of linear_attention: the gradients of its inputs from the cotangents
+/// of the output and of the present state.
+///
+///     for each input v:
+///         ct_v = sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
+///
+/// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
+///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
+///           strides. The gradient of the past state does not require that the forward pass has one.
+///           Gradients of tokens behind sequence_lens are 0.
+/// Types     those of linear_attention, the type of the state as its first template argument.
+/// Options   those of the forward pass.
+/// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those
+///           of serial.
+/// Workspace a recurrent_workspace of query's element type, before or behind the policy.
+/// Errors    before anything is written: shape_error, option_error, index_error, overlap_error,
+///           std::bad_alloc.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first.
+/// Order     sums over values in order, in lanes of a vector; then over keys, and over heads that share a
+///           beta.
+/// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
+///           backward pass. Memory: 2 sqrt(T) states of each thread. Allocates nothing if a workspace is
+///           given that is large enough.
+/// Source    ONNX LinearAttention-27, derived.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 4> const query = {{{{1, 0}}, {{0, 2}}}}, key = {{{{1, 0}}, {{0, 1}}}};
+/// xt::xtensor<double, 4> const value = {{{{5}}, {{7}}}}, ct_output = {{{{1}}, {{1}}}};
+/// xt::xtensor<double, 4> ct_query = xt::zeros_like(query), ct_value = xt::zeros_like(value);
+/// xloom::linear_attention_vjp_into(query, key, value, {}, {.output = ct_output},
+///     {.query = ct_query, .value = ct_value}, {.update_rule = xloom::update_rule::linear, .scale = 1});
+/// ct_query; // = [[[[5, 0]], [[5, 7]]]]
+/// ct_value; // = [[[[1]], [[2]]]]
+/// ```
+template <class State = void, class Query, class Key, class Value, class Item = detail::first_item_t<Query>,
+    class S = detail::attention_state_t<Item, State>, class Options = linear_attention_options, class... Env>
+void linear_attention_vjp_into(Query const& query, Key const& key, Value const& value,
+    std::type_identity_t<linear_attention_inputs<Item, S>> const& inputs,
+    std::type_identity_t<linear_attention_cotangents<Item, S>> const& cotangents,
+    std::type_identity_t<linear_attention_gradients<Item, S>> const& gradients, Options&& options = {},
+    Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::linear_attention_vjp_into";
+    if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
+        tensor_ref<Item const> const query_ref = query, key_ref = key, value_ref = value;
+        auto const& chosen = detail::options_of<linear_attention_options>(options);
+        detail::attention_call<Item, S> const call{query_ref, key_ref, value_ref, inputs,
+            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen), chosen.scale};
+        detail::check_attention_vjp(op, call, cotangents, gradients);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
+        detail::vector_level().functions<detail::attention_vjp_functions<Item, S>>().run(
+            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
     }
 }
 
@@ -25718,18 +27204,6 @@ auto results_like(Results&& results)
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True for a tensor, or a lazy expression, that may have an axis.
-template <class X>
-inline constexpr bool is_scannable = lazy<X>;
-template <tensor X>
-inline constexpr bool is_scannable<X> = enable_tensor<bare<X>>::rank != 0;
-
-template <class Leaves>
-inline constexpr bool are_scannable = false;
-template <class... Xs>
-inline constexpr bool are_scannable<std::tuple<Xs...>> =
-    (is_scannable<bare<Xs>> && ...) && sizeof...(Xs) != 0;
-
 /// A tensor with elements of type T, or a number.
 template <class H0, class T>
 inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
@@ -25753,7 +27227,8 @@ template <class... Xs>
 struct with_an_axis {
     static consteval bool holds()
     {
-        constexpr bool is_valid = ((is_flat<bare<Xs>> && are_scannable<leaves_t<Xs>>)&&...);
+        constexpr bool is_valid =
+            ((is_flat<bare<Xs>> && leaf_count<Xs> != 0 && every_leaf<may_have_an_axis, leaves_t<Xs>>)&&...);
         static_assert(is_valid,
             "an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a "
             "std::vector by xt::adapt");
@@ -25787,28 +27262,16 @@ struct results_of {
 
 /// The requirements of a scan or a reduction.
 template <class Op, class Xs>
-struct scan_types {
-    static consteval bool holds()
-    {
-        return satisfied<operator_first<Op>, with_an_axis<Xs>,
-            combines_elements<std::remove_reference_t<Op>, Xs>>();
-    }
-};
+using scan_types =
+    requirements<operator_first<Op>, with_an_axis<Xs>, combines_elements<std::remove_reference_t<Op>, Xs>>;
 
 /// The requirements of a scan or a reduction into ys.
 template <class Op, class Xs, class Ys>
-struct scan_into_types {
-    static consteval bool holds()
-    {
-        return satisfied<scan_types<Op, Xs>, flat_arguments<Ys>, written<Ys>, results_of<Xs, Ys>>();
-    }
-};
+using scan_into_types = requirements<scan_types<Op, Xs>, flat_arguments<Ys>, written<Ys>, results_of<Xs, Ys>>;
 
 /// Requires operands whose elements are sent to other ranks.
 template <class Xs>
-struct sendable {
-    static consteval bool holds() { return satisfied<sent_as_bytes<scanned_t<Xs>>>(); }
-};
+using sendable = sent_as_bytes<scanned_t<Xs>>;
 
 /// Requires one element type of all operands.
 template <class First, class... Rest>
@@ -25848,12 +27311,8 @@ struct coefficients {
 
 /// The requirements of a linear recurrence.
 template <class A, class B, class H0>
-struct recurrence_types {
-    static consteval bool holds()
-    {
-        return satisfied<with_an_axis<A, B>, one_element_type<A, B>, first_state<H0, A>, coefficients<A>>();
-    }
-};
+using recurrence_types =
+    requirements<with_an_axis<A, B>, one_element_type<A, B>, first_state<H0, A>, coefficients<A>>;
 
 /// Requires elements that have an exponential.
 template <class X>
@@ -26113,12 +27572,8 @@ private:
 
 /// The requirements of the derivative of a linear recurrence.
 template <class A, class B, class H0, class H, class CtH>
-struct recurrence_vjp_types {
-    static consteval bool holds()
-    {
-        return satisfied<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>();
-    }
-};
+using recurrence_vjp_types =
+    requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
 /// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
 /// are added to. Requires valid types and no lazy operands.
@@ -26588,6 +28043,14 @@ struct forward_record {
     std::vector<shape> initial_shapes{};
     std::vector<shape> state_shapes{};
     std::vector<shape> output_shapes{};
+
+    /// Ends a forward pass with results of these shapes.
+    void finish(std::span<shape const> of_states, std::span<shape const> of_outputs)
+    {
+        state_shapes.assign(of_states.begin(), of_states.end());
+        output_shapes.assign(of_outputs.begin(), of_outputs.end());
+        states.finish();
+    }
 };
 
 /// The residuals of a scan or of a loop: a record that only operators read.
@@ -26664,6 +28127,15 @@ private:
     Body& body_;
     Params const& params_; ///< a tuple of references
 };
+
+/// Returns a body that notes its states in a record.
+template <std::size_t FirstState, std::size_t States, std::size_t Before, class Record, class Body,
+    class Params>
+auto recording(Record& record, Body& body, Params const& params)
+{
+    return recording_body<FirstState, States, Before, decltype(record.states), Body, Params>(
+        record.states, body, params);
+}
 
 } // namespace detail
 
@@ -26751,17 +28223,6 @@ struct scan_backward_operands {
 template <class... Tuples>
 scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
-/// Ends a forward pass of a scan with these results.
-template <class Record, class States, class Outputs>
-void finish_scan(Record& record, States const& states, Outputs const& outputs)
-{
-    auto const state_shapes = detail::shapes_of(states);
-    auto const output_shapes = detail::shapes_of(outputs);
-    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
-    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
-    record.states.finish();
-}
-
 /// Requires that a forward pass has finished with the residuals.
 ///
 /// Errors    option_error.
@@ -26813,18 +28274,13 @@ void check_scan_backward(
 template <class State, class CtStates>
 State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
 {
-    return []<class... Xs>(auto const& make, std::tuple<Xs&...> const*) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return State(make.template operator()<I, Xs>()...);
-        }(std::index_sequence_for<Xs...>{});
-    }(
-               [&]<std::size_t I, class X>() {
-                   if constexpr (std::tuple_size_v<CtStates> == 0)
-                       return detail::zeros_of_shape<X>(state_shapes[I]);
-                   else
-                       return detail::copied_as<X>(std::get<I>(ct_states));
-               },
-               static_cast<leaves_t<State> const*>(nullptr));
+    using states = leaves_t<State>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        if constexpr (std::tuple_size_v<CtStates> == 0)
+            return State(detail::zeros_of_shape<bare<std::tuple_element_t<I, states>>>(state_shapes[I])...);
+        else
+            return State(detail::copied_as<bare<std::tuple_element_t<I, states>>>(std::get<I>(ct_states))...);
+    }(std::make_index_sequence<leaf_count<State>>{});
 }
 
 /// Adds the cotangents of the initial states to their gradients, if there are any.
@@ -26854,12 +28310,12 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
             options.scan_output_axes);
     }
     kernel::iterations const all = kernel::all_iterations(kept.length());
-    auto input_traversals = detail::traversals_of(operands.inputs);
-    auto ct_input_traversals = detail::traversals_of(operands.ct_inputs);
-    auto ct_output_traversals = detail::traversals_of(operands.ct_outputs);
-    detail::set_time_axes(input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(ct_input_traversals, options.scan_input_axes, options.scan_input_directions);
-    detail::set_time_axes(ct_output_traversals, options.scan_output_axes, options.scan_output_directions);
+    auto const input_traversals =
+        detail::traversals_in_time(operands.inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const ct_input_traversals = detail::traversals_in_time(
+        operands.ct_inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const ct_output_traversals = detail::traversals_in_time(
+        operands.ct_outputs, options.scan_output_axes, options.scan_output_directions);
 
     using input_cursors = cursor_set<std::tuple<Xs...>, LeadingAxis>;
     auto x_forward = input_cursors::start(operands.inputs, input_traversals, all);
@@ -26946,18 +28402,6 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
     auto const initial_shapes = detail::shapes_if_tensors(op, "states", states);
     record.initial_shapes.assign(initial_shapes.begin(), initial_shapes.end());
     record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
-}
-
-/// Ends a forward pass with these results.
-template <class State, class States, class Outputs>
-void finish_loop(
-    std::string_view op, loop_record<State>& record, States const& states, Outputs const& outputs)
-{
-    auto const state_shapes = detail::shapes_if_tensors(op, "states", states);
-    auto const output_shapes = detail::shapes_of(outputs);
-    record.state_shapes.assign(state_shapes.begin(), state_shapes.end());
-    record.output_shapes.assign(output_shapes.begin(), output_shapes.end());
-    record.states.finish();
 }
 
 /// Checks the cotangents of a loop's results.
@@ -27078,15 +28522,6 @@ struct loop_vjp_call
                            leaves_t<State const>, input_arguments_t<CtOutputs, true>, leaves_t<State>,
                            leaves_t<CtParams>>> {};
 
-/// The requirements of loop_into on the operands and on what a body returns.
-template <class Call, class States, class Outputs>
-struct fits_loop_into {
-    static consteval bool holds()
-    {
-        return is_valid_loop_into<callable_returning<typename Call::result>, States, Outputs>();
-    }
-};
-
 /// The function from the cotangents of a loop's results to those of its operands.
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
@@ -27109,11 +28544,10 @@ public:
         loop_record<state>& record = detail::record_of(residuals_);
         detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
-        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
-        detail::finish_loop(
-            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+        auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
+        auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -27125,7 +28559,7 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const params = detail::const_leaves(detail::leaves(params_));
         decltype(auto) body_vjp =
-            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+            detail::vjp_of<recorded_loop_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
                 body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
@@ -27163,15 +28597,6 @@ private:
 template <class Body, class State, class Params>
 struct loop_param_call
     : call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>> {
-};
-
-/// The requirements of loop on the operands and on the step that a body returns.
-template <class Call, class State>
-struct fits_loop {
-    static consteval bool holds()
-    {
-        return is_valid_loop<callable_returning<typename Call::result>, State>();
-    }
 };
 
 } // namespace detail
@@ -27232,7 +28657,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
     if constexpr (satisfied<follows_body<BodyVjp>,
                       behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
-                      fits_loop<call, state>, recordable<bare<BodyVjp>, callable, call>>()) {
+                      fits_loop<callable_like<call>, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
@@ -27269,19 +28694,18 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
     if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
-                      fits_loop_into<call, States, Outputs>>()) {
+                      fits_loop_into<callable_like<call>, States, Outputs>>()) {
         static constexpr std::string_view op = "xloom::loop_forward_into";
         loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
         detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
-        recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
-            bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
-            detail::run_loop_into(op, recording, detail::leaves(states), detail::leaves(scan_outputs), given);
-        detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
+            detail::run_loop_into(op, recorded, detail::leaves(states), detail::leaves(scan_outputs), given);
+        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(states)),
+            detail::shapes_of(detail::leaves(scan_outputs)));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error
@@ -27837,16 +29261,6 @@ struct scan_vjp_call
               leaves_t<State const>, input_arguments_t<CtOutputs, LeadingAxis>, leaves_t<State>,
               output_arguments_t<CtInputs, LeadingAxis>, leaves_t<CtParams>>> {};
 
-/// The requirements of scan_into on the operands.
-template <class States, class Inputs, class Outputs, bool LeadingAxis>
-struct fits_scan_into {
-    static consteval bool holds()
-    {
-        auto const body = [](auto&&...) {};
-        return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class... Env, class Body, class States, class Inputs, class Params, class Outputs,
     class Residuals>
 void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
@@ -27856,7 +29270,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
     using call = scan_forward_call<Body, States, inputs, Params, Outputs, LeadingAxis>;
     if constexpr (satisfied<environment<takes<>, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<scan_residuals, Residuals>, States>,
-                      fits_scan_into<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
+                      scan_into_operands<States, inputs, Outputs, LeadingAxis>, is_scan_body_into<call>,
                       writes_by_reference<call>>()) {
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
@@ -27865,12 +29279,13 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
-        recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
-            bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
-            recording(record.states, body, parameters);
+        auto recorded =
+            detail::recording<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>>(
+                record, body, parameters);
         detail::run_scan_into<op, LeadingAxis>(
-            recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
-        detail::finish_scan(record, detail::leaves(states), detail::leaves(scan_outputs));
+            recorded, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        record.finish(
+            detail::shapes_of(detail::leaves(states)), detail::shapes_of(detail::leaves(scan_outputs)));
     }
 }
 
@@ -27938,12 +29353,12 @@ public:
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
-            bare<decltype(record.states)>, Body, bare<decltype(params)>>
-            recording(record.states, body_, params);
+        auto recorded = detail::recording<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>>(
+            record, body_, params);
         auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
-            op, recording, std::move(init), inputs, options_);
-        detail::finish_scan(record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
+            op, recorded, std::move(init), inputs, options_);
+        record.finish(detail::shapes_of(detail::leaves(result.final_state)),
+            detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -27955,8 +29370,9 @@ public:
         check_pullback(op, record.states.is_finished());
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
-            std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
+        decltype(auto) body_vjp =
+            detail::vjp_of<recorded_vjp, leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
+                std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
         using outputs = decltype(detail::evaluated_inputs(ct_outputs));
         using call = scan_vjp_call<bare<decltype(body_vjp)>, state, bare<decltype(inputs)>, Params, outputs,
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
@@ -27999,15 +29415,6 @@ struct scan_param_call
     : call_of<Body,
           joined_t<leaves_t<State const>, input_arguments_t<Inputs, LeadingAxis>, const_leaves_t<Params>>> {};
 
-/// The requirements of scan on the operands and on the step that a body returns.
-template <class Call, class State, class Inputs, bool LeadingAxis>
-struct fits_scan {
-    static consteval bool holds()
-    {
-        return is_valid_scan<callable_returning<typename Call::result>, State, Inputs, LeadingAxis>();
-    }
-};
-
 template <bool LeadingAxis, class Body, class BodyVjp, class Init, class Inputs, class Params, class... Env>
 auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params,
     scan_options const& options, Env const&... env)
@@ -28019,7 +29426,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<a_checkpoint>, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>,
                       have_time<inputs, std::tuple<>, std::tuple<>>, is_scan_body<call>,
-                      fits_scan<call, state, inputs, LeadingAxis>,
+                      fits_scan<callable_like<call>, state, inputs, LeadingAxis>,
                       recordable<bare<BodyVjp>, callable, call>>()) {
         scan_pullback<LeadingAxis, bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>,
             Init, Inputs, Params>
@@ -28392,10 +29799,9 @@ inline constexpr index_check index_check_of_copy =
 template <class Policy, class Gather>
 bool run_parts(std::size_t count, std::size_t slice_size, Policy const& policy, Gather const& gather)
 {
-    std::size_t const parts = parts_for(policy, count * slice_size);
     std::atomic<bool> are_valid = true;
-    policy.for_each(parts, [&](std::size_t part) {
-        if (!gather(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count)))
+    detail::for_each_range(policy, count, slice_size, [&](std::size_t from, std::size_t to) {
+        if (!gather(from, to))
             are_valid = false;
     });
     return are_valid;
@@ -28462,12 +29868,9 @@ template <class Index, tensor Output, class Gather>
 void gather_to(slice_index<Index> const& index, Output& output, Gather const& gather)
 {
     auto const [items, layout] = detail::items_in(output);
-    if (is_row_major(layout))
-        return gather(items);
-    auto copy = index.may_drop() ? pack_items<item_t<Output>>(items, layout)
-                                 : make_items<item_t<Output>>(element_count(layout.dims));
-    gather(copy.data());
-    unpack_items(copy, items, layout);
+    row_major_output<item_t<Output>> row_major(items, layout, index.may_drop());
+    gather(row_major.data());
+    row_major.write_back();
 }
 
 /// Returns what is gathered, of the shape `dims`, as a new container of Data's family. gather(items) writes
@@ -28536,7 +29939,8 @@ void gather_into(std::string_view op, Data const& data, Indices const& indices, 
 // threads.
 
 // ==== xloom/detail/kernel/scatter_gradients.hpp ====
-// The derivatives of scatters that reduce: function objects that visit the updates, and loops over all items.
+// The derivatives of scatters: of those that reduce, function objects that visit the updates, and loops over
+// all items; of those that replace slices, which updates take effect, and the cotangents of those.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -28770,97 +30174,6 @@ struct tied_parts {
     }
 };
 
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
-/// call touches all of it once.
-template <class T>
-using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
-
-template <class T>
-value_memory<T> make_values(std::size_t count)
-{
-    return value_memory<T>(count);
-}
-
-/// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
-template <class Policy, class F>
-void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
-{
-    std::size_t const parts = parts_for(policy, count * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        f(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count));
-    });
-}
-
-template <class Store = kernel::write_gradient, class T, class Policy>
-void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
-{
-    detail::for_each_range(policy, count, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            Store{}(to[i], from[i]);
-    });
-}
-
-/// The memory in which a gradient is computed: that of its tensor or, for another layout, a row-major copy.
-/// One that depends on values and is added to the caller's is computed in a buffer first.
-template <class T>
-class gradient_output {
-public:
-    /// `items` is a null pointer if the gradient is omitted.
-    gradient_output(strided_items<T> const& items, bool is_added, bool is_buffered)
-        : items_(items), is_added_(is_added && is_buffered)
-    {
-        std::size_t const count = element_count(items.layout.dims);
-        if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
-            return;
-        buffer_.emplace(make_values<T>(count));
-        if (is_added && !is_buffered)
-            from_tensor()(items.first, buffer_->data());
-    }
-
-    T* data() { return buffer_ ? buffer_->data() : items_.first; }
-
-    /// Writes the buffer, if there is one, to the gradient, or adds it.
-    template <class Policy>
-    void finish(Policy const& policy)
-    {
-        if (!buffer_)
-            return;
-        if (!is_added_)
-            to_tensor()(buffer_->data(), items_.first);
-        else if (is_row_major(items_.layout))
-            detail::store_values<kernel::add_gradient>(
-                std::as_const(*buffer_).data(), items_.first, buffer_->size(), policy);
-        else
-            to_tensor().for_each_pair(std::as_const(*buffer_).data(), items_.first,
-                [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
-    }
-
-private:
-    kernel::strided_copy from_tensor() const
-    {
-        return {items_.layout.dims, items_.layout.strides, row_major_strides(items_.layout.dims)};
-    }
-    kernel::strided_copy to_tensor() const
-    {
-        return {items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides};
-    }
-
-    strided_items<T> items_;
-    bool is_added_;
-    std::optional<value_memory<T>> buffer_{};
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/kernel/effective_updates.hpp ====
-// The derivative of a scatter that replaces slices: which updates take effect, and the cotangents of those.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
 /// A set of slices by their positions. One thread at a time may change it.
 class slice_set {
 public:
@@ -28979,6 +30292,80 @@ void store_except(
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
+/// call touches all of it once.
+template <class T>
+using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
+
+template <class T>
+value_memory<T> make_values(std::size_t count)
+{
+    return value_memory<T>(count);
+}
+
+template <class Store = kernel::write_gradient, class T, class Policy>
+void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
+{
+    detail::for_each_range(policy, count, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            Store{}(to[i], from[i]);
+    });
+}
+
+/// The memory in which a gradient is computed: that of its tensor or, for another layout, a row-major copy.
+/// One that depends on values and is added to the caller's is computed in a buffer first.
+template <class T>
+class gradient_output {
+public:
+    /// `items` is a null pointer if the gradient is omitted.
+    gradient_output(strided_items<T> const& items, bool is_added, bool is_buffered)
+        : items_(items), is_added_(is_added && is_buffered)
+    {
+        std::size_t const count = element_count(items.layout.dims);
+        if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
+            return;
+        buffer_.emplace(make_values<T>(count));
+        if (is_added && !is_buffered)
+            from_tensor()(items.first, buffer_->data());
+    }
+
+    T* data() { return buffer_ ? buffer_->data() : items_.first; }
+
+    /// Writes the buffer, if there is one, to the gradient, or adds it.
+    template <class Policy>
+    void finish(Policy const& policy)
+    {
+        if (!buffer_)
+            return;
+        if (!is_added_)
+            to_tensor()(buffer_->data(), items_.first);
+        else if (is_row_major(items_.layout))
+            detail::store_values<kernel::add_gradient>(
+                std::as_const(*buffer_).data(), items_.first, buffer_->size(), policy);
+        else
+            to_tensor().for_each_pair(std::as_const(*buffer_).data(), items_.first,
+                [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
+    }
+
+private:
+    kernel::strided_copy from_tensor() const
+    {
+        return {items_.layout.dims, items_.layout.strides, row_major_strides(items_.layout.dims)};
+    }
+    kernel::strided_copy to_tensor() const
+    {
+        return {items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides};
+    }
+
+    strided_items<T> items_;
+    bool is_added_;
+    std::optional<value_memory<T>> buffer_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
 /// True if the gradients of a reduction depend on the values of data and updates.
 constexpr bool depends_on_values(reduction kind)
 {
@@ -29039,15 +30426,13 @@ public:
     void insert(kernel::offset_reader const& read, Policy const& policy)
     {
         policy.for_each(parts_, [&](std::size_t part) {
-            kernel::insert_slices(read, begin_of_part(part, parts_, read.count()),
-                begin_of_part(part + 1, parts_, read.count()), sets_[part]);
+            auto const [begin, end] = range_of_part(part, parts_, read.count());
+            kernel::insert_slices(read, begin, end, sets_[part]);
         });
         if (parts_ == 1)
             return;
-        std::size_t const words = all().words(), ranges = parts_for(policy, words * parts_);
-        policy.for_each(ranges, [&](std::size_t range) {
-            for (std::size_t word = begin_of_part(range, ranges, words);
-                 word < begin_of_part(range + 1, ranges, words); ++word) {
+        detail::for_each_range(policy, all().words(), parts_, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t word = begin; word < end; ++word) {
                 kernel::slice_set::word sum = 0;
                 for (kernel::slice_set& set : sets_)
                     sum |= std::exchange(set.at(word), sum);
@@ -29060,11 +30445,12 @@ private:
     std::vector<kernel::slice_set> sets_;
 };
 
-/// Writes zeros for dropped updates, if there may be any.
+/// Writes zeros to the gradients of dropped updates, if there may be any and the gradients are not omitted.
 template <class T, class Store, class Policy>
 void clear_dropped(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
-    if (std::is_same_v<Store, kernel::write_gradient> && at.rules.bounds == bounds::drop)
+    if (std::is_same_v<Store, kernel::write_gradient> && at.rules.bounds == bounds::drop &&
+        at.ct_updates != nullptr)
         detail::for_each_range(policy, at.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(at.ct_updates + begin, at.ct_updates + end, T{});
         });
@@ -29153,8 +30539,7 @@ void run_none_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     if (at.ct_updates != nullptr) {
         detail::clear_dropped(at, policy);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count),
-                              end = begin_of_part(part + 1, parts, count);
+            auto const [begin, end] = range_of_part(part, parts, count);
             kernel::effective_updates<T, Store>{sets.of(part), at.ct, at.ct_updates, at.size}(
                 kernel::indexed_updates{read, begin, end, is_backward});
         });
@@ -29268,6 +30653,17 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
         });
 }
 
+/// Counts the old values that are the results, and clears the gradients of dropped updates.
+template <class T, class Count, class Store, class Policy>
+void start_ties(scatter_vjp_call<T, Store> const& at, T const* results, Count* counts, Policy const& policy)
+{
+    if (at.old != nullptr)
+        detail::for_each_range(policy, at.slices * at.size, 1, [&](std::size_t begin, std::size_t end) {
+            kernel::count_old(at.old, results, begin, end, counts);
+        });
+    detail::clear_dropped(at, policy);
+}
+
 /// Writes the gradient by data of a maximum or a minimum: the part where the old value of a slot equals the
 /// result. If old values take no part, slots with updates, for which `counts` is not 0, have none.
 template <class T, class Count, class Store, class Policy>
@@ -29292,12 +30688,7 @@ void split_evenly(scatter_vjp_call<T, Store> const& at, T const* results, Policy
     aligned_vector<Count> counts(items);
     auto parts = make_values<T>(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
-    if (at.old != nullptr)
-        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-            kernel::count_old(at.old, results, begin, end, counts.data());
-        });
-    if (at.ct_updates != nullptr)
-        detail::clear_dropped(at, policy);
+    detail::start_ties(at, results, counts.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(counts.data(),
             [=, of = counts.data(), updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
@@ -29324,12 +30715,7 @@ void give_to_first(scatter_vjp_call<T, Store> const& at, T const* results, Polic
     std::size_t const items = at.slices * at.size;
     aligned_vector<unsigned char> given(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
-    if (at.old != nullptr)
-        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-            kernel::count_old(at.old, results, begin, end, given.data());
-        });
-    if (at.ct_updates != nullptr)
-        detail::clear_dropped(at, policy);
+    detail::start_ties(at, results, given.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
         visit(given.data(),
             [=, is_given = given.data(), updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
@@ -29504,16 +30890,6 @@ owned_t<X> make_gradient(std::string_view op, std::string_view name, shape const
         return X{};
 }
 
-/// Returns a pointer to the items of a container, or to a number.
-template <class X>
-auto* gradient_items(X& value)
-{
-    if constexpr (tensor<X>)
-        return enable_tensor<X>::data(value);
-    else
-        return std::addressof(value);
-}
-
 /// Checks the types of a call and runs it.
 template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
@@ -29536,7 +30912,7 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
                 memory.ct_data = detail::memory_of(result->ct_data);
                 memory.ct_updates = detail::memory_of(result->ct_updates);
                 return std::pair(
-                    detail::gradient_items(result->ct_data), detail::gradient_items(result->ct_updates));
+                    detail::first_of_items(result->ct_data), detail::first_of_items(result->ct_updates));
             });
         return *std::move(result);
     }
@@ -29697,51 +31073,6 @@ void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& 
 // follow one another, and both the states and the rows of A stay in the L1 cache for all time steps.
 
 namespace xloom::inline XLOOM_ABI::kernel {
-
-/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
-template <class Item>
-struct item_rows {
-    Item* first = nullptr;
-    std::ptrdiff_t row = 0, column = 0;
-
-    Item* at(std::size_t i, std::size_t j) const
-    {
-        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
-    }
-
-    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
-    item_rows transposed() const { return {first, column, row}; }
-    /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
-};
-
-/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
-template <class T, class Item>
-batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
-{
-    Item* const from = rows.at(i, channel);
-    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
-    T items[batch_size<T>]{};
-    for (std::size_t c = 0; c < count; ++c)
-        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
-    return load_batch(items);
-}
-
-template <class T, class Item>
-void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
-    std::size_t count)
-{
-    Item* const to = rows.at(i, channel);
-    if constexpr (std::is_same_v<Item, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
-    T items[batch_size<T>];
-    store_batch(items, values);
-    for (std::size_t c = 0; c < count; ++c)
-        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
-}
 
 /// The inputs of a selective scan of one sequence, all but its initial state. u, delta, z, B and C have a row
 /// for each step: of channels, and of states. A has a row for each channel; D and delta_bias are a row each.
@@ -30253,8 +31584,7 @@ private:
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
                 auto const in = call.sequence(n);
                 kernel::arena<T> memory(numbers + part * size.used());
@@ -30322,8 +31652,7 @@ public:
         flush_subnormals const flushing;
         policy.for_each(parts, [&](std::size_t part) {
             T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit)
+            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit)
                 run_group(unit / groups_, unit % groups_, scratch);
         });
         add_groups();
@@ -31212,10 +32541,7 @@ void run_fused(slice_index<Index> const& index, T const* updates, T const* data,
 {
     std::size_t const slices = index.slices(), size = index.slice_size();
     kernel::updates_by_slice const order(index.reader(), slices);
-    std::size_t const parts = parts_for(policy, slices * size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slices),
-                          end = begin_of_part(part + 1, parts, slices);
+    detail::for_each_range(policy, slices, size, [&](std::size_t begin, std::size_t end) {
         kernel::scatter_rows(order, begin, end, data, updates, output, size, reduce);
     });
 }
@@ -31584,8 +32910,8 @@ private:
     {
         std::vector<kernel::bin_counts> counts(parts);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count_);
-            counts[part].add(items_.data() + begin, begin_of_part(part + 1, parts, count_) - begin);
+            auto const [begin, end] = range_of_part(part, parts, count_);
+            counts[part].add(items_.data() + begin, end - begin);
         });
         auto result = zeros<std::int64_t>(op_, bins);
         for (kernel::bin_counts const& each : counts)
@@ -32129,10 +33455,8 @@ void copy_repeatedly(strided_layout const& outer, std::vector<std::ptrdiff_t> co
 {
     kernel::offset_map const offset_of(outer);
     std::size_t const count = offsets.size(), all = element_count(outer.dims) * count;
-    std::size_t const parts = parts_for(policy, all * copy.size);
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = begin_of_part(part + 1, parts, all);
-        for (std::size_t at = begin_of_part(part, parts, all); at < end;) {
+    detail::for_each_range(policy, all, copy.size, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end;) {
             std::size_t const position = at / count, from = at % count,
                               size = (std::min)(count - from, end - at);
             T const* const data = first + offset_of(position);
@@ -32947,39 +34271,15 @@ constexpr std::int64_t operator_version(onnx_operator op, std::int64_t opset)
 
 namespace detail {
 
-/// An element type of V, with the version of the three operators that added it. None was ever removed.
-struct element_type_since {
-    element_type element;
-    std::int64_t version;
+/// The version of If, Loop and Scan since which a value may have an element type, by its number in ONNX; 0:
+/// never.
+inline constexpr std::array<std::int64_t, element_type_count> control_flow_since{
+    0,                                           // undefined
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, // float to complex128
+    16,                                          // bfloat16
+    19, 19, 19, 19,                              // float8
+    21, 21, 23, 24, 25, 25                       // uint4, int4, float4_e2m1, float8_e8m0, uint2, int2
 };
-inline constexpr std::array<element_type_since, 26> control_flow_elements{{
-    {element_type::uint8, 1},
-    {element_type::uint16, 1},
-    {element_type::uint32, 1},
-    {element_type::uint64, 1},
-    {element_type::int8, 1},
-    {element_type::int16, 1},
-    {element_type::int32, 1},
-    {element_type::int64, 1},
-    {element_type::float16, 1},
-    {element_type::float_, 1},
-    {element_type::double_, 1},
-    {element_type::string, 1},
-    {element_type::bool_, 1},
-    {element_type::complex64, 1},
-    {element_type::complex128, 1},
-    {element_type::bfloat16, 16},
-    {element_type::float8_e4m3fn, 19},
-    {element_type::float8_e4m3fnuz, 19},
-    {element_type::float8_e5m2, 19},
-    {element_type::float8_e5m2fnuz, 19},
-    {element_type::uint4, 21},
-    {element_type::int4, 21},
-    {element_type::float4_e2m1, 23},
-    {element_type::float8_e8m0, 24},
-    {element_type::uint2, 25},
-    {element_type::int2, 25},
-}};
 
 /// The versions from which on If and Loop (Scan never) accept sequences of tensors, and optional tensors and
 /// optional sequences of tensors. Optional sequences have the element types of version 16 in all later
@@ -32989,10 +34289,9 @@ inline constexpr std::int64_t optionals_since = 16;
 
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
-    for (element_type_since const& known : control_flow_elements)
-        if (known.element == element)
-            return known.version <= version;
-    return false;
+    auto const number = static_cast<std::size_t>(element);
+    return number < element_type_count && control_flow_since[number] != 0 &&
+           control_flow_since[number] <= version;
 }
 
 /// CumSum's element types: numbers of 32 and 64 bits, from version 14 on float16 and bfloat16.
@@ -33557,6 +34856,187 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
     detail::check_data("infer_scatter_elements", data);
     detail::check_axis("infer_scatter_elements", data, attributes.axis);
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/infer/linear_attention.hpp ====
+// ONNX's type and shape inference of LinearAttention and CausalConvWithState.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The attributes of LinearAttention that determine the shapes of its outputs; both are required.
+struct linear_attention_attributes {
+    std::int64_t q_num_heads = 0;
+    std::int64_t kv_num_heads = 0;
+};
+
+namespace detail {
+
+/// The types of an operator's inputs, in its order; untyped for an input that is omitted or unknown.
+struct linear_attention_input_types {
+    partial_type query{}, key{}, value{}, past_state{}, decay{}, beta{};
+};
+struct causal_conv_input_types {
+    partial_type input{}, weight{}, bias{}, past_state{};
+};
+
+/// Requires a tensor of a known element type.
+constexpr void check_element(std::string_view function, std::string_view operand, partial_type const& type)
+{
+    if (!type.is_tensor() || type.element() == element_type::undefined)
+        fail<type_error>("xloom::", function, ": ", operand,
+            " must be a tensor of a known element type, but ", operand, " is ", type,
+            ". Give a tensor's type.");
+}
+
+/// Requires, if the rank of an operand is known, that it has three axes.
+constexpr void check_three_axes(std::string_view function, std::string_view operand, partial_type const& type)
+{
+    if (type.is_tensor() && type.shape().has_rank() && type.shape().rank() != 3)
+        fail<shape_error>("xloom::", function, ": ", operand, " must have rank 3, but ", operand, " is ",
+            type, ". Give it three axes.");
+}
+
+/// Returns a dimension of a tensor of a known rank; else unknown.
+constexpr dim dim_of(partial_type const& type, std::size_t axis)
+{
+    return type.is_tensor() && type.shape().has_rank() ? type.shape()[axis] : unknown;
+}
+
+/// Returns the known one of two dimensions that must be equal.
+constexpr dim either(dim const& a, dim const& b) { return a.has_value() || b.is_unknown() ? a : b; }
+
+/// Returns the width of each of `heads` heads in the last dimension of an operand.
+constexpr dim width_of_heads(
+    std::string_view operand, partial_type const& type, std::string_view attribute, std::int64_t heads)
+{
+    dim const width = dim_of(type, 2);
+    if (!width.has_value())
+        return unknown;
+    if (width.value() % heads != 0)
+        fail<shape_error>("xloom::infer_linear_attention: the last dimension of ", operand,
+            " must be a multiple of ", attribute, " = ", heads, ", but ", operand, " is ", type,
+            ". Correct one of them.");
+    return width.value() / heads;
+}
+
+/// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
+constexpr void check_last_dim(
+    std::string_view operand, partial_type const& type, dim const& one, dim const& other)
+{
+    dim const last = dim_of(type, 2);
+    if (last.has_value() && one.has_value() && other.has_value() && last != one && last != other)
+        fail<shape_error>("xloom::infer_linear_attention: the last dimension of ", operand, " must be ", one,
+            " or ", other, ", but ", operand, " is ", type, ". Correct it.");
+}
+
+} // namespace detail
+
+/// The types of LinearAttention's outputs.
+struct linear_attention_types {
+    partial_type output{}, present_state{};
+};
+
+/// Infers the types of LinearAttention's outputs, including omitted ones. `declared` has the types that the
+/// model declares, untyped where it declares none.
+///
+///     d_k = query.shape[2] / q_num_heads, d_v = value.shape[2] / kv_num_heads
+///     output = merge_type(query.with_shape([B, T, q_num_heads d_v]), declared.output)
+///     present_state = merge_type(past_state.with_shape([B, kv_num_heads, d_k, d_v]), declared.present_state)
+///
+/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]; B,
+///           T, d_k and d_v are unknown where no input tells them.
+/// Types     present_state has the element type of past_state, without it that of query.
+/// Options   linear_attention_attributes.
+/// Errors    option_error: a number of heads below 1, or query heads that are no multiple of the others.
+///           type_error: query is not a tensor of a known element type; kind or element type of a declared
+///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; a last
+///           dimension of decay or beta that is neither reading; rank or dimension of a declared output.
+/// Source    ONNX LinearAttention-27.
+/// Example
+/// ```cpp
+/// auto const query = xloom::tensor_type(xloom::element_type::float_, {"B", "T", 64});
+/// auto const types = xloom::infer_linear_attention(
+///     {.query = query, .key = query, .value = query}, {}, {.q_num_heads = 4, .kv_num_heads = 4});
+/// types.present_state.shape(); // = [B, 4, 16, 16]
+/// ```
+constexpr linear_attention_types infer_linear_attention(detail::linear_attention_input_types const& inputs,
+    linear_attention_types const& declared = {}, linear_attention_attributes const& attributes = {})
+{
+    constexpr std::string_view function = "infer_linear_attention";
+    std::int64_t const q_heads = attributes.q_num_heads, kv_heads = attributes.kv_num_heads;
+    if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
+        detail::fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple "
+                                   "of kv_num_heads, but they "
+                                   "are ",
+            q_heads, " and ", kv_heads, ". Correct them.");
+    detail::check_element(function, "query", inputs.query);
+    detail::check_three_axes(function, "query", inputs.query);
+    detail::check_three_axes(function, "key", inputs.key);
+    detail::check_three_axes(function, "value", inputs.value);
+    detail::check_three_axes(function, "decay", inputs.decay);
+    detail::check_three_axes(function, "beta", inputs.beta);
+    dim const keys = detail::either(detail::width_of_heads("query", inputs.query, "q_num_heads", q_heads),
+        detail::width_of_heads("key", inputs.key, "kv_num_heads", kv_heads));
+    dim const values = detail::width_of_heads("value", inputs.value, "kv_num_heads", kv_heads);
+    detail::check_last_dim(
+        "decay", inputs.decay, kv_heads, keys.has_value() ? dim(kv_heads * keys.value()) : unknown);
+    detail::check_last_dim("beta", inputs.beta, kv_heads, 1);
+    auto const dim_of_inputs = [&](std::size_t axis) {
+        return detail::either(
+            detail::either(detail::dim_of(inputs.query, axis), detail::dim_of(inputs.key, axis)),
+            detail::dim_of(inputs.value, axis));
+    };
+    dim const B = dim_of_inputs(0), width = values.has_value() ? dim(q_heads * values.value()) : unknown;
+    bool const has_state =
+        inputs.past_state.is_tensor() && inputs.past_state.element() != element_type::undefined;
+    partial_type const& state = has_state ? inputs.past_state : inputs.query;
+    return {detail::merge_type(
+                {function, "output"}, inputs.query.with_shape({B, dim_of_inputs(1), width}), declared.output),
+        detail::merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
+            declared.present_state)};
+}
+
+/// The types of CausalConvWithState's outputs.
+struct causal_conv_types {
+    partial_type output{}, present_state{};
+};
+
+/// Infers the types of CausalConvWithState's outputs, including omitted ones. `declared` has the types that
+/// the model declares, untyped where it declares none.
+///
+///     output = merge_type(input, declared.output)
+///     present_state = merge_type(input.with_shape([B, C, k - 1]), declared.present_state)
+///
+/// Shapes    input [B, C, L], weight [C, 1, k]. Where no input tells them, B, C and k - 1 are unknown.
+/// Errors    type_error: input is not a tensor of a known element type; kind or element type of a declared
+///           output. shape_error: a rank other than 3; k < 1; rank or dimension of a declared output.
+/// Source    ONNX CausalConvWithState-27.
+/// Example
+/// ```cpp
+/// auto const input = xloom::tensor_type(xloom::element_type::float_, {2, 8, "L"});
+/// auto const weight = xloom::tensor_type(xloom::element_type::float_, {8, 1, 4});
+/// xloom::infer_causal_conv({.input = input, .weight = weight}).present_state.shape(); // = [2, 8, 3]
+/// ```
+constexpr causal_conv_types infer_causal_conv(
+    detail::causal_conv_input_types const& inputs, causal_conv_types const& declared = {})
+{
+    constexpr std::string_view function = "infer_causal_conv";
+    detail::check_element(function, "input", inputs.input);
+    detail::check_three_axes(function, "input", inputs.input);
+    detail::check_three_axes(function, "weight", inputs.weight);
+    dim const taps = detail::dim_of(inputs.weight, 2);
+    if (taps.has_value() && taps.value() < 1)
+        detail::fail<shape_error>(
+            "xloom::infer_causal_conv: weight must have at least one tap, but weight is ", inputs.weight,
+            ". Give it weights.");
+    dim const C = detail::either(detail::dim_of(inputs.input, 1), detail::dim_of(inputs.weight, 0)),
+              state = taps.has_value() ? dim(taps.value() - 1) : detail::dim_of(inputs.past_state, 2);
+    dim const B = detail::dim_of(inputs.input, 0), L = detail::dim_of(inputs.input, 2);
+    return {detail::merge_type({function, "output"}, inputs.input.with_shape({B, C, L}), declared.output),
+        detail::merge_type(
+            {function, "present_state"}, inputs.input.with_shape({B, C, state}), declared.present_state)};
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -35670,22 +37150,13 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The requirements of a softmax of segments.
 template <class X, class Splits, class... Env>
-struct softmax_types {
-    static consteval bool holds()
-    {
-        return satisfied<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
-            splits_of_rows<Splits>>();
-    }
-};
+using softmax_types = requirements<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
+    splits_of_rows<Splits>>;
 
 /// The requirements of the derivative of a softmax of segments.
 template <class Y, class Splits, class Ct, class... Env>
-struct softmax_vjp_types {
-    static consteval bool holds()
-    {
-        return satisfied<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>();
-    }
-};
+using softmax_vjp_types =
+    requirements<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>;
 
 /// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
 template <class T>
@@ -37723,16 +39194,8 @@ namespace detail {
 
 /// The requirements of gather_nd_into over ranks.
 template <class Data, class Indices, class Output>
-struct rank_gather_types {
-    static consteval bool holds()
-    {
-        if constexpr (satisfied<readable<Data>, tuples_of_indices<Indices>, written_tensor<Output>,
-                          output_of_items<Data, Output>>())
-            return sent_as_bytes<item_t<Data>>::holds();
-        else
-            return false;
-    }
-};
+using rank_gather_types = requirements<readable<Data>, tuples_of_indices<Indices>, written_tensor<Output>,
+    output_of_items<Data, Output>, sent_as_bytes<item_t<Data>>>;
 
 inline void check_no_batch(std::string_view op, gather_nd_options const& options)
 {
@@ -39135,8 +40598,9 @@ void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x
 // ==== xloom/recurrent/attn_lstm_cell.hpp ====
 // One step of AttnLSTM, for streams and as a scan's body.
 
-// ==== xloom/detail/recurrent/cell_step.hpp ====
-// The operands of a cell, contiguous rows of items, and one step of its rows.
+// ==== xloom/detail/recurrent/cell.hpp ====
+// The cells of the recurrent operators: one step of one direction, whose operands are contiguous rows of
+// items.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -39166,6 +40630,18 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         detail::first_item(range)
     } -> std::convertible_to<Item*>;
 };
+
+/// An output of a step that is omitted.
+template <class Item>
+struct omitted_items {
+    static constexpr std::size_t size() noexcept { return 0; }
+    static constexpr Item* data() noexcept { return nullptr; }
+};
+
+template <class Range>
+inline constexpr bool is_omitted = false;
+template <class Item>
+inline constexpr bool is_omitted<omitted_items<Item>> = true;
 
 /// Requires that a cell can read an operand.
 template <class Item, class Range>
@@ -39234,7 +40710,9 @@ template <class Range>
 sized_operand sized(
     std::string_view operand, std::string_view symbolic_shape, std::size_t expected, Range const& range)
 {
-    if constexpr (!tensor<Range>)
+    if constexpr (is_omitted<Range>)
+        return {operand, symbolic_shape, 0, 0, true};
+    else if constexpr (!tensor<Range>)
         return {operand, symbolic_shape, expected, range.size(), true};
     else if (std::size_t const rank = detail::rank_of(range); rank > max_rank)
         return {operand, symbolic_shape, expected, 0, false, rank};
@@ -39337,6 +40815,110 @@ private:
         kernel::arena<T> memory(numbers);
         detail::run_step<T, Rows, Item>(take_memory(p, N, memory), N, h, c, x_t, y_t);
     }
+};
+
+/// One step of one direction of a Family, such as gru_family, for N rows.
+template <class Family, class Item>
+class recurrent_cell {
+    using T = compute_t<Item>;
+    using weights_type = recurrent_weights<Family, Item>;
+    using parameters = typename Family::template parameters<T>;
+
+public:
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
+    explicit recurrent_cell(weights_type weights, std::size_t N = 1, std::size_t d = 0)
+        : weights_(std::move(weights)), N_(N), d_(d)
+    {
+        check_direction(Family::cell_name, weights_.sizes(), d);
+        check_rows(Family::cell_name, weights_.sizes(), N);
+        grow(scratch_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
+        if constexpr (std::is_same_v<T, Item>)
+            small_step_ = detail::small_step_of(weights_, d_);
+    }
+
+    recurrent_cell(recurrent_cell const&) = default;
+    recurrent_cell(recurrent_cell&&) = default;
+    recurrent_cell& operator=(recurrent_cell&&) = default;
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
+    recurrent_cell& operator=(recurrent_cell const& other) { return *this = recurrent_cell(other); }
+
+    /// Updates h to the next state.
+    template <class Hidden, class Element>
+        requires(!Family::has_c)
+    void operator()(Hidden&& h, Element const& x_t)
+    {
+        omitted_items<Item> y_t;
+        (*this)(std::forward<Hidden>(h), x_t, y_t);
+    }
+
+    /// Updates h to the next state and writes y_t = h: the body of a scan over x_t.
+    template <class Hidden, class Element, class Output>
+        requires(!Family::has_c)
+    void operator()(Hidden&& h, Element const& x_t, Output&& y_t)
+    {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
+                          cell_state<Item, Output>>()) {
+            check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t), sized_state("y_t", y_t)});
+            step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
+        }
+    }
+
+    /// Updates h and c to the next state.
+    template <class Hidden, class Cell, class Element>
+        requires(Family::has_c)
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t)
+    {
+        omitted_items<Item> y_t;
+        (*this)(std::forward<Hidden>(h), std::forward<Cell>(c), x_t, y_t);
+    }
+
+    /// Updates h and c to the next state and writes y_t = h: the body of a scan over x_t.
+    template <class Hidden, class Cell, class Element, class Output>
+        requires(Family::has_c)
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
+    {
+        if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
+                          cell_state<Item, Output>>()) {
+            check_step(Family::cell_name,
+                {sized_state("h", h), sized_state("c", c), sized_x(x_t), sized_state("y_t", y_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
+                detail::first_item(y_t));
+        }
+    }
+
+private:
+    constexpr auto functions() const noexcept
+    {
+        using rows = typename Family::template rows<T>;
+        return weights_.level().template functions<cell_functions<Item, rows, parameters>>();
+    }
+
+    template <class State>
+    sized_operand sized_state(std::string_view name, State const& state) const
+    {
+        return detail::sized(name, "N H", N_ * weights_.sizes().H, state);
+    }
+    template <class Element>
+    sized_operand sized_x(Element const& x_t) const
+    {
+        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
+    }
+
+    void step(Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        flush_subnormals const flushing;
+        if constexpr (std::is_same_v<T, Item>)
+            if (small_step_ != nullptr && N_ == 1)
+                return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
+        functions().step(detail::parameters_of(weights_, d_), N_, scratch_.data(), h, c, x_t, y_t);
+    }
+
+    weights_type weights_;
+    row_count N_;
+    std::size_t d_;
+    aligned_vector<T> scratch_;
+    kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -39512,9 +41094,7 @@ public:
         lengths_ref const& memory_seq_lens = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
-        if (d >= weights_.sizes().D)
-            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
-                d, ". Choose one of the weights' directions.");
+        detail::check_direction(name, weights_.sizes(), d);
         if (!weights_.sizes().attends)
             detail::fail<option_error>(
                 name, ": the weights must have attention, but QW, MW and V are omitted. Use lstm_cell.");
@@ -39566,13 +41146,8 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
-                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, sized_x(x_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
-                detail::first_item(x_t), nullptr);
-        }
+        detail::omitted_items<Item> y_t;
+        (*this)(std::forward<Hidden>(h), std::forward<Cell>(c), std::forward<Attention>(attention), x_t, y_t);
     }
 
     /// Updates h, c and attention to the next state and writes y_t = h: the body of a scan over x_t.
@@ -39580,14 +41155,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
-                          detail::cell_state<Item, Attention>, detail::cell_input<Item, Element>,
-                          detail::cell_state<Item, Output>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
-                detail::first_item(x_t), detail::first_item(y_t));
-        }
+        detail::omitted_items<Item> alignment;
+        (*this)(std::forward<Hidden>(h), std::forward<Cell>(c), std::forward<Attention>(attention), alignment,
+            x_t, std::forward<Output>(y_t));
     }
 
     /// Updates h, c, attention and alignment to the next state and writes y_t = h. The score reads the last
@@ -39599,9 +41169,12 @@ public:
         if constexpr (detail::satisfied<detail::cell_state<Item, Hidden>, detail::cell_state<Item, Cell>,
                           detail::cell_state<Item, Attention>, detail::cell_state<Item, Alignment>,
                           detail::cell_input<Item, Element>, detail::cell_state<Item, Output>>()) {
-            using detail::first_item;
-            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
-                sized_x(x_t), sized_y(y_t));
+            std::size_t const H = weights_.sizes().H, I = weights_.sizes().I, C = weights_.sizes().C;
+            detail::check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                    detail::sized("attention", "N C", N_ * C, attention),
+                    detail::sized("alignment", "N S", N_ * S_, alignment),
+                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
                 detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }
@@ -39629,25 +41202,6 @@ private:
 
     kernel::attn_lstm_parameters<T> const& parameters() const { return detail::parameters_of(weights_, d_); }
 
-    template <class Hidden, class Cell, class Attention, class... Others>
-    void require_operands(
-        Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
-    {
-        std::size_t const H = weights_.sizes().H, C = weights_.sizes().C;
-        detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                                     detail::sized("attention", "N C", N_ * C, attention), others...});
-    }
-    template <class Element>
-    detail::sized_operand sized_x(Element const& x_t) const
-    {
-        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
-    }
-    template <class Output>
-    detail::sized_operand sized_y(Output const& y_t) const
-    {
-        return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
-    }
-
     constexpr auto functions() const noexcept
     {
         return weights_.level().template functions<detail::attn_cell_functions<Item, score_argument>>();
@@ -39671,124 +41225,535 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/recurrent/gru_cell.hpp ====
-// One step of the GRU, for streams and as a scan's body.
+// ==== xloom/recurrent/causal_conv.hpp ====
+// The causal convolution of each channel along time, with a state: ONNX's CausalConvWithState.
 
-// ==== xloom/detail/recurrent/cell.hpp ====
-// The cells of the recurrent operators: one step of one direction.
+// ==== xloom/detail/recurrent/causal_conv_run.hpp ====
+// The run of a causal convolution: blocks of channels of each sequence, divided among threads.
 
-namespace xloom::inline XLOOM_ABI::detail {
+// ==== xloom/detail/kernel/causal_conv.hpp ====
+// The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
+// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there in place.
 
-/// One step of one direction of a Family, such as gru_family, for N rows.
-template <class Family, class Item>
-class recurrent_cell {
-    using T = compute_t<Item>;
-    using weights_type = recurrent_weights<Family, Item>;
-    using parameters = typename Family::template parameters<T>;
+namespace xloom::inline XLOOM_ABI::kernel {
 
+/// The inputs of a causal convolution of one sequence. Columns are channels; the rows of `input` are steps,
+/// those of `weight` taps, those of `past_state` the taps - 1 steps before the first. `bias` is a row.
+template <class Item>
+struct conv_inputs {
+    std::size_t steps = 0, taps = 1;
+    bool silu = false;
+    item_rows<Item const> input, weight, bias, past_state;
+};
+
+/// The outputs of a causal convolution of one sequence; the columns are channels.
+template <class Item>
+struct conv_outputs {
+    item_rows<Item> output, present_state;
+};
+
+/// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
+struct conv_tiling {
+    bool has_step_lanes;
+
+    constexpr std::size_t channels() const noexcept { return has_step_lanes ? 8 : 256; }
+    constexpr std::size_t steps() const noexcept { return 2048 / channels(); }
+};
+
+/// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
+/// bits do not depend on the tiling.
+template <class Item, class T>
+[[gnu::noinline]] void activate_sums(T* sums, std::size_t count) noexcept
+{
+    if constexpr (!std::is_same_v<Item, T>)
+        std::transform(
+            sums, sums + count, sums, [](T const& sum) { return static_cast<T>(static_cast<Item>(sum)); });
+    map(sums, sums, count, silu{});
+}
+
+/// A tile: lines of numbers, in which the step after a number is `step` numbers behind it. With step lanes
+/// each channel has a line, else there is a single one, in which a step has a number for each channel.
+template <class T>
+class conv_tile {
 public:
-    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
-    /// a shape_error, a d that is no direction of the weights an option_error.
-    explicit recurrent_cell(weights_type weights, std::size_t N = 1, std::size_t d = 0)
-        : weights_(std::move(weights)), N_(N), d_(d)
+    using V = batch_t<T>;
+
+    conv_tile(conv_tiling const& tiling, std::size_t count, std::size_t taps, arena<T>& memory)
+        : has_step_lanes_(tiling.has_step_lanes),
+          capacity_(tiling.steps()),
+          taps_(taps),
+          channels_(whole_batches<T>(count)),
+          lines_(has_step_lanes_ ? count : 1),
+          step_(has_step_lanes_ ? 1 : channels_),
+          line_(has_step_lanes_ ? taps - 1 + whole_batches<T>(capacity_) : 0),
+          weight_(memory.take(taps, channels_)),
+          bias_(memory.take(channels_)),
+          first_(has_step_lanes_ ? memory.take(count, line_) : memory.take(taps - 1 + capacity_, channels_))
+    {}
+
+    /// Returns the number of steps that a tile takes at once.
+    std::size_t capacity() const noexcept { return capacity_; }
+    /// Returns the steps from the first of the padding on.
+    item_rows<T> steps() const
     {
-        check_direction(Family::cell_name, weights_.sizes(), d);
-        check_rows(Family::cell_name, weights_.sizes(), N);
-        grow(scratch_, std::max<std::size_t>(functions().size(detail::parameters_of(weights_, d_), N_), 1));
-        if constexpr (std::is_same_v<T, Item>)
-            small_step_ = detail::small_step_of(weights_, d_);
+        return {first_, static_cast<std::ptrdiff_t>(step_),
+            has_step_lanes_ ? static_cast<std::ptrdiff_t>(line_) : 1};
+    }
+    item_rows<T> weight() const { return {weight_, static_cast<std::ptrdiff_t>(channels_), 1}; }
+    item_rows<T> bias() const { return {bias_, 0, 1}; }
+
+    /// Replaces each of the first `count` steps by its sum, which begins with it.
+    void convolve(std::size_t count) const
+    {
+        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, count); }))
+            convolve_by(taps_, count);
     }
 
-    recurrent_cell(recurrent_cell const&) = default;
-    recurrent_cell(recurrent_cell&&) = default;
-    recurrent_cell& operator=(recurrent_cell&&) = default;
-    /// Copies `other` first, so that the cell is unchanged if allocation fails.
-    recurrent_cell& operator=(recurrent_cell const& other) { return *this = recurrent_cell(other); }
-
-    /// Updates h to the next state.
-    template <class Hidden, class Element>
-        requires(!Family::has_c)
-    void operator()(Hidden&& h, Element const& x_t)
+    template <class Item>
+    void activate(std::size_t count) const
     {
-        if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>>()) {
-            check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t)});
-            step(detail::first_item(h), nullptr, detail::first_item(x_t), nullptr);
-        }
+        for_each_line([&](T* line) { activate_sums<Item>(line, count * step_); });
     }
 
-    /// Updates h to the next state and writes y_t = h: the body of a scan over x_t.
-    template <class Hidden, class Element, class Output>
-        requires(!Family::has_c)
-    void operator()(Hidden&& h, Element const& x_t, Output&& y_t)
+    /// Makes the taps - 1 steps behind the first `count` those of the padding.
+    void advance(std::size_t count) const
     {
-        if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
-                          cell_state<Item, Output>>()) {
-            check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t), sized_state("y_t", y_t)});
-            step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
-        }
-    }
-
-    /// Updates h and c to the next state.
-    template <class Hidden, class Cell, class Element>
-        requires(Family::has_c)
-    void operator()(Hidden&& h, Cell&& c, Element const& x_t)
-    {
-        if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>,
-                          cell_input<Item, Element>>()) {
-            check_step(Family::cell_name, {sized_state("h", h), sized_state("c", c), sized_x(x_t)});
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
-        }
-    }
-
-    /// Updates h and c to the next state and writes y_t = h: the body of a scan over x_t.
-    template <class Hidden, class Cell, class Element, class Output>
-        requires(Family::has_c)
-    void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
-    {
-        if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
-                          cell_state<Item, Output>>()) {
-            check_step(Family::cell_name,
-                {sized_state("h", h), sized_state("c", c), sized_x(x_t), sized_state("y_t", y_t)});
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
-                detail::first_item(y_t));
-        }
+        for_each_line(
+            [&](T* line) { std::copy(line + count * step_, line + (count + taps_ - 1) * step_, line); });
     }
 
 private:
-    constexpr auto functions() const noexcept
+    template <class F>
+    void for_each_line(F const& f) const
     {
-        using rows = typename Family::template rows<T>;
-        return weights_.level().template functions<cell_functions<Item, rows, parameters>>();
+        for (std::size_t c = 0; c < lines_; ++c)
+            f(first_ + c * line_);
     }
 
-    template <class State>
-    sized_operand sized_state(std::string_view name, State const& state) const
+    /// `taps` is taps_, or a constant of its value.
+    template <class Taps>
+    [[gnu::flatten]] void convolve_by(Taps taps, std::size_t count) const
     {
-        return detail::sized(name, "N H", N_ * weights_.sizes().H, state);
-    }
-    template <class Element>
-    sized_operand sized_x(Element const& x_t) const
-    {
-        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
+        if (has_step_lanes_)
+            for (std::size_t c = 0; c < lines_; ++c) {
+                T* const line = first_ + c * line_;
+                auto const weight = [&](std::size_t j) { return V(weight_[j * channels_ + c]); };
+                std::size_t t = 0;
+                for (; t + batch_size<T> <= count; t += batch_size<T>)
+                    store_batch(line + t, sum_at(line + t, V(bias_[c]), weight, taps));
+                if constexpr (has_simd<T>)
+                    if (t < count)
+                        store_first<T>(sum_at(line + t, V(bias_[c]), weight, taps), line + t, count - t);
+            }
+        else
+            for (std::size_t c = 0; c < channels_; c += batch_size<T>) {
+                auto const weight = [&](std::size_t j) { return load_batch(weight_ + j * channels_ + c); };
+                for (T* at = first_ + c; at != first_ + c + count * step_; at += step_)
+                    store_batch(at, sum_at(at, load_batch(bias_ + c), weight, taps));
+            }
     }
 
-    void step(Item* h, Item* c, Item const* x_t, Item* y_t)
+    template <class Weight>
+    V sum_at(T const* at, V sum, Weight const& weight, std::size_t taps) const
     {
-        flush_subnormals const flushing;
-        if constexpr (std::is_same_v<T, Item>)
-            if (small_step_ != nullptr && N_ == 1)
-                return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
-        functions().step(detail::parameters_of(weights_, d_), N_, scratch_.data(), h, c, x_t, y_t);
+        for (std::size_t j = 0; j < taps; ++j)
+            sum = multiply_add(weight(j), load_batch(at + j * step_), sum);
+        return sum;
     }
 
-    weights_type weights_;
-    row_count N_;
-    std::size_t d_;
-    aligned_vector<T> scratch_;
-    kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
+    bool has_step_lanes_;
+    std::size_t capacity_, taps_, channels_, lines_, step_, line_;
+    T *weight_, *bias_, *first_;
 };
 
-} // namespace xloom::inline XLOOM_ABI::detail
+/// Copies `rows` rows, or sets them to zeros if the matrix is omitted.
+template <class Item, class T>
+void copy_or_clear(
+    item_rows<Item const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    T const zero(0);
+    if (from.first != nullptr)
+        copy_matrix(from, to, rows, columns);
+    else
+        copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+}
+
+/// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
+template <class Item, class T>
+void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_outputs<Item> const& out,
+    std::size_t first, std::size_t count)
+{
+    item_rows<T> const padded = tile.steps();
+    std::size_t const history = in.taps - 1;
+    std::size_t steps = 0;
+    copy_matrix(in.weight.from(first), tile.weight(), in.taps, count);
+    copy_or_clear(in.bias.from(first), tile.bias(), 1, count);
+    copy_or_clear(in.past_state.from(first), padded, history, count);
+    for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
+        tile.advance(steps);
+        steps = (std::min)(tile.capacity(), in.steps - begin);
+        copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
+        tile.convolve(steps);
+        if (in.silu)
+            tile.template activate<Item>(steps);
+        if (out.output.first != nullptr)
+            copy_matrix(padded, out.output.from_row(begin).from(first), steps, count);
+    }
+    if (out.present_state.first != nullptr)
+        copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct causal_conv_inputs;
+
+namespace detail {
+
+/// The sizes of a causal convolution: B sequences of C channels and L steps, and k taps.
+struct conv_sizes {
+    std::size_t B = 0, C = 0, L = 0, k = 1;
+    bool has_unit_axis = true; ///< weight is [C, 1, k], else [C, k]
+
+    constexpr shape channels() const { return {B, C, L}; }
+    constexpr shape state() const { return {B, C, k - 1}; }
+    constexpr shape weight() const { return has_unit_axis ? shape{C, 1, k} : shape{C, k}; }
+
+    constexpr std::string_view symbolic_weight_shape() const
+    {
+        return has_unit_axis ? "[C, 1, k]" : "[C, k]";
+    }
+
+    std::string describe() const { return concat("B = ", B, ", C = ", C, ", L = ", L, " and k = ", k); }
+};
+
+inline constexpr std::string_view symbolic_conv_channels = "[B, C, L]", symbolic_conv_state = "[B, C, k - 1]";
+
+/// The shapes of the inputs of a causal convolution.
+struct conv_shapes {
+    shape const& input;
+    shape const& weight;
+    shape_ref bias, past_state;
+};
+
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error
+constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& of, std::size_t item_bytes)
+{
+    if (of.input.size() != 3)
+        fail<shape_error>(
+            op, ": input must have the shape [B, C, L], but input is ", of.input, ". Give it that shape.");
+    std::size_t const rank = of.weight.size();
+    if ((rank != 2 && rank != 3) || of.weight[rank - 1] == 0)
+        fail<shape_error>(op, ": weight must have the shape [C, 1, k] or [C, k] with k >= 1, but weight is ",
+            of.weight, ". Give it that shape.");
+    conv_sizes const sizes{of.input[0], of.input[1], of.input[2], of.weight[rank - 1], rank == 3};
+    check_shapes(op,
+        std::array{
+            shape_requirement{"weight", sizes.symbolic_weight_shape(), sizes.weight(), of.weight},
+            shape_requirement{"bias", "[C]", {sizes.C}, of.bias},
+            shape_requirement{"past_state", symbolic_conv_state, sizes.state(), of.past_state},
+        },
+        [&] { return sizes.describe(); });
+    for (shape const& dims : {sizes.channels(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
+    return sizes;
+}
+
+/// Returns the operands of a call that are read, with their names.
+template <class Item>
+auto named_conv_inputs(tensor_ref<Item const> const& input, tensor_ref<Item const> const& weight,
+    causal_conv_inputs<Item> const& in)
+{
+    return std::array{named("input", input), named("weight", weight), named("bias", in.bias),
+        named("past_state", in.past_state)};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item>
+conv_sizes check_conv_inputs(std::string_view op, tensor_ref<Item const> const& input,
+    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in)
+{
+    check_ranks(op, named_conv_inputs(input, weight, in));
+    return check_causal_conv(op,
+        {input.shape(), weight.shape(), shape_if_given(in.bias), shape_if_given(in.past_state)},
+        sizeof(Item));
+}
+
+/// Returns sequence b of an operand [B, C, time]: its rows are steps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> steps_of_sequence(tensor_ref<Item> const& from, std::size_t b)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data() + static_cast<std::ptrdiff_t>(b) * from.stride(0), from.stride(2), from.stride(1)};
+}
+
+/// Returns a weight: its rows are taps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
+}
+
+/// Returns a vector of channels as the only row.
+template <class Item>
+kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// A causal convolution whose operands are checked.
+template <class Item>
+struct conv_call {
+    tensor_ref<Item const> const& input;
+    tensor_ref<Item const> const& weight;
+    causal_conv_inputs<Item> const& in;
+    conv_sizes sizes;
+    bool silu;
+
+    kernel::conv_inputs<Item> sequence(std::size_t b) const
+    {
+        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
+            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
+    }
+
+    /// Returns the number of threads' parts of `units`, which do all work together.
+    std::size_t parts(std::size_t units, policy_ref const& policy) const
+    {
+        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
+            std::max<std::size_t>(units, 1));
+    }
+};
+
+/// The function that runs a causal convolution. Each output is omitted if its reference is.
+template <class Item>
+struct conv_functions {
+    using item = Item;
+
+    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr conv_functions compiled() noexcept { return {&convolve}; }
+
+private:
+    using T = compute_t<Item>;
+
+    /// Few steps have too few lanes.
+    static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
+    {
+        return {
+            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
+    }
+
+    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
+        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        conv_sizes const& sizes = call.sizes;
+        kernel::conv_tiling const tiling = tiling_of(call);
+        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
+                          units = sizes.B * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const b = unit / blocks, first = unit % blocks * width,
+                                  count = (std::min)(width, sizes.C - first);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
+                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
+            }
+        });
+    }
+};
+
+/// Runs a causal convolution. The environment is valid; options in it are passed over.
+template <class Item, class... Env>
+void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
+    tensor_ref<Item> const& present_state, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<conv_functions<Item>>().run(
+        call, output, present_state, workspace, policy_ref(policy_of(env...)));
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The activation of a causal convolution. ONNX's swish is silu.
+enum class conv_activation : unsigned char {
+    none,
+    silu, ///< x / (1 + exp(-x))
+};
+
+/// Options of causal_conv and its derivative.
+struct causal_conv_options {
+    conv_activation activation = conv_activation::none; ///< of each sum
+};
+
+/// The inputs of a causal convolution other than input and weight, under ONNX's names; {} omits one. Tensors
+/// may have any strides.
+template <class Item>
+struct causal_conv_inputs {
+    tensor_ref<Item const> bias{};
+    tensor_ref<Item const> past_state{};
+};
+
+/// The outputs of causal_conv_into; {} omits one.
+template <class Item>
+struct causal_conv_outputs {
+    tensor_ref<Item> output{};
+    tensor_ref<Item> present_state{};
+};
+
+/// The outputs of causal_conv, in the shapes given there.
+template <class Item>
+struct causal_conv_result {
+    xt::xtensor<Item, 3> output, present_state;
+};
+
+namespace detail {
+
+/// Returns true if the activation is silu.
+///
+/// Errors    option_error
+constexpr bool has_silu(std::string_view op, causal_conv_options const& options)
+{
+    if (options.activation != conv_activation::none && options.activation != conv_activation::silu)
+        fail<option_error>(op, ": options.activation must be none or silu, but it is number ",
+            static_cast<int>(options.activation), ". Choose one of the two.");
+    return options.activation == conv_activation::silu;
+}
+
+template <class Item>
+void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input,
+    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in, conv_sizes const& sizes,
+    causal_conv_outputs<Item> const& outputs)
+{
+    shape const channels = sizes.channels(), state = sizes.state();
+    check_outputs<Item>(
+        op, [&] { return sizes.describe(); },
+        std::array{
+            output_requirement<Item>{"output", symbolic_conv_channels, channels, outputs.output, "input"},
+            output_requirement<Item>{
+                "present_state", symbolic_conv_state, state, outputs.present_state, "past_state"},
+        },
+        named_conv_inputs(input, weight, in));
+}
+
+} // namespace detail
+
+/// Convolves each channel along time with its own weights, causally, into the caller's outputs, of any
+/// strides.
+///
+///     padded = concatenate(past_state, input, axis=2)            # zeros if past_state is omitted
+///     for each sequence b, channel c and step t:
+///         sum = bias[c]                                          # 0 if omitted
+///         for j in range(k):
+///             sum = sum + weight[c, 0, j] * padded[b, c, t + j]
+///         output[b, c, t] = sum                                  # sum / (1 + exp(-sum)) with silu
+///     present_state = padded[:, :, L:]                           # the last k - 1 steps, even if L < k - 1
+///
+/// Shapes    input and output [B, C, L], weight [C, 1, k] or [C, k], bias [C], past_state and present_state
+///           [B, C, k - 1]: B sequences of C channels of L steps, and k >= 1 taps. Any strides: [B, L, C],
+///           channels last, is a transposed view. bias, past_state and each output may be omitted. A stream
+///           is calls in turn, from present_state to past_state.
+/// Types     those of input: float, double; float16 and other storage floats, in which the sum is computed as
+///           float and rounded, then SiLU of that, and rounded again, as in ONNX; user-defined scalars.
+/// Options   activation (none).
+/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
+/// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
+///           be the tensor input, present_state the tensor past_state.
+/// Order     as written, in multiply-adds that are fused where the processor can. The bits of a sequence do
+///           not depend on the strides, on the batch, on the other channels, or on how it is split into
+///           calls.
+/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 2,048 + 512
+///           k numbers at most for each thread, which are allocated unless a workspace is given that is large
+///           enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
+/// Source    ONNX CausalConvWithState-27. The short convolutions of Mamba and of Gated DeltaNet.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> x = {{{1, 2, 3}}}, state = {{{0}}};
+/// xt::xtensor<float, 3> const weight = {{{10, 1}}}; // [C, 1, k]
+/// xloom::recurrent_workspace<float> workspace;
+/// xloom::causal_conv_into(
+///     x, weight, {.past_state = state}, {.output = x, .present_state = state}, workspace);
+/// x; // = [[[1, 12, 23]]]
+/// state; // = [[[3]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
+    class... Env>
+void causal_conv_into(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
+    std::type_identity_t<causal_conv_inputs<Item>> const& inputs,
+    std::type_identity_t<causal_conv_outputs<Item>> const& outputs, Options&& options = {}, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::causal_conv_into";
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
+        tensor_ref<Item const> const input_ref = input;
+        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
+        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        detail::check_conv_outputs(op, input_ref, weight, inputs, sizes, outputs);
+        detail::run_causal_conv<Item>(
+            {input_ref, weight, inputs, sizes, silu}, outputs.output, outputs.present_state, options, env...);
+    }
+}
+
+/// Returns the outputs of causal_conv_into.
+///
+/// Errors    shape_error, option_error, std::bad_alloc.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const x = {{{1, -1}}};
+/// xt::xtensor<double, 2> const weight = {{0, 1}}; // [C, k]
+/// auto const silu = xloom::conv_activation::silu;
+/// auto const [output, state] = xloom::causal_conv(x, weight, {}, {.activation = silu});
+/// output; // = [[[0.731059, -0.268941]]]
+/// state; // = [[[-1]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
+    class... Env>
+auto causal_conv(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
+    std::type_identity_t<causal_conv_inputs<Item>> const& inputs = {}, Options&& options = {}, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::causal_conv";
+    using tensor_type = xt::xtensor<Item, 3>;
+    causal_conv_result<Item> result{};
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
+        tensor_ref<Item const> const input_ref = input;
+        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
+        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        result = {enable_tensor<tensor_type>::make(sizes.channels()),
+            enable_tensor<tensor_type>::make(sizes.state())};
+        tensor_ref<Item> const output = result.output, present_state = result.present_state;
+        detail::run_causal_conv<Item>(
+            {input_ref, weight, inputs, sizes, silu}, output, present_state, options, env...);
+    }
+    return result;
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/recurrent/gru_cell.hpp ====
+// One step of the GRU, for streams and as a scan's body.
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -26,8 +26,8 @@ using xloom::update_rule;
 constexpr update_rule every_rule[] = {
     update_rule::linear, update_rule::gated, update_rule::delta, update_rule::gated_delta};
 
-/// The gradients of query, key, value, past_state, decay and beta. An omitted past state has the derivative at
-/// zeros.
+/// The gradients of query, key, value, past_state, decay and beta. An omitted past state has the derivative
+/// at zeros.
 gradients expected_gradients(textbook::attention_operands<double> const& of, attention_dims const& dims,
     textbook::attention_result<double> const& cotangents)
 {

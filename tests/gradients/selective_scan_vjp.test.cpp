@@ -18,8 +18,8 @@ namespace selective_scan_vjp_test {
 
 namespace {
 
-/// The gradients of u, delta, A, B, C, D, z, delta_bias and initial_state. An omitted D, delta_bias or initial
-/// state has the derivative at zeros.
+/// The gradients of u, delta, A, B, C, D, z, delta_bias and initial_state. An omitted D, delta_bias or
+/// initial state has the derivative at zeros.
 gradients expected_gradients(textbook::selective_operands<double> const& of, selective_dims const& dims,
     bool delta_softplus, textbook::selective_result<double> const& cotangents)
 {

@@ -1,4 +1,5 @@
-// The calls of docs/language_models.md against the published recurrences, one head of one sequence, in float64.
+// The calls of docs/language_models.md against the published recurrences, one head of one sequence, in
+// float64.
 
 #include <cmath>
 #include <cstddef>

@@ -83,22 +83,24 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 ///     for each input v:
 ///         ct_v = sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
 ///
-/// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state as
-///           present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
+/// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
+///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
 ///           strides. The gradient of the past state does not require that the forward pass has one.
 ///           Gradients of tokens behind sequence_lens are 0.
 /// Types     those of linear_attention, the type of the state as its first template argument.
 /// Options   those of the forward pass.
-/// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those of
-///           serial.
+/// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those
+///           of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy.
 /// Errors    before anything is written: shape_error, option_error, index_error, overlap_error,
 ///           std::bad_alloc.
-/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
-/// Order     sums over values in order, in lanes of a vector; then over keys, and over heads that share a beta.
-/// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a backward
-///           pass. Memory: 2 sqrt(T) states of each thread. Allocates nothing if a workspace is given that is
-///           large enough.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first.
+/// Order     sums over values in order, in lanes of a vector; then over keys, and over heads that share a
+///           beta.
+/// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
+///           backward pass. Memory: 2 sqrt(T) states of each thread. Allocates nothing if a workspace is
+///           given that is large enough.
 /// Source    ONNX LinearAttention-27, derived.
 /// Example
 /// ```cpp

@@ -92,8 +92,8 @@ struct linear_attention_types {
 ///     output = merge_type(query.with_shape([B, T, q_num_heads d_v]), declared.output)
 ///     present_state = merge_type(past_state.with_shape([B, kv_num_heads, d_k, d_v]), declared.present_state)
 ///
-/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]; B, T,
-///           d_k and d_v are unknown where no input tells them.
+/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]; B,
+///           T, d_k and d_v are unknown where no input tells them.
 /// Types     present_state has the element type of past_state, without it that of query.
 /// Options   linear_attention_attributes.
 /// Errors    option_error: a number of heads below 1, or query heads that are no multiple of the others.
@@ -150,8 +150,8 @@ struct causal_conv_types {
     partial_type output{}, present_state{};
 };
 
-/// Infers the types of CausalConvWithState's outputs, including omitted ones. `declared` has the types that the
-/// model declares, untyped where it declares none.
+/// Infers the types of CausalConvWithState's outputs, including omitted ones. `declared` has the types that
+/// the model declares, untyped where it declares none.
 ///
 ///     output = merge_type(input, declared.output)
 ///     present_state = merge_type(input.with_shape([B, C, k - 1]), declared.present_state)

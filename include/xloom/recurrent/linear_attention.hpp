@@ -96,16 +96,16 @@ struct attention_types {
 ///
 /// Shapes    query [B, T, Hq d_k], key [B, T, Hkv d_k], value [B, T, Hkv d_v], output [B, T, Hq d_v]: B
 ///           sequences of T tokens, Hq query heads, Hkv heads of keys and values; or all four with an axis of
-///           heads, [B, T, H, d]. past_state and present_state [B, Hkv, d_k, d_v]. decay, of gated rules only,
-///           [B, T, Hkv], or as key with a number for each key. beta, of delta rules only, [B, T, Hkv] or
-///           [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output may
-///           be omitted. A stream is calls in turn, from present_state to past_state.
+///           heads, [B, T, H, d]. past_state and present_state [B, Hkv, d_k, d_v]. decay, of gated rules
+///           only, [B, T, Hkv], or as key with a number for each key. beta, of delta rules only, [B, T, Hkv]
+///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
+///           may be omitted. A stream is calls in turn, from present_state to past_state.
 /// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
 ///           in the outputs only; user-defined scalars. The state has the first template argument as its
 ///           type: that of query, unless both are float or storage floats, as in
 ///           linear_attention_into<float>(query, ...).
-/// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta); scale
-///           (1 / sqrt(d_k)).
+/// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
+///           scale (1 / sqrt(d_k)).
 /// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
 ///           equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
@@ -114,12 +114,12 @@ struct attention_types {
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
 /// Order     sums over keys in order, in multiply-adds that are fused where the processor can. The bits of a
-///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls, if
-///           the state has the type that computes.
+///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
+///           if the state has the type that computes.
 /// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one
 ///           for each further query head. A token reads and writes the state once. Memory of each thread: a
-///           state, and 32 tokens of (3 + Hq / Hkv) d_k numbers, allocated unless a workspace is given that is
-///           large enough.
+///           state, and 32 tokens of (3 + Hq / Hkv) d_k numbers, allocated unless a workspace is given that
+///           is large enough.
 /// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Source    ONNX LinearAttention-27; S. Yang, J. Kautz, A. Hatamizadeh, "Gated Delta Networks" (2024), the
 ///           recurrence of section 3.

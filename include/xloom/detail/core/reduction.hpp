@@ -162,10 +162,9 @@ using namespace reductions;
 /// update).
 ///
 /// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity times 0
-/// is NaN, as in NumPy. max and min return NaN if either value is NaN, and the
-/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
-/// update.
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
+/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
+/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
 inline constexpr detail::reduce_none_t reduce_none{};
 
 /// The reduction add: old + update.

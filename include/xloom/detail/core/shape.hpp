@@ -177,8 +177,8 @@ constexpr bool is_row_major(strided_layout const& layout)
     return true;
 }
 
-/// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the elements
-/// have the same order and offsets.
+/// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the
+/// elements have the same order and offsets.
 constexpr strided_layout merge_axes(strided_layout const& layout)
 {
     strided_layout merged;

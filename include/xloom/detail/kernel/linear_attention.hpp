@@ -320,8 +320,8 @@ private:
         }
     }
 
-    /// Runs a block of tokens on a panel. A single token reads and writes the states where they are, if it can;
-    /// else a copy of the panel is loaded before the first token and stored after the last.
+    /// Runs a block of tokens on a panel. A single token reads and writes the states where they are, if it
+    /// can; else a copy of the panel is loaded before the first token and stored after the last.
     template <std::size_t Batches>
     void run_panel(work const& of) const
     {
@@ -340,8 +340,8 @@ private:
                 store(load<Batches>(panel[d]), head_.present_state, d, of.column, of.count);
     }
 
-    /// True if a token's panel need not be copied. Other queries than the first read a state after its update,
-    /// which must not be rounded then.
+    /// True if a token's panel need not be copied. Other queries than the first read a state after its
+    /// update, which must not be rounded then.
     bool is_in_place(work const& of, std::size_t panel_width) const
     {
         bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;

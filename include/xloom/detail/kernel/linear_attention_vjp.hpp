@@ -2,8 +2,9 @@
 // The vector-Jacobian product of linear attention of one head of a sequence.
 //
 // The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, the
-// states of its tokens are computed again, and then its tokens go backwards. A state is kept transposed, a row
-// for each value: of the sums, those over values are then sums of rows, and rows do not depend on each other.
+// states of its tokens are computed again, and then its tokens go backwards. A state is kept transposed, a
+// row for each value: of the sums, those over values are then sums of rows, and rows do not depend on each
+// other.
 
 #include <algorithm>
 #include <cstddef>
