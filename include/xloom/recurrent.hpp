@@ -4,6 +4,7 @@
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
 #include <xloom/recurrent/linear_attention.hpp>
