@@ -1,5 +1,6 @@
 // The scans and the reductions of segments.
 
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
@@ -77,6 +78,22 @@ void print_selective(std::size_t H, std::size_t N)
     print("selective_scan_vjp's d_A", H, N, d_A);
 }
 
+/// The causal convolution of N steps of C channels, with SiLU.
+template <class T>
+void print_conv(std::size_t C, std::size_t N)
+{
+    using tensor = xt::xtensor<T, 3>;
+    auto const x = numbers<tensor>({2, C, N}, 1), weight = numbers<tensor>({C, 1, 4}, 2);
+    xloom::causal_conv_options const silu{.activation = xloom::conv_activation::silu};
+    auto const out = xloom::causal_conv(x, weight, {}, silu, xloom::tbb_policy(2));
+    print("causal_conv", C, N, out.output);
+    tensor ct_x = x, ct_weight = weight;
+    xloom::causal_conv_vjp_into(x, weight, {}, {.output = out.output}, {.input = ct_x, .weight = ct_weight},
+        silu, xloom::tbb_policy(2));
+    print("causal_conv_vjp", C, N, ct_x);
+    print("causal_conv_vjp's weight", C, N, ct_weight);
+}
+
 /// Linear attention of N tokens with V values, by each rule.
 template <class T>
 void print_attention(std::size_t V, std::size_t N)
@@ -122,6 +139,8 @@ void print_scans()
     for (std::size_t const H : {1u, 7u, 40u}) {
         print_selective<float>(H, 5);
         print_selective<double>(H, 5);
+        print_conv<float>(H, 20);
+        print_conv<double>(H, 20);
         print_attention<float>(H, 5);
         print_attention<double>(H, 5);
     }
