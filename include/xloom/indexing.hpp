@@ -9,3 +9,4 @@
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/indexing/take.hpp>
+#include <xloom/indexing/tensor_scatter.hpp>
