@@ -120,10 +120,24 @@ bool has_known_element(typing const& node)
     return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
 }
 
+/// Requires that these inputs, as far as their types are known, have the element type of input 0.
+void require_type_of_first(typing const& node, std::initializer_list<std::size_t> others)
+{
+    element_type const first = node.at(0).element();
+    with_state_type(first, [](auto) {});
+    for (std::size_t const i : others) {
+        element_type const other = node.has(i) && node.at(i).is_tensor() ? node.at(i).element() : first;
+        if (other != first && other != element_type::undefined)
+            throw runner_error(fmt::format(
+                "its input {} must be {}, as its input 0, but it is {}", i, name_of(first), name_of(other)));
+    }
+}
+
 types attention_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
+    require_type_of_first(node, {1, 2, 4, 5});
     auto const inferred =
         infer_attention(node, {.output = node.declared_at(0), .present_state = node.declared_at(1)});
     return {inferred.output, inferred.present_state};
@@ -176,6 +190,7 @@ types conv_types(typing const& node)
     if (!has_known_element(node))
         return {};
     conv_options_of(node);
+    require_type_of_first(node, {1, 2, 3});
     auto const inferred =
         infer_conv(node, {.output = node.declared_at(0), .present_state = node.declared_at(1)});
     return {inferred.output, inferred.present_state};

@@ -217,7 +217,7 @@ TEST_CASE("LinearAttention and CausalConvWithState: what is wrong with a node")
     CHECK(error_of_node("LinearAttention<update_rule = \"linear\", " + heads + ">(d, d, d)") ==
           "LinearAttention: the element type double is not possible here");
     CHECK(error_of_node("LinearAttention<update_rule = \"linear\", " + heads + ">(x, x, d)") ==
-          "LinearAttention: a tensor of float is needed, but it holds double");
+          "LinearAttention: its input 2 must be float, as its input 0, but it is double");
     CHECK(error_of_node("LinearAttention<update_rule = \"linear\", " + heads + ">(x, x, x)", 26) ==
           "LinearAttention: it begins with opset 27, but the model imports 26");
     CHECK(error_of_node("CausalConvWithState(x, w)") == "none");
