@@ -61,6 +61,18 @@ void scatter_elements(emission& out, node& each)
                            .option("axis", each.view().integer("axis", 0), 0));
 }
 
+void tensor_scatter(emission& out, node& each)
+{
+    call c(out, each, "model/indexing", "tensor_scatter_into");
+    c.operand(0).operand(1);
+    if (each.has(2))
+        c.operand(2);
+    c.output().option("axis", each.view().integer("axis", -2), -2);
+    if (each.view().text("mode", "linear") == "circular")
+        c.option("mode", "xloom::tensor_scatter_mode::circular");
+    c.emit();
+}
+
 } // namespace
 
 void add_indexing_emitters(emitter_table& table)
@@ -71,6 +83,7 @@ void add_indexing_emitters(emitter_table& table)
         table[name] = gather("model/indexing", "gather_nd_into", "batch_dims");
     table["ScatterND"] = scatter_nd;
     table["ScatterElements"] = scatter_elements;
+    table["TensorScatter"] = tensor_scatter;
     table["Scatter"] = scatter_elements;
 }
 

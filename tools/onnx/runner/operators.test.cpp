@@ -387,3 +387,25 @@ TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("strides", {0})({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);
 }
+
+TEST_CASE("TensorScatter writes an update behind a start for each batch entry")
+{
+    tensor const cache = of<float>({2, 3, 1}, {1, 2, 3, 4, 5, 6}),
+                 update = of<float>({2, 2, 1}, {10, 20, 30, 40});
+    check<float>(node("TensorScatter", 24)({cache, update}), {2, 3, 1}, {10, 20, 3, 30, 40, 6});
+    check<float>(
+        node("TensorScatter", 24)({cache, update, numbers({1, 0})}), {2, 3, 1}, {1, 10, 20, 30, 40, 6});
+    check<float>(node("TensorScatter", 24).with("mode", "circular")({cache, update, numbers({2, 4})}),
+        {2, 3, 1}, {20, 2, 10, 4, 30, 40});
+    check<std::string>(node("TensorScatter", 24)
+                           .with("axis", 1)({of<std::string>({1, 2}, {"a", "b"}),
+                               of<std::string>({1, 1}, {"c"}), numbers({1})}),
+        {1, 2}, {"a", "c"});
+    CHECK_THROWS_AS(node("TensorScatter", 24)({cache, update, numbers({2, 0})}), xloom::index_error);
+    CHECK_THROWS_AS(node("TensorScatter", 24)({cache, update, numbers({-1, 0})}), xloom::index_error);
+    CHECK_THROWS_AS(node("TensorScatter", 24).with("axis", 0)({cache, update}), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(node("TensorScatter", 24)({cache, of<double>({2, 1, 1}, {1, 2})}),
+        "past_cache and update must have one element type", runner_error);
+    CHECK_THROWS_WITH_AS(node("TensorScatter", 24).with("mode", "cyclic")({cache, update}),
+        "its mode is 'cyclic'", runner_error);
+}

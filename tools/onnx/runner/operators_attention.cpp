@@ -1,7 +1,5 @@
-// LinearAttention and CausalConvWithState, also com.microsoft's: xloom's.
-
-#include <algorithm>
-#include <array>
+// LinearAttention and CausalConvWithState, also com.microsoft's: xloom's. Of com.microsoft's those nodes that
+// mean what ONNX's mean; more heads of keys than of queries are among the others.
 
 #include <xloom/infer/linear_attention.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
@@ -52,11 +50,19 @@ tensor tensor_of_type(xloom::partial_type const& type)
     return new_tensor(type.element(), *dims);
 }
 
+/// com.microsoft's operators can hand on the states of several tokens in one more axis; ONNX's cannot.
+void require_no_window(node_view const& node, char const* name)
+{
+    if (std::int64_t const window = node.integer("state_window", 0); window != 0)
+        throw not_implemented(fmt::format("{} with state_window = {} is not implemented", name, window));
+}
+
 xloom::linear_attention_options attention_options_of(node_view const& node)
 {
     xloom::linear_attention_options options{.q_num_heads = node.integer("q_num_heads", 0),
         .kv_num_heads = node.integer("kv_num_heads", 0),
         .scale = node.number("scale", 0)};
+    require_no_window(node, "LinearAttention");
     if (node.integer("chunk_size", 64) < 1)
         throw runner_error(fmt::format("its chunk_size is {}", node.integer("chunk_size", 64)));
     std::string const name = node.text("update_rule", "gated_delta");
@@ -114,10 +120,24 @@ bool has_known_element(typing const& node)
     return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
 }
 
+/// Requires that these inputs, as far as their types are known, have the element type of input 0.
+void require_type_of_first(typing const& node, std::initializer_list<std::size_t> others)
+{
+    element_type const first = node.at(0).element();
+    with_state_type(first, [](auto) {});
+    for (std::size_t const i : others) {
+        element_type const other = node.has(i) && node.at(i).is_tensor() ? node.at(i).element() : first;
+        if (other != first && other != element_type::undefined)
+            throw runner_error(fmt::format(
+                "its input {} must be {}, as its input 0, but it is {}", i, name_of(first), name_of(other)));
+    }
+}
+
 types attention_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
+    require_type_of_first(node, {1, 2, 4, 5});
     auto const inferred =
         infer_attention(node, {.output = node.declared_at(0), .present_state = node.declared_at(1)});
     return {inferred.output, inferred.present_state};
@@ -125,10 +145,12 @@ types attention_types(typing const& node)
 
 xloom::causal_conv_options conv_options_of(node_view const& node)
 {
-    // Of com.microsoft's: convolutions along one axis, states of the length that follows from the weights.
-    if (node.integer("ndim", 1) != 1 || node.integer("state_window", 0) != 0)
+    // com.microsoft's has these, too: more axes, taps that are apart, channels as the last axis.
+    if (node.integer("ndim", 1) != 1 || node.integer("dilation", 1) != 1 ||
+        node.integer("channels_last", 0) != 0)
         throw not_implemented(
-            "CausalConvWithState is implemented with ndim = 1 and without state_window only");
+            "CausalConvWithState is implemented with ndim = 1, dilation = 1 and channels_last = 0 only");
+    require_no_window(node, "CausalConvWithState");
     std::string const name = node.text("activation", "none");
     if (name != "none" && name != "silu" && name != "swish")
         throw runner_error("its activation is " + in_quotes(name));
@@ -168,6 +190,7 @@ types conv_types(typing const& node)
     if (!has_known_element(node))
         return {};
     conv_options_of(node);
+    require_type_of_first(node, {1, 2, 3});
     auto const inferred =
         infer_conv(node, {.output = node.declared_at(0), .present_state = node.declared_at(1)});
     return {inferred.output, inferred.present_state};
@@ -181,10 +204,11 @@ void add_attention_operators(operator_table& table)
         "chunk_size:int kv_num_heads:int! q_num_heads:int! scale:float update_rule:string";
     table["LinearAttention"] = {{{27, "rrrooo", "ro", attention}}, run_attention, attention_types};
     table["com.microsoft.LinearAttention"] = {
-        {{1, "rrrooo", "ro", attention}}, run_attention, attention_types};
+        {{1, "rrrooo", "ro", attention + " state_window:int"}}, run_attention, attention_types};
     table["CausalConvWithState"] = {{{27, "rroo", "ro", "activation:string"}}, run_conv, conv_types};
     table["com.microsoft.CausalConvWithState"] = {
-        {{1, "rroo", "ro", "activation:string ndim:int state_window:int"}}, run_conv, conv_types};
+        {{1, "rroo", "ro", "activation:string channels_last:flag dilation:int ndim:int state_window:int"}},
+        run_conv, conv_types};
 }
 
 } // namespace runner

@@ -1,9 +1,10 @@
-// ScatterND, GatherND, ScatterElements and GatherElements: xloom's. Gather beside them.
+// ScatterND, GatherND, ScatterElements, GatherElements and TensorScatter: xloom's. Gather beside them.
 
 #include <xloom/indexing/gather_elements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/infer/indexing.hpp>
 #include <xloom_onnx/gather.hpp>
 
@@ -191,6 +192,40 @@ types scatter_elements_type(typing const& node)
         {.opset = node.opset(), .axis = node.integer("axis", 0), .reduction = reduction_of(node)})};
 }
 
+xloom::tensor_scatter_options cache_options_of(node_view const& node)
+{
+    std::string const mode = node.text("mode", "linear");
+    if (mode != "linear" && mode != "circular")
+        throw runner_error("its mode is " + in_quotes(mode));
+    return {.axis = node.integer("axis", -2),
+        .mode = mode == "linear" ? xloom::tensor_scatter_mode::linear : xloom::tensor_scatter_mode::circular};
+}
+
+values tensor_scatter(call const& node)
+{
+    tensor const &cache = node.tensor_at(0), &update = node.tensor_at(1);
+    if (update.type() != cache.type())
+        throw runner_error("past_cache and update must have one element type");
+    xloom::tensor_scatter_options const options = cache_options_of(node);
+    tensor result = new_tensor_like(cache, cache.shape());
+    copy_items(cache, 0, result, 0, cache.size());
+    xloom::tensor_scatter_inputs inputs;
+    if (node.has(2))
+        inputs.write_indices = view_of<std::int64_t>(node.tensor_at(2));
+    with_unit(cache, [&]<class Unit>(std::type_identity<Unit>) {
+        view<Unit const> const items(units_of<Unit>(update), update.shape());
+        xloom::tensor_scatter_into(
+            view<Unit>(units_of<Unit>(result), result.shape()), items, inputs, options);
+    });
+    return {result};
+}
+
+types tensor_scatter_type(typing const& node)
+{
+    cache_options_of(node);
+    return same_type(node);
+}
+
 } // namespace
 
 void add_indexing_operators(operator_table& table)
@@ -203,6 +238,8 @@ void add_indexing_operators(operator_table& table)
     table["GatherElements"] = {{{11, "rr", "r", "axis:int"}}, gather_elements, gather_elements_type};
     table["ScatterElements"] = {{{11, "rrr", "r", "axis:int"}, {16, "rrr", "r", "axis:int reduction:string"}},
         scatter_elements, scatter_elements_type};
+    table["TensorScatter"] = {
+        {{24, "rro", "r", "axis:int mode:string"}}, tensor_scatter, tensor_scatter_type};
     table["Scatter"] = {{{9, "rrr", "r", "axis:int"}, {11, "-", "-", ""}}, scatter_elements,
         same_type}; // its name before opset 11
 }

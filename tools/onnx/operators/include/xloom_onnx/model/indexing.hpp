@@ -1,6 +1,6 @@
 #pragma once
-// xloom's GatherND, GatherElements, ScatterND, ScatterElements and CumSum into outputs of any kind: a
-// container gets its shape, a result of rank 0 is a number.
+// xloom's GatherND, GatherElements, ScatterND, ScatterElements, TensorScatter and CumSum into outputs of any
+// kind: a container gets its shape, a result of rank 0 is a number.
 
 #include <cstdint>
 #include <utility>
@@ -9,6 +9,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/parallel/cumulative.hpp>
 
 #include <xloom_onnx/view.hpp>
@@ -79,6 +80,23 @@ void scatter_elements_into(Data const& data, Indices const& indices, Updates con
     auto to = detail::copied_data("xloom_onnx::scatter_elements_into", data, y);
     xloom::scatter_elements_into(options.reduction, to, const_view_of<Indices>(indices),
         const_view_of<Updates>(updates), {.axis = options.axis});
+}
+
+/// Copies the cache to y and runs xloom::tensor_scatter_into there, without write_indices or with them.
+template <operand Cache, operand Update, class Y>
+void tensor_scatter_into(
+    Cache const& cache, Update const& update, Y&& y, xloom::tensor_scatter_options const& options = {})
+{
+    auto to = detail::copied_data("xloom_onnx::tensor_scatter_into", cache, y);
+    xloom::tensor_scatter_into(to, const_view_of<Update>(update), {}, options);
+}
+template <operand Cache, operand Update, operand Indices, class Y>
+void tensor_scatter_into(Cache const& cache, Update const& update, Indices const& write_indices, Y&& y,
+    xloom::tensor_scatter_options const& options = {})
+{
+    const_view_of<Indices> const at(write_indices);
+    auto to = detail::copied_data("xloom_onnx::tensor_scatter_into", cache, y);
+    xloom::tensor_scatter_into(to, const_view_of<Update>(update), {.write_indices = at}, options);
 }
 
 struct cumulative_options {
