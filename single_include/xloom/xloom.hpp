@@ -17300,6 +17300,999 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
 
 } // namespace xloom::inline XLOOM_ABI
 
+// ==== xloom/gradients/causal_conv_vjp.hpp ====
+// The derivative of the causal convolution.
+
+// ==== xloom/detail/recurrent/causal_conv_vjp_run.hpp ====
+// The run of a causal convolution's vector-Jacobian product: blocks of channels, divided among threads, each
+// for one sequence after the other.
+
+// ==== xloom/detail/kernel/causal_conv_vjp.hpp ====
+// The gradients of the causal convolution, for a block of channels at a time. SIMD lanes are channels.
+
+// ==== xloom/detail/kernel/causal_conv.hpp ====
+// The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
+// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there in place.
+
+// ==== xloom/detail/kernel/item_rows.hpp ====
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
+template <class Item>
+struct item_rows {
+    Item* first = nullptr;
+    std::ptrdiff_t row = 0, column = 0;
+
+    Item* at(std::size_t i, std::size_t j) const
+    {
+        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
+    }
+
+    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
+    item_rows transposed() const { return {first, column, row}; }
+    /// Returns the columns from j on.
+    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    /// Returns the rows from i on.
+    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
+    /// Returns the matrix at a distance in items.
+    item_rows moved(std::ptrdiff_t distance) const
+    {
+        return {first == nullptr ? first : first + distance, row, column};
+    }
+};
+
+namespace detail {
+
+/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
+/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
+template <std::size_t N, class T>
+void split_columns(
+    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
+}
+
+/// Assigns from[j * stride + i] to to[i * N + j], as above.
+template <std::size_t N, class T>
+void join_columns(
+    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
+}
+
+/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
+template <class F>
+bool with_few(std::size_t count, F const& f)
+{
+    switch (count) {
+    case 2:
+        f(std::integral_constant<std::size_t, 2>());
+        return true;
+    case 3:
+        f(std::integral_constant<std::size_t, 3>());
+        return true;
+    case 4:
+        f(std::integral_constant<std::size_t, 4>());
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
+template <class T>
+void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
+    std::size_t columns)
+{
+    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
+        split_columns<n()>(from, to, to_stride, columns);
+    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
+        join_columns<n()>(from, from_stride, to, rows);
+    }));
+    if (!is_done)
+        copy_transposed(from, from_stride, to, to_stride, columns, rows);
+}
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
+template <class From, class To>
+void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
+{
+    if (to.column != 1 && to.row == 1) {
+        from = from.transposed();
+        to = to.transposed();
+        std::swap(rows, columns);
+    }
+    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
+        if (from.row == 1 && to.column == 1)
+            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        From* const source = from.at(i, 0);
+        To* const target = to.at(i, 0);
+        if (from.column == 1 && to.column == 1)
+            for (std::size_t j = 0; j < columns; ++j)
+                target[j] = static_cast<To>(source[j]);
+        else
+            for (std::size_t j = 0; j < columns; ++j)
+                target[static_cast<std::ptrdiff_t>(j) * to.column] =
+                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
+    }
+}
+
+/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
+template <class T, class Item>
+batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
+{
+    Item* const from = rows.at(i, channel);
+    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return load_widened(from);
+    T items[batch_size<T>]{};
+    for (std::size_t c = 0; c < count; ++c)
+        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
+    return load_batch(items);
+}
+
+template <class T, class Item>
+void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
+    std::size_t count)
+{
+    Item* const to = rows.at(i, channel);
+    if constexpr (std::is_same_v<Item, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return store_narrowed(to, values);
+    T items[batch_size<T>];
+    store_batch(items, values);
+    for (std::size_t c = 0; c < count; ++c)
+        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The inputs of a causal convolution of one sequence. Columns are channels; the rows of `input` are steps,
+/// those of `weight` taps, those of `past_state` the taps - 1 steps before the first. `bias` is a row.
+template <class Item>
+struct conv_inputs {
+    std::size_t steps = 0, taps = 1;
+    bool silu = false;
+    item_rows<Item const> input, weight, bias, past_state;
+};
+
+/// The outputs of a causal convolution of one sequence; the columns are channels.
+template <class Item>
+struct conv_outputs {
+    item_rows<Item> output, present_state;
+};
+
+/// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
+struct conv_tiling {
+    bool has_step_lanes;
+
+    constexpr std::size_t channels() const noexcept { return has_step_lanes ? 8 : 256; }
+    constexpr std::size_t steps() const noexcept { return 2048 / channels(); }
+};
+
+/// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
+/// bits do not depend on the tiling.
+template <class Item, class T>
+[[gnu::noinline]] void activate_sums(T* sums, std::size_t count) noexcept
+{
+    if constexpr (!std::is_same_v<Item, T>)
+        std::transform(
+            sums, sums + count, sums, [](T const& sum) { return static_cast<T>(static_cast<Item>(sum)); });
+    map(sums, sums, count, silu{});
+}
+
+/// A tile: lines of numbers, in which the step after a number is `step` numbers behind it. With step lanes
+/// each channel has a line, else there is a single one, in which a step has a number for each channel.
+template <class T>
+class conv_tile {
+public:
+    using V = batch_t<T>;
+
+    conv_tile(conv_tiling const& tiling, std::size_t count, std::size_t taps, arena<T>& memory)
+        : has_step_lanes_(tiling.has_step_lanes),
+          capacity_(tiling.steps()),
+          taps_(taps),
+          channels_(whole_batches<T>(count)),
+          lines_(has_step_lanes_ ? count : 1),
+          step_(has_step_lanes_ ? 1 : channels_),
+          line_(has_step_lanes_ ? taps - 1 + whole_batches<T>(capacity_) : 0),
+          weight_(memory.take(taps, channels_)),
+          bias_(memory.take(channels_)),
+          first_(has_step_lanes_ ? memory.take(count, line_) : memory.take(taps - 1 + capacity_, channels_))
+    {}
+
+    /// Returns the number of steps that a tile takes at once.
+    std::size_t capacity() const noexcept { return capacity_; }
+    /// Returns the steps from the first of the padding on.
+    item_rows<T> steps() const
+    {
+        return {first_, static_cast<std::ptrdiff_t>(step_),
+            has_step_lanes_ ? static_cast<std::ptrdiff_t>(line_) : 1};
+    }
+    item_rows<T> weight() const { return {weight_, static_cast<std::ptrdiff_t>(channels_), 1}; }
+    item_rows<T> bias() const { return {bias_, 0, 1}; }
+
+    /// Replaces each of the first `count` steps by its sum, which begins with it.
+    void convolve(std::size_t count) const
+    {
+        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, count); }))
+            convolve_by(taps_, count);
+    }
+
+    template <class Item>
+    void activate(std::size_t count) const
+    {
+        for_each_line([&](T* line) { activate_sums<Item>(line, count * step_); });
+    }
+
+    /// Makes the taps - 1 steps behind the first `count` those of the padding.
+    void advance(std::size_t count) const
+    {
+        for_each_line(
+            [&](T* line) { std::copy(line + count * step_, line + (count + taps_ - 1) * step_, line); });
+    }
+
+private:
+    template <class F>
+    void for_each_line(F const& f) const
+    {
+        for (std::size_t c = 0; c < lines_; ++c)
+            f(first_ + c * line_);
+    }
+
+    /// `taps` is taps_, or a constant of its value.
+    template <class Taps>
+    [[gnu::flatten]] void convolve_by(Taps taps, std::size_t count) const
+    {
+        if (has_step_lanes_)
+            for (std::size_t c = 0; c < lines_; ++c) {
+                T* const line = first_ + c * line_;
+                auto const weight = [&](std::size_t j) { return V(weight_[j * channels_ + c]); };
+                std::size_t t = 0;
+                for (; t + batch_size<T> <= count; t += batch_size<T>)
+                    store_batch(line + t, sum_at(line + t, V(bias_[c]), weight, taps));
+                if constexpr (has_simd<T>)
+                    if (t < count)
+                        store_first<T>(sum_at(line + t, V(bias_[c]), weight, taps), line + t, count - t);
+            }
+        else
+            for (std::size_t c = 0; c < channels_; c += batch_size<T>) {
+                auto const weight = [&](std::size_t j) { return load_batch(weight_ + j * channels_ + c); };
+                for (T* at = first_ + c; at != first_ + c + count * step_; at += step_)
+                    store_batch(at, sum_at(at, load_batch(bias_ + c), weight, taps));
+            }
+    }
+
+    template <class Weight>
+    V sum_at(T const* at, V sum, Weight const& weight, std::size_t taps) const
+    {
+        for (std::size_t j = 0; j < taps; ++j)
+            sum = multiply_add(weight(j), load_batch(at + j * step_), sum);
+        return sum;
+    }
+
+    bool has_step_lanes_;
+    std::size_t capacity_, taps_, channels_, lines_, step_, line_;
+    T *weight_, *bias_, *first_;
+};
+
+/// Copies `rows` rows, or sets them to zeros if the matrix is omitted.
+template <class Item, class T>
+void copy_or_clear(
+    item_rows<Item const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    T const zero(0);
+    if (from.first != nullptr)
+        copy_matrix(from, to, rows, columns);
+    else
+        copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+}
+
+/// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
+template <class Item, class T>
+void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_outputs<Item> const& out,
+    std::size_t first, std::size_t count)
+{
+    item_rows<T> const padded = tile.steps();
+    std::size_t const history = in.taps - 1;
+    std::size_t steps = 0;
+    copy_matrix(in.weight.from(first), tile.weight(), in.taps, count);
+    copy_or_clear(in.bias.from(first), tile.bias(), 1, count);
+    copy_or_clear(in.past_state.from(first), padded, history, count);
+    for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
+        tile.advance(steps);
+        steps = (std::min)(tile.capacity(), in.steps - begin);
+        copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
+        tile.convolve(steps);
+        if (in.silu)
+            tile.template activate<Item>(steps);
+        if (out.output.first != nullptr)
+            copy_matrix(padded, out.output.from_row(begin).from(first), steps, count);
+    }
+    if (out.present_state.first != nullptr)
+        copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The cotangents of a causal convolution of one sequence, and the gradients that are added to. Rows and
+/// columns as those of conv_inputs.
+template <class Item>
+struct conv_sequence_cotangents {
+    item_rows<Item const> output, present_state;
+    item_rows<Item> input, past_state;
+};
+
+/// Adds numbers to items, unless these are omitted.
+template <class T, class Item>
+void add_matrix(
+    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
+{
+    if (to.first == nullptr)
+        return;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            Item& item = *to.at(i, j);
+            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
+        }
+}
+
+/// The gradients of `count` channels: of one sequence after the other, and the sums over all of them of the
+/// weight's and the bias's.
+template <class T>
+class conv_backward {
+public:
+    using V = batch_t<T>;
+    static constexpr std::size_t channels = 16; ///< of a block
+
+    /// Takes the memory that a sequence needs; the sums are zeros after begin().
+    conv_backward(std::size_t steps, std::size_t taps, std::size_t count, arena<T>& memory)
+        : steps_(steps),
+          history_(taps - 1),
+          count_(count),
+          width_(whole_batches<T>(channels)),
+          padded_(memory.take(steps + history_, width_)),
+          ct_sums_(memory.take(steps + 2 * history_, width_)),
+          weight_(memory.take(taps, width_)),
+          bias_(memory.take(width_)),
+          ct_weight_(memory.take(taps, width_)),
+          ct_bias_(memory.take(width_))
+    {}
+
+    /// Sets the sums to zeros and loads weight and bias, whose first columns are those of the block.
+    template <class Item>
+    void begin(item_rows<Item const> const& weight, item_rows<Item const> const& bias)
+    {
+        std::fill_n(ct_weight_, (history_ + 1) * width_, T(0));
+        std::fill_n(ct_bias_, width_, T(0));
+        std::fill_n(ct_sums_, (steps_ + 2 * history_) * width_, T(0));
+        std::fill_n(padded_, (steps_ + history_) * width_, T(0));
+        std::fill_n(weight_, (history_ + 1) * width_, T(0));
+        std::fill_n(bias_, width_, T(0));
+        copy_matrix(weight, rows_of(weight_), history_ + 1, count_);
+        copy_or_clear(bias, rows_of(bias_), 1, count_);
+    }
+
+    /// Adds the gradients of a sequence, whose first columns are those of the block.
+    template <class Item>
+    void add(conv_inputs<Item> const& in, std::size_t first, conv_sequence_cotangents<Item> const& of)
+    {
+        item_rows<T> const padded = rows_of(padded_);
+        copy_or_clear(in.past_state.from(first), padded, history_, count_);
+        copy_matrix(in.input.from(first), padded.from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        for_each_batch([&](std::size_t c) {
+            if (in.silu)
+                multiply_by_slopes(c);
+            add_to_sums(c);
+        });
+        copy_or_clear(item_rows<T const>(), padded, steps_, count_);
+        copy_or_clear(of.present_state.from(first), padded.from_row(steps_), history_, count_);
+        for_each_batch([&](std::size_t c) { add_to_padded(c); });
+        item_rows<T const> const ct_padded{padded_, padded.row, 1};
+        add_matrix(ct_padded, of.past_state.from(first), history_, count_);
+        add_matrix(ct_padded.from_row(history_), of.input.from(first), steps_, count_);
+    }
+
+    /// Adds the sums to the gradients of weight and bias.
+    template <class Item>
+    void finish(item_rows<Item> const& ct_weight, item_rows<Item> const& ct_bias) const
+    {
+        auto const row = static_cast<std::ptrdiff_t>(width_);
+        add_matrix(item_rows<T const>{ct_weight_, row, 1}, ct_weight, history_ + 1, count_);
+        add_matrix(item_rows<T const>{ct_bias_, row, 1}, ct_bias, 1, count_);
+    }
+
+private:
+    item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
+
+    template <class F>
+    void for_each_batch(F const& f) const
+    {
+        for (std::size_t c = 0; c < count_; c += batch_size<T>)
+            f(c);
+    }
+
+    /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
+    T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }
+
+    /// Multiplies the cotangents of outputs by the slope of SiLU at the sums.
+    void multiply_by_slopes(std::size_t c) const
+    {
+        for (std::size_t t = 0; t < steps_; ++t) {
+            V sum = load_batch(bias_ + c);
+            for (std::size_t j = 0; j <= history_; ++j)
+                sum = multiply_add(
+                    load_batch(weight_ + j * width_ + c), load_batch(padded_ + (t + j) * width_ + c), sum);
+            T* const ct = ct_sum_at(t + history_, c);
+            store_batch(ct, V(load_batch(ct) * differentiate(silu{}, sum).slope));
+        }
+    }
+
+    void add_to_sums(std::size_t c) const
+    {
+        V ct_bias = load_batch(ct_bias_ + c);
+        for (std::size_t t = 0; t < steps_; ++t)
+            ct_bias = ct_bias + load_batch(ct_sum_at(t + history_, c));
+        store_batch(ct_bias_ + c, ct_bias);
+        for (std::size_t j = 0; j <= history_; ++j) {
+            V sum = load_batch(ct_weight_ + j * width_ + c);
+            for (std::size_t t = 0; t < steps_; ++t)
+                sum = multiply_add(
+                    load_batch(ct_sum_at(t + history_, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
+            store_batch(ct_weight_ + j * width_ + c, sum);
+        }
+    }
+
+    /// Adds what the sums contribute to the cotangents of the padded steps.
+    void add_to_padded(std::size_t c) const
+    {
+        for (std::size_t p = 0; p < steps_ + history_; ++p) {
+            V sum = load_batch(padded_ + p * width_ + c);
+            for (std::size_t j = 0; j <= history_; ++j)
+                sum = multiply_add(
+                    load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p + history_ - j, c)), sum);
+            store_batch(padded_ + p * width_ + c, sum);
+        }
+    }
+
+    std::size_t steps_, history_, count_, width_;
+    T *padded_, *ct_sums_, *weight_, *bias_, *ct_weight_, *ct_bias_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/recurrent/causal_conv_run.hpp ====
+// The run of a causal convolution: blocks of channels of each sequence, divided among threads.
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct causal_conv_inputs;
+
+namespace detail {
+
+/// The sizes of a causal convolution: B sequences of C channels and L steps, and k taps.
+struct conv_sizes {
+    std::size_t B = 0, C = 0, L = 0, k = 1;
+    bool has_unit_axis = true; ///< weight is [C, 1, k], else [C, k]
+
+    constexpr shape channels() const { return {B, C, L}; }
+    constexpr shape state() const { return {B, C, k - 1}; }
+    constexpr shape weight() const { return has_unit_axis ? shape{C, 1, k} : shape{C, k}; }
+
+    constexpr std::string_view symbolic_weight_shape() const
+    {
+        return has_unit_axis ? "[C, 1, k]" : "[C, k]";
+    }
+
+    std::string describe() const { return concat("B = ", B, ", C = ", C, ", L = ", L, " and k = ", k); }
+};
+
+inline constexpr std::string_view symbolic_conv_channels = "[B, C, L]", symbolic_conv_state = "[B, C, k - 1]";
+
+/// The shapes of the inputs of a causal convolution.
+struct conv_shapes {
+    shape const& input;
+    shape const& weight;
+    shape_ref bias, past_state;
+};
+
+/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error
+constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& of, std::size_t item_bytes)
+{
+    if (of.input.size() != 3)
+        fail<shape_error>(
+            op, ": input must have the shape [B, C, L], but input is ", of.input, ". Give it that shape.");
+    std::size_t const rank = of.weight.size();
+    if ((rank != 2 && rank != 3) || of.weight[rank - 1] == 0)
+        fail<shape_error>(op, ": weight must have the shape [C, 1, k] or [C, k] with k >= 1, but weight is ",
+            of.weight, ". Give it that shape.");
+    conv_sizes const sizes{of.input[0], of.input[1], of.input[2], of.weight[rank - 1], rank == 3};
+    check_shapes(op,
+        std::array{
+            shape_requirement{"weight", sizes.symbolic_weight_shape(), sizes.weight(), of.weight},
+            shape_requirement{"bias", "[C]", {sizes.C}, of.bias},
+            shape_requirement{"past_state", symbolic_conv_state, sizes.state(), of.past_state},
+        },
+        [&] { return sizes.describe(); });
+    for (shape const& dims : {sizes.channels(), sizes.state()})
+        if (!has_strides(dims, item_bytes))
+            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
+                ". Choose smaller sizes.");
+    return sizes;
+}
+
+/// Returns the operands of a call that are read, with their names.
+template <class Item>
+auto named_conv_inputs(tensor_ref<Item const> const& input, tensor_ref<Item const> const& weight,
+    causal_conv_inputs<Item> const& in)
+{
+    return std::array{named("input", input), named("weight", weight), named("bias", in.bias),
+        named("past_state", in.past_state)};
+}
+
+/// Checks the inputs and returns the sizes.
+template <class Item>
+conv_sizes check_conv_inputs(std::string_view op, tensor_ref<Item const> const& input,
+    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in)
+{
+    check_ranks(op, named_conv_inputs(input, weight, in));
+    return check_causal_conv(op,
+        {input.shape(), weight.shape(), shape_if_given(in.bias), shape_if_given(in.past_state)},
+        sizeof(Item));
+}
+
+/// Returns sequence b of an operand [B, C, time]: its rows are steps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> steps_of_sequence(tensor_ref<Item> const& from, std::size_t b)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data() + static_cast<std::ptrdiff_t>(b) * from.stride(0), from.stride(2), from.stride(1)};
+}
+
+/// Returns a weight: its rows are taps, its columns channels.
+template <class Item>
+kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
+{
+    if (!from.is_given())
+        return {};
+    return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
+}
+
+/// Returns a vector of channels as the only row.
+template <class Item>
+kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
+                           : kernel::item_rows<Item>{};
+}
+
+/// A causal convolution whose operands are checked.
+template <class Item>
+struct conv_call {
+    tensor_ref<Item const> const& input;
+    tensor_ref<Item const> const& weight;
+    causal_conv_inputs<Item> const& in;
+    conv_sizes sizes;
+    bool silu;
+
+    kernel::conv_inputs<Item> sequence(std::size_t b) const
+    {
+        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
+            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
+    }
+
+    /// Returns the number of threads' parts of `units`, which do all work together.
+    std::size_t parts(std::size_t units, policy_ref const& policy) const
+    {
+        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
+            std::max<std::size_t>(units, 1));
+    }
+};
+
+/// The function that runs a causal convolution. Each output is omitted if its reference is.
+template <class Item>
+struct conv_functions {
+    using item = Item;
+
+    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
+        recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr conv_functions compiled() noexcept { return {&convolve}; }
+
+private:
+    using T = compute_t<Item>;
+
+    /// Few steps have too few lanes.
+    static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
+    {
+        return {
+            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
+    }
+
+    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
+        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        conv_sizes const& sizes = call.sizes;
+        kernel::conv_tiling const tiling = tiling_of(call);
+        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
+                          units = sizes.B * blocks;
+        std::size_t const parts = call.parts(units, policy);
+        kernel::arena<T> size;
+        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t unit = begin_of_part(part, parts, units);
+                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+                std::size_t const b = unit / blocks, first = unit % blocks * width,
+                                  count = (std::min)(width, sizes.C - first);
+                kernel::arena<T> memory(numbers + part * size.used());
+                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
+                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
+            }
+        });
+    }
+};
+
+/// Runs a causal convolution. The environment is valid; options in it are passed over.
+template <class Item, class... Env>
+void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
+    tensor_ref<Item> const& present_state, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    vector_level().functions<conv_functions<Item>>().run(
+        call, output, present_state, workspace, policy_ref(policy_of(env...)));
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct causal_conv_cotangents;
+template <class Item>
+struct causal_conv_gradients;
+
+namespace detail {
+
+/// The function that runs the vector-Jacobian product.
+template <class Item>
+struct conv_vjp_functions {
+    using item = Item;
+
+    void (*run)(conv_call<Item> const&, causal_conv_cotangents<Item> const&,
+        causal_conv_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
+
+    static constexpr conv_vjp_functions compiled() noexcept { return {&run_blocks}; }
+
+private:
+    using T = compute_t<Item>;
+    using backward = kernel::conv_backward<T>;
+
+    static void run_blocks(conv_call<Item> const& call, causal_conv_cotangents<Item> const& from,
+        causal_conv_gradients<Item> const& to, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    {
+        conv_sizes const& sizes = call.sizes;
+        std::size_t const width = backward::channels, blocks = (sizes.C + width - 1) / width;
+        std::size_t const parts = call.parts(blocks, policy);
+        kernel::arena<T> size;
+        backward(sizes.L, sizes.k, width, size);
+        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        flush_subnormals const flushing;
+        policy.for_each(parts, [&](std::size_t part) {
+            for (std::size_t block = begin_of_part(part, parts, blocks);
+                 block < begin_of_part(part + 1, parts, blocks); ++block) {
+                std::size_t const first = block * width;
+                kernel::arena<T> memory(numbers + part * size.used());
+                backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
+                block_of.begin(taps_of(call.weight).from(first), row_of_channels(call.in.bias).from(first));
+                for (std::size_t b = 0; b < sizes.B; ++b)
+                    block_of.add(call.sequence(b), first,
+                        {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
+                            steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
+                block_of.finish(taps_of(to.weight).from(first), row_of_channels(to.bias).from(first));
+            }
+        });
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/recurrent/causal_conv.hpp ====
+// The causal convolution of each channel along time, with a state: ONNX's CausalConvWithState.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The activation of a causal convolution. ONNX's swish is silu.
+enum class conv_activation : unsigned char {
+    none,
+    silu, ///< x / (1 + exp(-x))
+};
+
+/// Options of causal_conv and its derivative.
+struct causal_conv_options {
+    conv_activation activation = conv_activation::none; ///< of each sum
+};
+
+/// The inputs of a causal convolution other than input and weight, under ONNX's names; {} omits one. Tensors
+/// may have any strides.
+template <class Item>
+struct causal_conv_inputs {
+    tensor_ref<Item const> bias{};
+    tensor_ref<Item const> past_state{};
+};
+
+/// The outputs of causal_conv_into; {} omits one.
+template <class Item>
+struct causal_conv_outputs {
+    tensor_ref<Item> output{};
+    tensor_ref<Item> present_state{};
+};
+
+/// The outputs of causal_conv, in the shapes given there.
+template <class Item>
+struct causal_conv_result {
+    xt::xtensor<Item, 3> output, present_state;
+};
+
+namespace detail {
+
+/// Returns true if the activation is silu.
+///
+/// Errors    option_error
+constexpr bool has_silu(std::string_view op, causal_conv_options const& options)
+{
+    if (options.activation != conv_activation::none && options.activation != conv_activation::silu)
+        fail<option_error>(op, ": options.activation must be none or silu, but it is number ",
+            static_cast<int>(options.activation), ". Choose one of the two.");
+    return options.activation == conv_activation::silu;
+}
+
+template <class Item>
+void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input,
+    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in, conv_sizes const& sizes,
+    causal_conv_outputs<Item> const& outputs)
+{
+    shape const channels = sizes.channels(), state = sizes.state();
+    check_outputs<Item>(
+        op, [&] { return sizes.describe(); },
+        std::array{
+            output_requirement<Item>{"output", symbolic_conv_channels, channels, outputs.output, "input"},
+            output_requirement<Item>{
+                "present_state", symbolic_conv_state, state, outputs.present_state, "past_state"},
+        },
+        named_conv_inputs(input, weight, in));
+}
+
+} // namespace detail
+
+/// Convolves each channel along time with its own weights, causally, into the caller's outputs, of any
+/// strides.
+///
+///     padded = concatenate(past_state, input, axis=2)            # zeros if past_state is omitted
+///     for each sequence b, channel c and step t:
+///         sum = bias[c]                                          # 0 if omitted
+///         for j in range(k):
+///             sum = sum + weight[c, 0, j] * padded[b, c, t + j]
+///         output[b, c, t] = sum                                  # sum / (1 + exp(-sum)) with silu
+///     present_state = padded[:, :, L:]                           # the last k - 1 steps, even if L < k - 1
+///
+/// Shapes    input and output [B, C, L], weight [C, 1, k] or [C, k], bias [C], past_state and present_state
+///           [B, C, k - 1]: B sequences of C channels of L steps, and k >= 1 taps. Any strides: [B, L, C],
+///           channels last, is a transposed view. bias, past_state and each output may be omitted. A stream
+///           is calls in turn, from present_state to past_state.
+/// Types     those of input: float, double; float16 and other storage floats, in which the sum is computed as
+///           float and rounded, then SiLU of that, and rounded again, as in ONNX; user-defined scalars.
+/// Options   activation (none).
+/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
+/// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
+///           be the tensor input, present_state the tensor past_state.
+/// Order     as written, in multiply-adds that are fused where the processor can. The bits of a sequence do
+///           not depend on the strides, on the batch, on the other channels, or on how it is split into
+///           calls.
+/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 2,048 + 512
+///           k numbers at most for each thread, which are allocated unless a workspace is given that is large
+///           enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
+/// Source    ONNX CausalConvWithState-27. The short convolutions of Mamba and of Gated DeltaNet.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> x = {{{1, 2, 3}}}, state = {{{0}}};
+/// xt::xtensor<float, 3> const weight = {{{10, 1}}}; // [C, 1, k]
+/// xloom::recurrent_workspace<float> workspace;
+/// xloom::causal_conv_into(
+///     x, weight, {.past_state = state}, {.output = x, .present_state = state}, workspace);
+/// x; // = [[[1, 12, 23]]]
+/// state; // = [[[3]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
+    class... Env>
+void causal_conv_into(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
+    std::type_identity_t<causal_conv_inputs<Item>> const& inputs,
+    std::type_identity_t<causal_conv_outputs<Item>> const& outputs, Options&& options = {}, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::causal_conv_into";
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
+        tensor_ref<Item const> const input_ref = input;
+        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
+        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        detail::check_conv_outputs(op, input_ref, weight, inputs, sizes, outputs);
+        detail::run_causal_conv<Item>(
+            {input_ref, weight, inputs, sizes, silu}, outputs.output, outputs.present_state, options, env...);
+    }
+}
+
+/// Returns the outputs of causal_conv_into.
+///
+/// Errors    shape_error, option_error, std::bad_alloc.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const x = {{{1, -1}}};
+/// xt::xtensor<double, 2> const weight = {{0, 1}}; // [C, k]
+/// auto const silu = xloom::conv_activation::silu;
+/// auto const [output, state] = xloom::causal_conv(x, weight, {}, {.activation = silu});
+/// output; // = [[[0.731059, -0.268941]]]
+/// state; // = [[[-1]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
+    class... Env>
+auto causal_conv(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
+    std::type_identity_t<causal_conv_inputs<Item>> const& inputs = {}, Options&& options = {}, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::causal_conv";
+    using tensor_type = xt::xtensor<Item, 3>;
+    causal_conv_result<Item> result{};
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
+        tensor_ref<Item const> const input_ref = input;
+        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
+        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        result = {enable_tensor<tensor_type>::make(sizes.channels()),
+            enable_tensor<tensor_type>::make(sizes.state())};
+        tensor_ref<Item> const output = result.output, present_state = result.present_state;
+        detail::run_causal_conv<Item>(
+            {input_ref, weight, inputs, sizes, silu}, output, present_state, options, env...);
+    }
+    return result;
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The cotangents of a causal convolution's outputs; {} omits one, which is zeros.
+template <class Item>
+struct causal_conv_cotangents {
+    tensor_ref<Item const> output{};
+    tensor_ref<Item const> present_state{};
+};
+
+/// The gradients that causal_conv_vjp_into adds to; {} omits one.
+template <class Item>
+struct causal_conv_gradients {
+    tensor_ref<Item> input{};
+    tensor_ref<Item> weight{};
+    tensor_ref<Item> bias{};
+    tensor_ref<Item> past_state{};
+};
+
+namespace detail {
+
+template <class Item>
+void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
+    causal_conv_cotangents<Item> const& cotangents, causal_conv_gradients<Item> const& gradients)
+{
+    conv_sizes const& sizes = call.sizes;
+    std::array const given{
+        named("ct_output", cotangents.output), named("ct_present_state", cotangents.present_state)};
+    std::array const written{named("ct_input", gradients.input), named("ct_weight", gradients.weight),
+        named("ct_bias", gradients.bias), named("ct_past_state", gradients.past_state)};
+    check_ranks(op, given);
+    check_ranks(op, written);
+    shape const channels = sizes.channels(), state = sizes.state(), weight = sizes.weight(), bias{sizes.C};
+    check_shapes(op,
+        std::array{
+            shape_requirement{
+                "ct_output", symbolic_conv_channels, channels, shape_if_given(cotangents.output)},
+            shape_requirement{
+                "ct_present_state", symbolic_conv_state, state, shape_if_given(cotangents.present_state)},
+            shape_requirement{"ct_input", symbolic_conv_channels, channels, shape_if_given(gradients.input)},
+            shape_requirement{
+                "ct_weight", sizes.symbolic_weight_shape(), weight, shape_if_given(gradients.weight)},
+            shape_requirement{"ct_bias", "[C]", bias, shape_if_given(gradients.bias)},
+            shape_requirement{
+                "ct_past_state", symbolic_conv_state, state, shape_if_given(gradients.past_state)},
+        },
+        [&] { return sizes.describe(); });
+    check_written(op, written, all_operands(given, named_conv_inputs(call.input, call.weight, call.in)));
+}
+
+} // namespace detail
+
+/// Computes the vector-Jacobian product of causal_conv: the gradients of its inputs from the cotangents of
+/// the output and of the present state.
+///
+///     for each input v:
+///         ct_v = ct_v + sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
+///
+/// Shapes    input, weight and inputs, those of the forward pass; ct_output as output, ct_present_state as
+///           present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
+///           strides. The gradients of bias and past state do not require that the forward pass has them.
+/// Types     those of causal_conv; the gradients of storage floats are computed as float and rounded once.
+/// Options   those of the forward pass.
+/// Policy    serial, or one with threads, among which channels are divided: results are bitwise equal to
+///           those of serial.
+/// Workspace a recurrent_workspace of input's element type, before or behind the policy.
+/// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first.
+/// Order     sums over steps in order, of one sequence after the other, in fused multiply-adds where the
+///           processor can.
+/// Cost      the forward pass with silu, and 2 B C L k multiply-adds. Memory: 32 (L + 3 k) numbers for each
+///           thread, or a little more, which are allocated unless a workspace is given that is large enough.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
+/// Source    ONNX CausalConvWithState-27, derived.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const x = {{{1, 2, 3}}}, weight = {{{10, 1}}}, ct_output = {{{1, 1, 1}}};
+/// xt::xtensor<double, 3> ct_x = xt::zeros_like(x), ct_weight = xt::zeros_like(weight);
+/// xloom::causal_conv_vjp_into(
+///     x, weight, {}, {.output = ct_output}, {.input = ct_x, .weight = ct_weight});
+/// ct_x; // = [[[11, 11, 1]]]
+/// ct_weight; // = [[[3, 6]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
+    class... Env>
+void causal_conv_vjp_into(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
+    std::type_identity_t<causal_conv_inputs<Item>> const& inputs,
+    std::type_identity_t<causal_conv_cotangents<Item>> const& cotangents,
+    std::type_identity_t<causal_conv_gradients<Item>> const& gradients, Options&& options = {}, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::causal_conv_vjp_into";
+    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
+                      recurrent_workspace<Item>, Options, Env...>>()) {
+        tensor_ref<Item const> const input_ref = input;
+        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
+        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
+        detail::check_conv_vjp(op, call, cotangents, gradients);
+        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
+        detail::vector_level().functions<detail::conv_vjp_functions<Item>>().run(
+            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/gradients/check_vjp.hpp ====
 // The comparison of a body's VJP with central differences.
 
@@ -22649,154 +23642,6 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
 //
 // Why all sums over keys have one order, and one function updates an item of the state: the bits of a token
 // then depend neither on the panel nor on how many tokens pass together.
-
-// ==== xloom/detail/kernel/item_rows.hpp ====
-// Strided matrices of items that may be omitted, and copies of them that convert the items.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
-template <class Item>
-struct item_rows {
-    Item* first = nullptr;
-    std::ptrdiff_t row = 0, column = 0;
-
-    Item* at(std::size_t i, std::size_t j) const
-    {
-        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
-    }
-
-    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
-    item_rows transposed() const { return {first, column, row}; }
-    /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
-    /// Returns the rows from i on.
-    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
-    /// Returns the matrix at a distance in items.
-    item_rows moved(std::ptrdiff_t distance) const
-    {
-        return {first == nullptr ? first : first + distance, row, column};
-    }
-};
-
-namespace detail {
-
-/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
-/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
-template <std::size_t N, class T>
-void split_columns(
-    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
-}
-
-/// Assigns from[j * stride + i] to to[i * N + j], as above.
-template <std::size_t N, class T>
-void join_columns(
-    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
-}
-
-/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
-template <class F>
-bool with_few(std::size_t count, F const& f)
-{
-    switch (count) {
-    case 2:
-        f(std::integral_constant<std::size_t, 2>());
-        return true;
-    case 3:
-        f(std::integral_constant<std::size_t, 3>());
-        return true;
-    case 4:
-        f(std::integral_constant<std::size_t, 4>());
-        return true;
-    default:
-        return false;
-    }
-}
-
-/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
-template <class T>
-void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
-    std::size_t columns)
-{
-    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
-        split_columns<n()>(from, to, to_stride, columns);
-    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
-        join_columns<n()>(from, from_stride, to, rows);
-    }));
-    if (!is_done)
-        copy_transposed(from, from_stride, to, to_stride, columns, rows);
-}
-
-} // namespace detail
-
-/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
-template <class From, class To>
-void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
-{
-    if (to.column != 1 && to.row == 1) {
-        from = from.transposed();
-        to = to.transposed();
-        std::swap(rows, columns);
-    }
-    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
-        if (from.row == 1 && to.column == 1)
-            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
-    for (std::size_t i = 0; i < rows; ++i) {
-        From* const source = from.at(i, 0);
-        To* const target = to.at(i, 0);
-        if (from.column == 1 && to.column == 1)
-            for (std::size_t j = 0; j < columns; ++j)
-                target[j] = static_cast<To>(source[j]);
-        else
-            for (std::size_t j = 0; j < columns; ++j)
-                target[static_cast<std::ptrdiff_t>(j) * to.column] =
-                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
-    }
-}
-
-/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
-template <class T, class Item>
-batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
-{
-    Item* const from = rows.at(i, channel);
-    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return load_widened(from);
-    T items[batch_size<T>]{};
-    for (std::size_t c = 0; c < count; ++c)
-        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
-    return load_batch(items);
-}
-
-template <class T, class Item>
-void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
-    std::size_t count)
-{
-    Item* const to = rows.at(i, channel);
-    if constexpr (std::is_same_v<Item, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return store_narrowed(to, values);
-    T items[batch_size<T>];
-    store_batch(items, values);
-    for (std::size_t c = 0; c < count; ++c)
-        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -33622,6 +34467,257 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
 
 } // namespace xloom::inline XLOOM_ABI
 
+// ==== xloom/indexing/tensor_scatter.hpp ====
+// The TensorScatter operator: writes an update to a cache along one axis, from a start for each batch entry.
+
+// ==== xloom/detail/check/tensor_scatter.hpp ====
+// The requirements of TensorScatter: its axis, the shapes of cache and update, and where the update begins.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The place at which tensor_scatter continues behind the end of the cache.
+enum class tensor_scatter_mode : unsigned char {
+    linear,  ///< nowhere: an update that does not fit is an error
+    circular ///< at its begin
+};
+
+/// Options of tensor_scatter.
+struct tensor_scatter_options {
+    std::int64_t axis = -2; ///< the axis of the cache that is written along, behind the batch axis
+    tensor_scatter_mode mode = tensor_scatter_mode::linear;
+};
+
+namespace detail {
+
+/// Checks the shapes and returns the axis, counted from the front.
+///
+/// Errors    option_error: the mode. shape_error: an axis that is the batch axis or that the cache does not
+///           have; an update that is longer than the cache, or differs along another axis.
+constexpr std::size_t check_tensor_scatter(
+    std::string_view op, shape const& cache, shape const& update, tensor_scatter_options const& options)
+{
+    if (options.mode != tensor_scatter_mode::linear && options.mode != tensor_scatter_mode::circular)
+        fail<option_error>(op, ": options.mode must be linear or circular, but it is number ",
+            static_cast<int>(options.mode), ". Choose one of the two.");
+    if (!is_axis(options.axis, cache.size()) || wrap_axis(options.axis, cache.size()) == 0)
+        fail<shape_error>(op,
+            ": the axis must be one of past_cache behind the batch axis, but options.axis is ", options.axis,
+            " and past_cache is ", cache, ". Name such an axis.");
+    std::size_t const axis = wrap_axis(options.axis, cache.size());
+    bool fits = update.size() == cache.size();
+    for (std::size_t k = 0; fits && k < cache.size(); ++k)
+        fits = k == axis ? update[k] <= cache[k] : update[k] == cache[k];
+    if (!fits)
+        fail<shape_error>(op,
+            ": update must be as long as past_cache along every axis but the written one, and no longer "
+            "along "
+            "that, but update is ",
+            update, " and past_cache is ", cache, " (options.axis ", options.axis, "). Give it that shape.");
+    return axis;
+}
+
+/// Checks where the updates, `length` long, begin in a cache that is `capacity` long, one for each of B batch
+/// entries.
+///
+/// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
+///           mode, too large.
+template <class Indices>
+void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,
+    std::size_t capacity, tensor_scatter_mode mode)
+{
+    if (!indices.is_given())
+        return;
+    if (indices.rank() != 1 || indices.shape() != shape{B})
+        fail<shape_error>(op, ": write_indices must have the shape [B] = [", B, "], but it is ",
+            indices.shape(), ". Give one index for each batch entry.");
+    auto const is_valid = [&](std::int64_t index) {
+        return index >= 0 && (mode == tensor_scatter_mode::circular ||
+                                 static_cast<std::uint64_t>(index) <= capacity - length);
+    };
+    fact_list wrong;
+    for (std::size_t b = 0; b < B; ++b)
+        if (!is_valid(indices[b]))
+            wrong.add("write_indices[", b, "] is ", indices.text(b));
+    if (wrong.empty())
+        return;
+    if (mode == tensor_scatter_mode::circular)
+        fail<index_error>(op, ": write_indices must not be negative, but ", wrong, ". Correct it.");
+    fail<index_error>(op, ": in linear mode write_indices must be in [0, ", capacity - length,
+        "], so that the update fits, but ", wrong, ". Correct it, or use the circular mode.");
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of tensor_scatter other than cache and update, under ONNX's names; {} omits one.
+struct tensor_scatter_inputs {
+    lengths_ref write_indices{}; ///< zeros if omitted
+};
+
+namespace detail {
+
+/// Requires an update with items of the cache's type.
+template <class Cache, class Update>
+struct update_of_cache {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = std::is_same_v<item_t<Update>, item_t<Cache>>;
+        static_assert(is_valid, "update must have the element type of the cache; convert it first");
+        return is_valid;
+    }
+};
+
+/// Copies `count` positions of each of two batch entries, along `axis`.
+template <class T>
+void copy_positions(strided_layout const& from_layout, T const* from, strided_layout const& to_layout, T* to,
+    std::size_t axis, std::size_t count)
+{
+    shape dims = from_layout.dims;
+    dims[0] = 1;
+    dims[axis] = count;
+    kernel::strided_copy(dims, from_layout.strides, to_layout.strides)(from, to);
+}
+
+/// Writes the update to the cache. Requires checked operands.
+template <class T, class Policy>
+void write_update(strided_items<T> const& cache, strided_items<T const> const& update, std::size_t axis,
+    lengths_ref const& write_indices, Policy const& policy)
+{
+    std::size_t const items = element_count(update.layout.dims);
+    if (items == 0)
+        return;
+    std::size_t const B = update.layout.dims[0], length = update.layout.dims[axis],
+                      capacity = cache.layout.dims[axis];
+    auto const item_at = [axis](auto const& of, std::size_t b, std::size_t position) {
+        return of.first + static_cast<std::ptrdiff_t>(b) * of.layout.strides[0] +
+               static_cast<std::ptrdiff_t>(position) * of.layout.strides[axis];
+    };
+    std::size_t const parts = (std::min)(parts_for(policy, items), B);
+    policy.for_each(parts, [&](std::size_t part) {
+        for (std::size_t b = begin_of_part(part, parts, B); b < begin_of_part(part + 1, parts, B); ++b) {
+            std::size_t const start =
+                write_indices.is_given() ? static_cast<std::size_t>(write_indices[b]) % capacity : 0;
+            std::size_t const until_end = (std::min)(length, capacity - start);
+            copy_positions(update.layout, item_at(update, b, 0), cache.layout, item_at(cache, b, start), axis,
+                until_end);
+            if (until_end < length)
+                copy_positions(update.layout, item_at(update, b, until_end), cache.layout,
+                    item_at(cache, b, 0), axis, length - until_end);
+        }
+    });
+}
+
+/// Runs a tensor_scatter in place, in a copy of the cache, or in a cache that is moved in.
+template <bool InPlace, class Cache, class Update, class Policy>
+auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update,
+    tensor_scatter_inputs const& inputs, tensor_scatter_options const& options, Policy const& policy)
+{
+    if constexpr (lazy<bare<Cache>>) {
+        detail::check_evaluated_size(cache);
+        return detail::run_tensor_scatter<false>(op, owned_t<Cache>(cache), update, inputs, options, policy);
+    } else {
+        using T = item_t<Cache>;
+        check_rank(op, "past_cache", detail::rank_of(cache));
+        auto const evaluated = detail::evaluated_inputs(std::tie(update));
+        auto const& update_tensor = std::get<0>(evaluated);
+        check_rank(op, "update", detail::rank_of(update_tensor));
+        check_rank(op, "write_indices", inputs.write_indices.rank());
+        memory_block const memory = detail::memory_of(cache), read = detail::memory_of(update_tensor);
+        shape const& dims = memory.layout.dims;
+        std::size_t const axis = check_tensor_scatter(op, dims, read.layout.dims, options);
+        check_write_indices(
+            op, inputs.write_indices, dims[0], read.layout.dims[axis], dims[axis], options.mode);
+        auto const write_to = [&](auto& target) {
+            strided_items<T const> const from{
+                enable_tensor<bare<decltype(update_tensor)>>::data(update_tensor), read.layout};
+            detail::write_update<T>(detail::items_in(target), from, axis, inputs.write_indices, policy);
+        };
+        if constexpr (InPlace || is_moved_in<Cache>) {
+            auto const* const indices =
+                inputs.write_indices.is_given() ? &inputs.write_indices.block() : nullptr;
+            check_written(op, std::array{operand_memory("past_cache", memory)},
+                std::array<operand_memory, 2>{{{"update", read}, {"write_indices", indices}}});
+            write_to(cache);
+            if constexpr (!InPlace)
+                return owned_t<Cache>(std::move(cache));
+        } else {
+            owned_t<Cache> result = detail::copy_of(op, cache);
+            write_to(result);
+            return result;
+        }
+    }
+}
+
+} // namespace detail
+
+/// Copies a cache and writes an update to it along one axis, from a start of its own for each batch entry. A
+/// cache that is moved in is not copied: cache = tensor_scatter(std::move(cache), update, {.write_indices =
+/// i}).
+///
+///     present_cache = past_cache
+///     for b in range(B):
+///         for i in range(update.shape[axis]):
+///             at = write_indices[b] + i                          # 0 + i if omitted
+///             if circular:  at = at % past_cache.shape[axis]
+///             present_cache[b, ..., at, ...] = update[b, ..., i, ...]
+///
+/// Shapes    past_cache [B, ..., N, ...], update [B, ..., n, ...] with n <= N along the axis and all other
+///           dimensions equal; write_indices [B]; the result as past_cache. Any layout.
+/// Types     past_cache and update of one type, any; write_indices of any integer type.
+/// Options   axis (-2), not the batch axis, so the default requires rank 3. mode (linear).
+/// Policy    serial, or one with threads (tbb_policy), among which batch entries are divided.
+/// Errors    before the first write, with a cache unchanged even if moved in: shape_error, option_error,
+///           index_error (all that are negative or, in linear mode, exceed N - n), overlap_error,
+///           std::bad_alloc.
+/// Cost      the update read and written once; a copy of the cache unless it is moved in.
+/// Aliasing  a cache that is moved in must share no memory with update or write_indices.
+/// Source    ONNX TensorScatter-24, whose prose takes positions of the axis modulo its length; its pseudo-
+///           code does so with the whole index.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 3> cache = {{{1}, {2}, {3}}, {{4}, {5}, {6}}}; // [B, N, 1]
+/// xt::xtensor<int, 3> const update = {{{10}, {20}}, {{30}, {40}}};
+/// xt::xtensor<int, 1> const starts = {0, 2};
+/// auto const circular = xloom::tensor_scatter_mode::circular;
+/// xloom::tensor_scatter(cache, update); // = [[[10], [20], [3]], [[30], [40], [6]]]
+/// cache = xloom::tensor_scatter(std::move(cache), update, {.write_indices = starts}, {.mode = circular});
+/// cache; // = [[[10], [20], [3]], [[40], [5], [30]]]
+/// ```
+template <class Cache, class Update, class Options = tensor_scatter_options, class... Env>
+auto tensor_scatter(Cache&& past_cache, Update const& update, tensor_scatter_inputs const& inputs = {},
+    Options&& options = {}, Env&&... env)
+{
+    using namespace detail;
+    if constexpr (satisfied<options_and_policy<tensor_scatter_options, Options, Env...>,
+                      readable<bare<Cache>>, readable<Update>, update_of_cache<Cache, Update>>())
+        return detail::run_tensor_scatter<false>("xloom::tensor_scatter", std::forward<Cache>(past_cache),
+            update, inputs, options_of<tensor_scatter_options>(options), policy_of(options, env...));
+    else
+        return owned_t<Cache>(past_cache); // a value, so that one mistake gives one error
+}
+
+/// Runs TensorScatter in place: the cache is the caller's variable, or a view of one, of any layout.
+///
+/// Errors    as tensor_scatter, before the first write; overlap_error also if items of the cache share
+///           memory.
+/// Cost      as tensor_scatter without the copy of the cache. Allocates nothing.
+/// Real time on one thread, of items whose assignment is.
+/// Aliasing  the cache must share no memory with update or write_indices.
+template <class Cache, class Update, class Options = tensor_scatter_options, class... Env>
+void tensor_scatter_into(Cache&& past_cache, Update const& update, tensor_scatter_inputs const& inputs = {},
+    Options&& options = {}, Env&&... env)
+{
+    using namespace detail;
+    if constexpr (satisfied<options_and_policy<tensor_scatter_options, Options, Env...>,
+                      written_tensor<Cache>, readable<Update>, update_of_cache<Cache, Update>>())
+        detail::run_tensor_scatter<true>("xloom::tensor_scatter_into", past_cache, update, inputs,
+            options_of<tensor_scatter_options>(options), policy_of(options, env...));
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/infer.hpp ====
 // ONNX's type and shape inference, version by version, as constexpr functions.
 
@@ -35790,6 +36886,53 @@ XLOOM_LIST_CONSTEXPR type_list infer_scan(
     inferred = detail::scan_outputs(
         std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
     return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/infer/tensor_scatter.hpp ====
+// ONNX's type and shape inference of TensorScatter.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The attributes of TensorScatter that the inference reads.
+struct tensor_scatter_attributes {
+    std::int64_t axis = -2;
+};
+
+/// Infers the type of TensorScatter's output. `declared` is the type that the model declares, untyped if it
+/// declares none.
+///
+///     present_cache = merge_type(past_cache, declared)
+///
+/// Shapes    as past_cache. update and write_indices are not read.
+/// Options   axis (-2).
+/// Errors    type_error: past_cache is not a tensor, or its element type is undefined; kind or element type
+///           of the declared output. shape_error: rank or dimension of the declared output; an axis that is
+///           the batch axis, or that past_cache, of a known rank, does not have.
+/// Differs   from ONNX: the axis is checked.
+/// Source    ONNX TensorScatter-24.
+/// Example
+/// ```cpp
+/// auto const cache = xloom::tensor_type(xloom::element_type::float16, {"B", 8, 4096, 64});
+/// auto const update = xloom::tensor_type(xloom::element_type::float16, {"B", 8, 1, 64});
+/// xloom::infer_tensor_scatter(cache, update); // = float16[B, 8, 4096, 64]
+/// ```
+constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
+    [[maybe_unused]] partial_type const& update, partial_type const& declared = untyped,
+    tensor_scatter_attributes const& attributes = {})
+{
+    if (!past_cache.is_tensor() || past_cache.element() == element_type::undefined)
+        detail::fail<type_error>("xloom::infer_tensor_scatter: past_cache must be a tensor of a known "
+                                 "element type, but past_cache "
+                                 "is ",
+            past_cache, ". Give a tensor's type.");
+    if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
+                                             wrap_axis(attributes.axis, past_cache.shape().rank()) == 0))
+        detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "
+                                  "the batch axis, but axis is ",
+            attributes.axis, " and past_cache is ", past_cache, ". Name such an axis.");
+    return detail::merge_type({"infer_tensor_scatter", "present_cache"}, past_cache, declared);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -41223,533 +42366,6 @@ private:
     held_memory memory_;
     detail::aligned_vector<T> scratch_;
 };
-
-} // namespace xloom::inline XLOOM_ABI
-
-// ==== xloom/recurrent/causal_conv.hpp ====
-// The causal convolution of each channel along time, with a state: ONNX's CausalConvWithState.
-
-// ==== xloom/detail/recurrent/causal_conv_run.hpp ====
-// The run of a causal convolution: blocks of channels of each sequence, divided among threads.
-
-// ==== xloom/detail/kernel/causal_conv.hpp ====
-// The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
-// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there in place.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The inputs of a causal convolution of one sequence. Columns are channels; the rows of `input` are steps,
-/// those of `weight` taps, those of `past_state` the taps - 1 steps before the first. `bias` is a row.
-template <class Item>
-struct conv_inputs {
-    std::size_t steps = 0, taps = 1;
-    bool silu = false;
-    item_rows<Item const> input, weight, bias, past_state;
-};
-
-/// The outputs of a causal convolution of one sequence; the columns are channels.
-template <class Item>
-struct conv_outputs {
-    item_rows<Item> output, present_state;
-};
-
-/// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
-struct conv_tiling {
-    bool has_step_lanes;
-
-    constexpr std::size_t channels() const noexcept { return has_step_lanes ? 8 : 256; }
-    constexpr std::size_t steps() const noexcept { return 2048 / channels(); }
-};
-
-/// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
-/// bits do not depend on the tiling.
-template <class Item, class T>
-[[gnu::noinline]] void activate_sums(T* sums, std::size_t count) noexcept
-{
-    if constexpr (!std::is_same_v<Item, T>)
-        std::transform(
-            sums, sums + count, sums, [](T const& sum) { return static_cast<T>(static_cast<Item>(sum)); });
-    map(sums, sums, count, silu{});
-}
-
-/// A tile: lines of numbers, in which the step after a number is `step` numbers behind it. With step lanes
-/// each channel has a line, else there is a single one, in which a step has a number for each channel.
-template <class T>
-class conv_tile {
-public:
-    using V = batch_t<T>;
-
-    conv_tile(conv_tiling const& tiling, std::size_t count, std::size_t taps, arena<T>& memory)
-        : has_step_lanes_(tiling.has_step_lanes),
-          capacity_(tiling.steps()),
-          taps_(taps),
-          channels_(whole_batches<T>(count)),
-          lines_(has_step_lanes_ ? count : 1),
-          step_(has_step_lanes_ ? 1 : channels_),
-          line_(has_step_lanes_ ? taps - 1 + whole_batches<T>(capacity_) : 0),
-          weight_(memory.take(taps, channels_)),
-          bias_(memory.take(channels_)),
-          first_(has_step_lanes_ ? memory.take(count, line_) : memory.take(taps - 1 + capacity_, channels_))
-    {}
-
-    /// Returns the number of steps that a tile takes at once.
-    std::size_t capacity() const noexcept { return capacity_; }
-    /// Returns the steps from the first of the padding on.
-    item_rows<T> steps() const
-    {
-        return {first_, static_cast<std::ptrdiff_t>(step_),
-            has_step_lanes_ ? static_cast<std::ptrdiff_t>(line_) : 1};
-    }
-    item_rows<T> weight() const { return {weight_, static_cast<std::ptrdiff_t>(channels_), 1}; }
-    item_rows<T> bias() const { return {bias_, 0, 1}; }
-
-    /// Replaces each of the first `count` steps by its sum, which begins with it.
-    void convolve(std::size_t count) const
-    {
-        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, count); }))
-            convolve_by(taps_, count);
-    }
-
-    template <class Item>
-    void activate(std::size_t count) const
-    {
-        for_each_line([&](T* line) { activate_sums<Item>(line, count * step_); });
-    }
-
-    /// Makes the taps - 1 steps behind the first `count` those of the padding.
-    void advance(std::size_t count) const
-    {
-        for_each_line(
-            [&](T* line) { std::copy(line + count * step_, line + (count + taps_ - 1) * step_, line); });
-    }
-
-private:
-    template <class F>
-    void for_each_line(F const& f) const
-    {
-        for (std::size_t c = 0; c < lines_; ++c)
-            f(first_ + c * line_);
-    }
-
-    /// `taps` is taps_, or a constant of its value.
-    template <class Taps>
-    [[gnu::flatten]] void convolve_by(Taps taps, std::size_t count) const
-    {
-        if (has_step_lanes_)
-            for (std::size_t c = 0; c < lines_; ++c) {
-                T* const line = first_ + c * line_;
-                auto const weight = [&](std::size_t j) { return V(weight_[j * channels_ + c]); };
-                std::size_t t = 0;
-                for (; t + batch_size<T> <= count; t += batch_size<T>)
-                    store_batch(line + t, sum_at(line + t, V(bias_[c]), weight, taps));
-                if constexpr (has_simd<T>)
-                    if (t < count)
-                        store_first<T>(sum_at(line + t, V(bias_[c]), weight, taps), line + t, count - t);
-            }
-        else
-            for (std::size_t c = 0; c < channels_; c += batch_size<T>) {
-                auto const weight = [&](std::size_t j) { return load_batch(weight_ + j * channels_ + c); };
-                for (T* at = first_ + c; at != first_ + c + count * step_; at += step_)
-                    store_batch(at, sum_at(at, load_batch(bias_ + c), weight, taps));
-            }
-    }
-
-    template <class Weight>
-    V sum_at(T const* at, V sum, Weight const& weight, std::size_t taps) const
-    {
-        for (std::size_t j = 0; j < taps; ++j)
-            sum = multiply_add(weight(j), load_batch(at + j * step_), sum);
-        return sum;
-    }
-
-    bool has_step_lanes_;
-    std::size_t capacity_, taps_, channels_, lines_, step_, line_;
-    T *weight_, *bias_, *first_;
-};
-
-/// Copies `rows` rows, or sets them to zeros if the matrix is omitted.
-template <class Item, class T>
-void copy_or_clear(
-    item_rows<Item const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
-{
-    T const zero(0);
-    if (from.first != nullptr)
-        copy_matrix(from, to, rows, columns);
-    else
-        copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
-}
-
-/// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
-template <class Item, class T>
-void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_outputs<Item> const& out,
-    std::size_t first, std::size_t count)
-{
-    item_rows<T> const padded = tile.steps();
-    std::size_t const history = in.taps - 1;
-    std::size_t steps = 0;
-    copy_matrix(in.weight.from(first), tile.weight(), in.taps, count);
-    copy_or_clear(in.bias.from(first), tile.bias(), 1, count);
-    copy_or_clear(in.past_state.from(first), padded, history, count);
-    for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
-        tile.advance(steps);
-        steps = (std::min)(tile.capacity(), in.steps - begin);
-        copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
-        tile.convolve(steps);
-        if (in.silu)
-            tile.template activate<Item>(steps);
-        if (out.output.first != nullptr)
-            copy_matrix(padded, out.output.from_row(begin).from(first), steps, count);
-    }
-    if (out.present_state.first != nullptr)
-        copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-namespace xloom::inline XLOOM_ABI {
-
-template <class Item>
-struct causal_conv_inputs;
-
-namespace detail {
-
-/// The sizes of a causal convolution: B sequences of C channels and L steps, and k taps.
-struct conv_sizes {
-    std::size_t B = 0, C = 0, L = 0, k = 1;
-    bool has_unit_axis = true; ///< weight is [C, 1, k], else [C, k]
-
-    constexpr shape channels() const { return {B, C, L}; }
-    constexpr shape state() const { return {B, C, k - 1}; }
-    constexpr shape weight() const { return has_unit_axis ? shape{C, 1, k} : shape{C, k}; }
-
-    constexpr std::string_view symbolic_weight_shape() const
-    {
-        return has_unit_axis ? "[C, 1, k]" : "[C, k]";
-    }
-
-    std::string describe() const { return concat("B = ", B, ", C = ", C, ", L = ", L, " and k = ", k); }
-};
-
-inline constexpr std::string_view symbolic_conv_channels = "[B, C, L]", symbolic_conv_state = "[B, C, k - 1]";
-
-/// The shapes of the inputs of a causal convolution.
-struct conv_shapes {
-    shape const& input;
-    shape const& weight;
-    shape_ref bias, past_state;
-};
-
-/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
-///
-/// Errors    shape_error
-constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& of, std::size_t item_bytes)
-{
-    if (of.input.size() != 3)
-        fail<shape_error>(
-            op, ": input must have the shape [B, C, L], but input is ", of.input, ". Give it that shape.");
-    std::size_t const rank = of.weight.size();
-    if ((rank != 2 && rank != 3) || of.weight[rank - 1] == 0)
-        fail<shape_error>(op, ": weight must have the shape [C, 1, k] or [C, k] with k >= 1, but weight is ",
-            of.weight, ". Give it that shape.");
-    conv_sizes const sizes{of.input[0], of.input[1], of.input[2], of.weight[rank - 1], rank == 3};
-    check_shapes(op,
-        std::array{
-            shape_requirement{"weight", sizes.symbolic_weight_shape(), sizes.weight(), of.weight},
-            shape_requirement{"bias", "[C]", {sizes.C}, of.bias},
-            shape_requirement{"past_state", symbolic_conv_state, sizes.state(), of.past_state},
-        },
-        [&] { return sizes.describe(); });
-    for (shape const& dims : {sizes.channels(), sizes.state()})
-        if (!has_strides(dims, item_bytes))
-            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
-                ". Choose smaller sizes.");
-    return sizes;
-}
-
-/// Returns the operands of a call that are read, with their names.
-template <class Item>
-auto named_conv_inputs(tensor_ref<Item const> const& input, tensor_ref<Item const> const& weight,
-    causal_conv_inputs<Item> const& in)
-{
-    return std::array{named("input", input), named("weight", weight), named("bias", in.bias),
-        named("past_state", in.past_state)};
-}
-
-/// Checks the inputs and returns the sizes.
-template <class Item>
-conv_sizes check_conv_inputs(std::string_view op, tensor_ref<Item const> const& input,
-    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in)
-{
-    check_ranks(op, named_conv_inputs(input, weight, in));
-    return check_causal_conv(op,
-        {input.shape(), weight.shape(), shape_if_given(in.bias), shape_if_given(in.past_state)},
-        sizeof(Item));
-}
-
-/// Returns sequence b of an operand [B, C, time]: its rows are steps, its columns channels.
-template <class Item>
-kernel::item_rows<Item> steps_of_sequence(tensor_ref<Item> const& from, std::size_t b)
-{
-    if (!from.is_given())
-        return {};
-    return {from.data() + static_cast<std::ptrdiff_t>(b) * from.stride(0), from.stride(2), from.stride(1)};
-}
-
-/// Returns a weight: its rows are taps, its columns channels.
-template <class Item>
-kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
-{
-    if (!from.is_given())
-        return {};
-    return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
-}
-
-/// Returns a vector of channels as the only row.
-template <class Item>
-kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
-{
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
-                           : kernel::item_rows<Item>{};
-}
-
-/// A causal convolution whose operands are checked.
-template <class Item>
-struct conv_call {
-    tensor_ref<Item const> const& input;
-    tensor_ref<Item const> const& weight;
-    causal_conv_inputs<Item> const& in;
-    conv_sizes sizes;
-    bool silu;
-
-    kernel::conv_inputs<Item> sequence(std::size_t b) const
-    {
-        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
-            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
-    }
-
-    /// Returns the number of threads' parts of `units`, which do all work together.
-    std::size_t parts(std::size_t units, policy_ref const& policy) const
-    {
-        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
-            std::max<std::size_t>(units, 1));
-    }
-};
-
-/// The function that runs a causal convolution. Each output is omitted if its reference is.
-template <class Item>
-struct conv_functions {
-    using item = Item;
-
-    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
-        recurrent_workspace<Item>&, policy_ref const&);
-
-    static constexpr conv_functions compiled() noexcept { return {&convolve}; }
-
-private:
-    using T = compute_t<Item>;
-
-    /// Few steps have too few lanes.
-    static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
-    {
-        return {
-            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
-    }
-
-    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
-        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
-    {
-        conv_sizes const& sizes = call.sizes;
-        kernel::conv_tiling const tiling = tiling_of(call);
-        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
-                          units = sizes.B * blocks;
-        std::size_t const parts = call.parts(units, policy);
-        kernel::arena<T> size;
-        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
-                std::size_t const b = unit / blocks, first = unit % blocks * width,
-                                  count = (std::min)(width, sizes.C - first);
-                kernel::arena<T> memory(numbers + part * size.used());
-                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
-                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
-            }
-        });
-    }
-};
-
-/// Runs a causal convolution. The environment is valid; options in it are passed over.
-template <class Item, class... Env>
-void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
-    tensor_ref<Item> const& present_state, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<conv_functions<Item>>().run(
-        call, output, present_state, workspace, policy_ref(policy_of(env...)));
-}
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The activation of a causal convolution. ONNX's swish is silu.
-enum class conv_activation : unsigned char {
-    none,
-    silu, ///< x / (1 + exp(-x))
-};
-
-/// Options of causal_conv and its derivative.
-struct causal_conv_options {
-    conv_activation activation = conv_activation::none; ///< of each sum
-};
-
-/// The inputs of a causal convolution other than input and weight, under ONNX's names; {} omits one. Tensors
-/// may have any strides.
-template <class Item>
-struct causal_conv_inputs {
-    tensor_ref<Item const> bias{};
-    tensor_ref<Item const> past_state{};
-};
-
-/// The outputs of causal_conv_into; {} omits one.
-template <class Item>
-struct causal_conv_outputs {
-    tensor_ref<Item> output{};
-    tensor_ref<Item> present_state{};
-};
-
-/// The outputs of causal_conv, in the shapes given there.
-template <class Item>
-struct causal_conv_result {
-    xt::xtensor<Item, 3> output, present_state;
-};
-
-namespace detail {
-
-/// Returns true if the activation is silu.
-///
-/// Errors    option_error
-constexpr bool has_silu(std::string_view op, causal_conv_options const& options)
-{
-    if (options.activation != conv_activation::none && options.activation != conv_activation::silu)
-        fail<option_error>(op, ": options.activation must be none or silu, but it is number ",
-            static_cast<int>(options.activation), ". Choose one of the two.");
-    return options.activation == conv_activation::silu;
-}
-
-template <class Item>
-void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input,
-    tensor_ref<Item const> const& weight, causal_conv_inputs<Item> const& in, conv_sizes const& sizes,
-    causal_conv_outputs<Item> const& outputs)
-{
-    shape const channels = sizes.channels(), state = sizes.state();
-    check_outputs<Item>(
-        op, [&] { return sizes.describe(); },
-        std::array{
-            output_requirement<Item>{"output", symbolic_conv_channels, channels, outputs.output, "input"},
-            output_requirement<Item>{
-                "present_state", symbolic_conv_state, state, outputs.present_state, "past_state"},
-        },
-        named_conv_inputs(input, weight, in));
-}
-
-} // namespace detail
-
-/// Convolves each channel along time with its own weights, causally, into the caller's outputs, of any
-/// strides.
-///
-///     padded = concatenate(past_state, input, axis=2)            # zeros if past_state is omitted
-///     for each sequence b, channel c and step t:
-///         sum = bias[c]                                          # 0 if omitted
-///         for j in range(k):
-///             sum = sum + weight[c, 0, j] * padded[b, c, t + j]
-///         output[b, c, t] = sum                                  # sum / (1 + exp(-sum)) with silu
-///     present_state = padded[:, :, L:]                           # the last k - 1 steps, even if L < k - 1
-///
-/// Shapes    input and output [B, C, L], weight [C, 1, k] or [C, k], bias [C], past_state and present_state
-///           [B, C, k - 1]: B sequences of C channels of L steps, and k >= 1 taps. Any strides: [B, L, C],
-///           channels last, is a transposed view. bias, past_state and each output may be omitted. A stream
-///           is calls in turn, from present_state to past_state.
-/// Types     those of input: float, double; float16 and other storage floats, in which the sum is computed as
-///           float and rounded, then SiLU of that, and rounded again, as in ONNX; user-defined scalars.
-/// Options   activation (none).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
-/// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
-/// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
-///           be the tensor input, present_state the tensor past_state.
-/// Order     as written, in multiply-adds that are fused where the processor can. The bits of a sequence do
-///           not depend on the strides, on the batch, on the other channels, or on how it is split into
-///           calls.
-/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 2,048 + 512
-///           k numbers at most for each thread, which are allocated unless a workspace is given that is large
-///           enough.
-/// Real time with a workspace, on one thread, after a call of the same sizes.
-/// Source    ONNX CausalConvWithState-27. The short convolutions of Mamba and of Gated DeltaNet.
-/// Example
-/// ```cpp
-/// xt::xtensor<float, 3> x = {{{1, 2, 3}}}, state = {{{0}}};
-/// xt::xtensor<float, 3> const weight = {{{10, 1}}}; // [C, 1, k]
-/// xloom::recurrent_workspace<float> workspace;
-/// xloom::causal_conv_into(
-///     x, weight, {.past_state = state}, {.output = x, .present_state = state}, workspace);
-/// x; // = [[[1, 12, 23]]]
-/// state; // = [[[3]]]
-/// ```
-template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
-    class... Env>
-void causal_conv_into(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
-    std::type_identity_t<causal_conv_inputs<Item>> const& inputs,
-    std::type_identity_t<causal_conv_outputs<Item>> const& outputs, Options&& options = {}, Env&&... env)
-{
-    static constexpr std::string_view op = "xloom::causal_conv_into";
-    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
-                      recurrent_workspace<Item>, Options, Env...>>()) {
-        tensor_ref<Item const> const input_ref = input;
-        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
-        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
-        detail::check_conv_outputs(op, input_ref, weight, inputs, sizes, outputs);
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, outputs.output, outputs.present_state, options, env...);
-    }
-}
-
-/// Returns the outputs of causal_conv_into.
-///
-/// Errors    shape_error, option_error, std::bad_alloc.
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 3> const x = {{{1, -1}}};
-/// xt::xtensor<double, 2> const weight = {{0, 1}}; // [C, k]
-/// auto const silu = xloom::conv_activation::silu;
-/// auto const [output, state] = xloom::causal_conv(x, weight, {}, {.activation = silu});
-/// output; // = [[[0.731059, -0.268941]]]
-/// state; // = [[[-1]]]
-/// ```
-template <class Input, class Item = detail::first_item_t<Input>, class Options = causal_conv_options,
-    class... Env>
-auto causal_conv(Input const& input, std::type_identity_t<tensor_ref<Item const>> const& weight,
-    std::type_identity_t<causal_conv_inputs<Item>> const& inputs = {}, Options&& options = {}, Env&&... env)
-{
-    static constexpr std::string_view op = "xloom::causal_conv";
-    using tensor_type = xt::xtensor<Item, 3>;
-    causal_conv_result<Item> result{};
-    if constexpr (detail::satisfied<detail::options_policy_and_workspace<causal_conv_options,
-                      recurrent_workspace<Item>, Options, Env...>>()) {
-        tensor_ref<Item const> const input_ref = input;
-        detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
-        bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
-        result = {enable_tensor<tensor_type>::make(sizes.channels()),
-            enable_tensor<tensor_type>::make(sizes.state())};
-        tensor_ref<Item> const output = result.output, present_state = result.present_state;
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, output, present_state, options, env...);
-    }
-    return result;
-}
 
 } // namespace xloom::inline XLOOM_ABI
 

@@ -61,8 +61,6 @@ set(exceptions
   "example selective_scan_vjp | as linear_recurrence"
   "example along_axis | docs/from_numpy.md has calls of a few lines"
   "example at | as along_axis"
-  "example tensor_scatter | as along_axis"
-  "example causal_conv | as linear_recurrence"
   "example causal_conv_vjp | as linear_recurrence"
   "example bincount | as along_axis"
   "example take | as along_axis"

@@ -60,8 +60,8 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 
 } // namespace detail
 
-/// Computes the vector-Jacobian product of causal_conv: the gradients of its inputs from the cotangents of the
-/// output and of the present state.
+/// Computes the vector-Jacobian product of causal_conv: the gradients of its inputs from the cotangents of
+/// the output and of the present state.
 ///
 ///     for each input v:
 ///         ct_v = ct_v + sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
@@ -71,11 +71,12 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 ///           strides. The gradients of bias and past state do not require that the forward pass has them.
 /// Types     those of causal_conv; the gradients of storage floats are computed as float and rounded once.
 /// Options   those of the forward pass.
-/// Policy    serial, or one with threads, among which channels are divided: results are bitwise equal to those
-///           of serial.
+/// Policy    serial, or one with threads, among which channels are divided: results are bitwise equal to
+///           those of serial.
 /// Workspace a recurrent_workspace of input's element type, before or behind the policy.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc.
-/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the first.
+/// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
+///           first.
 /// Order     sums over steps in order, of one sequence after the other, in fused multiply-adds where the
 ///           processor can.
 /// Cost      the forward pass with silu, and 2 B C L k multiply-adds. Memory: 32 (L + 3 k) numbers for each

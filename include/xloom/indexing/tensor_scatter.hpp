@@ -119,7 +119,8 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 } // namespace detail
 
 /// Copies a cache and writes an update to it along one axis, from a start of its own for each batch entry. A
-/// cache that is moved in is not copied: cache = tensor_scatter(std::move(cache), update, {.write_indices = i}).
+/// cache that is moved in is not copied: cache = tensor_scatter(std::move(cache), update, {.write_indices =
+/// i}).
 ///
 ///     present_cache = past_cache
 ///     for b in range(B):
@@ -138,8 +139,8 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 ///           std::bad_alloc.
 /// Cost      the update read and written once; a copy of the cache unless it is moved in.
 /// Aliasing  a cache that is moved in must share no memory with update or write_indices.
-/// Source    ONNX TensorScatter-24, whose prose takes positions of the axis modulo its length; its pseudo-code
-///           does so with the whole index.
+/// Source    ONNX TensorScatter-24, whose prose takes positions of the axis modulo its length; its pseudo-
+///           code does so with the whole index.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 3> cache = {{{1}, {2}, {3}}, {{4}, {5}, {6}}}; // [B, N, 1]
@@ -165,7 +166,8 @@ auto tensor_scatter(Cache&& past_cache, Update const& update, tensor_scatter_inp
 
 /// Runs TensorScatter in place: the cache is the caller's variable, or a view of one, of any layout.
 ///
-/// Errors    as tensor_scatter, before the first write; overlap_error also if items of the cache share memory.
+/// Errors    as tensor_scatter, before the first write; overlap_error also if items of the cache share
+///           memory.
 /// Cost      as tensor_scatter without the copy of the cache. Allocates nothing.
 /// Real time on one thread, of items whose assignment is.
 /// Aliasing  the cache must share no memory with update or write_indices.

@@ -19,9 +19,9 @@ struct tensor_scatter_attributes {
 ///
 /// Shapes    as past_cache. update and write_indices are not read.
 /// Options   axis (-2).
-/// Errors    type_error: past_cache is not a tensor, or its element type is undefined; kind or element type of
-///           the declared output. shape_error: rank or dimension of the declared output; an axis that is the
-///           batch axis, or that past_cache, of a known rank, does not have.
+/// Errors    type_error: past_cache is not a tensor, or its element type is undefined; kind or element type
+///           of the declared output. shape_error: rank or dimension of the declared output; an axis that is
+///           the batch axis, or that past_cache, of a known rank, does not have.
 /// Differs   from ONNX: the axis is checked.
 /// Source    ONNX TensorScatter-24.
 /// Example

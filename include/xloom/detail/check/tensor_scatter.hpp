@@ -54,8 +54,8 @@ constexpr std::size_t check_tensor_scatter(
 /// Checks where the updates, `length` long, begin in a cache that is `capacity` long, one for each of B batch
 /// entries.
 ///
-/// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear mode,
-///           too large.
+/// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
+///           mode, too large.
 template <class Indices>
 void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,
     std::size_t capacity, tensor_scatter_mode mode)
