@@ -18,6 +18,7 @@
 #include <xloom/parallel/segment_scan.hpp>
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
@@ -80,7 +81,7 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
 template <class T>
 using recurrence_functions =
     std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
-        selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
+        selective_functions<T>, selective_vjp_functions<T>, conv_functions<T>, attention_functions<T, T>,
         attention_vjp_functions<T, T>>;
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
@@ -293,6 +294,23 @@ TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing afte
     std::size_t const bytes = forward.bytes();
     run(500, forward, back);
     CHECK(forward.bytes() == bytes);
+}
+
+TEST_CASE("causal_conv_into allocates nothing after a call of the same sizes")
+{
+    recurrent_workspace<float> workspace;
+    auto const run = [&](std::size_t L) {
+        matrices const input = xt::ones<float>({std::size_t{2}, std::size_t{20}, L});
+        matrices const weight = xt::ones<float>({20, 1, 4});
+        matrices output = input, state = xt::zeros<float>({2, 20, 3});
+        std::size_t const before = allocations();
+        causal_conv_into(input, weight, {.past_state = state}, {.output = output, .present_state = state},
+            {.activation = conv_activation::silu}, workspace);
+        return allocations() - before;
+    };
+    CHECK(run(50) == 1);
+    CHECK(run(50) == 0);
+    CHECK(run(7) == 0);
 }
 
 TEST_CASE(

@@ -27,6 +27,7 @@
 #include <xloom/parallel/segment_scan.hpp>
 #include <xloom/parallel/segment_softmax.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "../support/xtensor_extras.hpp"
@@ -358,6 +359,8 @@ TEST_CASE("recurrent operators and selective scans")
     xt::xtensor<float, 2> d_slopes = slopes;
     xt::xtensor<float, 4> const tokens = numbers<float>(2, 40, 2, 16);
     xt::xtensor<float, 4> attended = tokens, heads_state = numbers<float>(2, 2, 16, 16);
+    matrices const signal = numbers<float>(2, 300, 64), taps = numbers<float>(300, 1, 4);
+    matrices convolved = signal, conv_state = numbers<float>(2, 300, 3);
     linear_attention_options const linear{.update_rule = update_rule::linear};
     check_all({
         writing(
@@ -455,6 +458,14 @@ TEST_CASE("recurrent operators and selective scans")
                     {.u = d_u, .A = d_slopes}, workspace, threads);
             },
             d_u, d_slopes),
+        writing(
+            "causal_conv_into",
+            [&] {
+                recurrent_workspace<float> workspace;
+                causal_conv_into(signal, taps, {}, {.output = convolved, .present_state = conv_state}, {},
+                    workspace, threads);
+            },
+            convolved, conv_state),
         writing(
             "linear_attention_into",
             [&] {

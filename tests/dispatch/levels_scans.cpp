@@ -7,6 +7,7 @@
 #include <xloom/parallel/cumulative.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 
 #include "levels.hpp"
 
@@ -77,6 +78,21 @@ void print_selective(std::size_t H, std::size_t N)
     print("selective_scan_vjp's d_A", H, N, d_A);
 }
 
+/// Causal convolutions of H channels and N steps, by steps and by channels.
+template <class T>
+void print_conv(std::size_t H, std::size_t N)
+{
+    using cube = xt::xtensor<T, 3>;
+    cube const input = numbers<cube>({2, H, N}, 1), weight = numbers<cube>({H, 1, 4}, 2),
+               rows = numbers<cube>({2, N, H}, 3);
+    xloom::causal_conv_options const silu{.activation = xloom::conv_activation::silu};
+    auto const by_steps = xloom::causal_conv(input, weight, {}, silu, xloom::tbb_policy(2));
+    print("causal_conv", H, N, by_steps.output);
+    print("causal_conv's state", H, N, by_steps.present_state);
+    auto const channels_last = xt::transpose(rows, {0, 2, 1});
+    print("causal_conv of channels", H, N, xloom::causal_conv(channels_last, weight, {}, silu).output);
+}
+
 /// Linear attention of N tokens with V values, by each rule.
 template <class T>
 void print_attention(std::size_t V, std::size_t N)
@@ -122,6 +138,8 @@ void print_scans()
     for (std::size_t const H : {1u, 7u, 40u}) {
         print_selective<float>(H, 5);
         print_selective<double>(H, 5);
+        print_conv<float>(H, 40);
+        print_conv<double>(H, 40);
         print_attention<float>(H, 5);
         print_attention<double>(H, 5);
     }

@@ -8,6 +8,7 @@
 
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
 #include <xloom/recurrent/linear_attention.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
@@ -217,6 +218,21 @@ TEST_CASE("linear_attention_into with a workspace, its states updated in place")
                 {.output = output, .present_state = state}, {}, workspace);
         });
         CHECK(output(1, T - 1, 1, 20) > 0);
+    }
+}
+
+TEST_CASE("causal_conv_into with a workspace, its states updated in place")
+{
+    for (std::size_t const L : {std::size_t{1}, std::size_t{40}}) {
+        matrices x = xt::ones<float>({std::size_t{2}, std::size_t{21}, L}), y = x;
+        matrices const weight = xt::ones<float>({21, 1, 4});
+        matrices state = xt::zeros<float>({2, 21, 3});
+        recurrent_workspace<float> workspace;
+        steady::check(calls, [&] {
+            causal_conv_into(x, weight, {.past_state = state}, {.output = y, .present_state = state},
+                {.activation = conv_activation::silu}, workspace);
+        });
+        CHECK(y(1, 20, L - 1) > 0);
     }
 }
 

@@ -124,8 +124,9 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     detail::check_three_axes(function, "value", inputs.value);
     detail::check_three_axes(function, "decay", inputs.decay);
     detail::check_three_axes(function, "beta", inputs.beta);
-    dim const keys = detail::either(detail::width_of_heads("query", inputs.query, "q_num_heads", q_heads),
-        detail::width_of_heads("key", inputs.key, "kv_num_heads", kv_heads));
+    dim const of_query = detail::width_of_heads("query", inputs.query, "q_num_heads", q_heads);
+    dim const of_key = detail::width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
+    dim const keys = detail::either(of_query, of_key);
     dim const values = detail::width_of_heads("value", inputs.value, "kv_num_heads", kv_heads);
     detail::check_last_dim(
         "decay", inputs.decay, kv_heads, keys.has_value() ? dim(kv_heads * keys.value()) : unknown);

@@ -25,6 +25,7 @@
 #include "edges.hpp"
 #include "exchange.hpp"
 #include "hierarchy.hpp"
+#include "layer.hpp"
 #include "quantized.hpp"
 #include "sizes.hpp"
 #include "smoothing.hpp"
@@ -120,6 +121,37 @@ TEST_CASE("a token of a stream: its convolution, its attention and its place in 
     CHECK(results.next_taps == xt::xtensor<float, 3>{{{1}, {2}}});
     CHECK(results.next_cache == xt::xtensor<float, 3>{{{0, 0}, {1, 2}, {0, 0}, {0, 0}}});
     CHECK(allocations_of([&] { model.run_into(results, x, taps, state, cache, at); }) == 0);
+}
+
+TEST_CASE("a convolution and linear attention: tokens together and one by one")
+{
+    layer model;
+    layer::outputs results;
+    xt::xtensor<float, 3> const q = {{{1, 0}, {0, 1}, {1, 1}}}, v = {{{1}, {2}, {3}}},
+                                a = {{{-0.1F}, {-0.1F}, {-0.1F}}}, b = {{{1}, {1}, {0.25F}}};
+    xt::xtensor<float, 4> past = xt::zeros<float>({1, 1, 2, 1});
+    xt::xtensor<float, 3> conv_past = xt::zeros<float>({1, 1, 1});
+    model.run_into(results, q, v, a, b, past, conv_past);
+    // The state before the third token is [d^2, 2 d], of which its key reads the sum.
+    double const d = std::exp(-0.1), read = d * d + 2 * d;
+    CHECK(results.y(0, 0, 0) == 1);
+    CHECK(results.y(0, 1, 0) == 2);
+    CHECK(static_cast<double>(results.y(0, 2, 0)) == doctest::Approx(read + 0.5 * (3 - read)));
+    CHECK(results.conv_state(0, 0, 0) == 3);
+    CHECK(allocations_of([&] { model.run_into(results, q, v, a, b, past, conv_past); }) == 0);
+    layer one_by_one;
+    layer::outputs step;
+    for (std::size_t t = 0; t < 3; ++t) {
+        CAPTURE(t);
+        auto const token = [&](xt::xtensor<float, 3> const& of) {
+            return xt::xtensor<float, 3>(xt::view(of, xt::all(), xt::range(t, t + 1)));
+        };
+        one_by_one.run_into(step, token(q), token(v), token(a), token(b), past, conv_past);
+        CHECK(step.y(0, 0, 0) == results.y(0, t, 0));
+        past = step.state;
+        conv_past = step.conv_state;
+    }
+    CHECK(past == results.state);
 }
 
 TEST_CASE("states that become views of each other are exchanged")
