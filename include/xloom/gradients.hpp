@@ -2,6 +2,7 @@
 // Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
 
 #include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/check_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>

@@ -8,4 +8,5 @@
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/recurrent.hpp>
 #include <xloom/infer/scan.hpp>
+#include <xloom/infer/tensor_scatter.hpp>
 #include <xloom/infer/versions.hpp>

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
@@ -81,8 +82,8 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
 template <class T>
 using recurrence_functions =
     std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
-        selective_functions<T>, selective_vjp_functions<T>, conv_functions<T>, attention_functions<T, T>,
-        attention_vjp_functions<T, T>>;
+        selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
+        attention_vjp_functions<T, T>, conv_functions<T>, conv_vjp_functions<T>>;
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),

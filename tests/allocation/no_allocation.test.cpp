@@ -9,6 +9,7 @@
 #include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 #include <xloom/parallel/cumulative.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
@@ -224,6 +225,18 @@ TEST_CASE("scatter_nd_into and gather_nd_into allocate nothing for row-major ope
     // The meter works: a mean needs a count for each slice.
     xloom::scatter_nd_into(xloom::reduction::mean, data, items, item_updates);
     CHECK(allocations() > before);
+}
+
+TEST_CASE("tensor_scatter_into, and tensor_scatter of a cache that is moved in, allocate nothing")
+{
+    xt::xtensor<float, 3> cache = xt::zeros<float>({2, 6, 7});
+    xt::xtensor<float, 3> const update = xt::ones<float>({2, 2, 7});
+    xt::xtensor<std::int64_t, 1> const starts = {1, 4};
+    std::size_t const before = allocations();
+    xloom::tensor_scatter_into(cache, update, {.write_indices = starts});
+    cache = xloom::tensor_scatter(std::move(cache), update, {.write_indices = starts});
+    CHECK(allocations() == before);
+    CHECK(cache(1, 5, 6) == 1);
 }
 
 TEST_CASE("scatter_nd_into allocates nothing for updates that are broadcast, of any layout")

@@ -4,6 +4,7 @@
 
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
@@ -296,21 +297,29 @@ TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing afte
     CHECK(forward.bytes() == bytes);
 }
 
-TEST_CASE("causal_conv_into allocates nothing after a call of the same sizes")
+TEST_CASE("causal_conv_into and causal_conv_vjp_into allocate nothing after a call of the same sizes")
 {
-    recurrent_workspace<float> workspace;
-    auto const run = [&](std::size_t L) {
-        matrices const input = xt::ones<float>({std::size_t{2}, std::size_t{20}, L});
-        matrices const weight = xt::ones<float>({20, 1, 4});
-        matrices output = input, state = xt::zeros<float>({2, 20, 3});
+    auto const run = [](std::size_t L, recurrent_workspace<float>& forward,
+                         recurrent_workspace<float>& back) {
+        matrices const x = xt::ones<float>({std::size_t{2}, std::size_t{20}, L}),
+                       weight = xt::ones<float>({20, 1, 4});
+        matrices y = x, ct = x, state = xt::zeros<float>({2, 20, 3}), ct_state = state, ct_weight = weight;
+        causal_conv_options const silu{.activation = conv_activation::silu};
         std::size_t const before = allocations();
-        causal_conv_into(input, weight, {.past_state = state}, {.output = output, .present_state = state},
-            {.activation = conv_activation::silu}, workspace);
+        causal_conv_into(
+            x, weight, {.past_state = state}, {.output = y, .present_state = state}, silu, forward);
+        causal_conv_vjp_into(x, weight, {}, {.output = y},
+            {.input = ct, .weight = ct_weight, .past_state = ct_state}, silu, back);
         return allocations() - before;
     };
-    CHECK(run(50) == 1);
-    CHECK(run(50) == 0);
-    CHECK(run(7) == 0);
+    recurrent_workspace<float> forward, back;
+    CHECK(run(50, forward, back) == 2);
+    CHECK(run(50, forward, back) == 0);
+    CHECK(run(7, forward, back) == 0);
+    // The forward pass needs no more for more steps.
+    std::size_t const bytes = forward.bytes();
+    run(500, forward, back);
+    CHECK(forward.bytes() == bytes);
 }
 
 TEST_CASE(

@@ -1,5 +1,6 @@
 // The scans and the reductions of segments.
 
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
@@ -78,19 +79,20 @@ void print_selective(std::size_t H, std::size_t N)
     print("selective_scan_vjp's d_A", H, N, d_A);
 }
 
-/// Causal convolutions of H channels and N steps, by steps and by channels.
+/// The causal convolution of N steps of C channels, with SiLU.
 template <class T>
-void print_conv(std::size_t H, std::size_t N)
+void print_conv(std::size_t C, std::size_t N)
 {
-    using cube = xt::xtensor<T, 3>;
-    cube const input = numbers<cube>({2, H, N}, 1), weight = numbers<cube>({H, 1, 4}, 2),
-               rows = numbers<cube>({2, N, H}, 3);
+    using tensor = xt::xtensor<T, 3>;
+    auto const x = numbers<tensor>({2, C, N}, 1), weight = numbers<tensor>({C, 1, 4}, 2);
     xloom::causal_conv_options const silu{.activation = xloom::conv_activation::silu};
-    auto const by_steps = xloom::causal_conv(input, weight, {}, silu, xloom::tbb_policy(2));
-    print("causal_conv", H, N, by_steps.output);
-    print("causal_conv's state", H, N, by_steps.present_state);
-    auto const channels_last = xt::transpose(rows, {0, 2, 1});
-    print("causal_conv of channels", H, N, xloom::causal_conv(channels_last, weight, {}, silu).output);
+    auto const out = xloom::causal_conv(x, weight, {}, silu, xloom::tbb_policy(2));
+    print("causal_conv", C, N, out.output);
+    tensor ct_x = x, ct_weight = weight;
+    xloom::causal_conv_vjp_into(x, weight, {}, {.output = out.output}, {.input = ct_x, .weight = ct_weight},
+        silu, xloom::tbb_policy(2));
+    print("causal_conv_vjp", C, N, ct_x);
+    print("causal_conv_vjp's weight", C, N, ct_weight);
 }
 
 /// Linear attention of N tokens with V values, by each rule.
@@ -138,8 +140,8 @@ void print_scans()
     for (std::size_t const H : {1u, 7u, 40u}) {
         print_selective<float>(H, 5);
         print_selective<double>(H, 5);
-        print_conv<float>(H, 40);
-        print_conv<double>(H, 40);
+        print_conv<float>(H, 20);
+        print_conv<double>(H, 20);
         print_attention<float>(H, 5);
         print_attention<double>(H, 5);
     }

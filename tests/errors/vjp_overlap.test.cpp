@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <xloom/gradients/attn_lstm_vjp.hpp>
+#include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
@@ -289,6 +290,23 @@ TEST_CASE("selective_scan_vjp_into")
                     .delta_bias = at.get(18, {2}),
                     .initial_state = at.get(19, {2, 4})},
                 workspace);
+        });
+}
+
+TEST_CASE("causal_conv_vjp_into")
+{
+    check_overlaps({{"input", "weight", "bias", "past_state", "ct_output", "ct_present_state"},
+                       {"ct_input", "ct_weight", "ct_bias", "ct_past_state"}},
+        [&](operands const& at) {
+            recurrent_workspace<double> workspace;
+            causal_conv_vjp_into(at.get(0, {1, 2, 3}), at.get(1, {2, 1, 4}),
+                {.bias = at.get(2, {2}), .past_state = at.get(3, {1, 2, 3})},
+                {.output = at.get(4, {1, 2, 3}), .present_state = at.get(5, {1, 2, 3})},
+                {.input = at.get(6, {1, 2, 3}),
+                    .weight = at.get(7, {2, 1, 4}),
+                    .bias = at.get(8, {2}),
+                    .past_state = at.get(9, {1, 2, 3})},
+                {}, workspace);
         });
 }
 

@@ -149,21 +149,21 @@ TEST_CASE("what is refused, with the cache unchanged even if it is moved in")
     xt::xtensor<int, 3> const update = xt::zeros<int>({2, 2, 3}), longer = xt::zeros<int>({2, 5, 3}),
                               wider = xt::zeros<int>({2, 2, 4});
     xt::xtensor<int, 2> const matrix = xt::ones<int>({2, 4});
-    auto const refuse = [&](auto const& from, auto const& text_of_type, char const* text,
+    auto const refuse = [&](auto const& from, auto const& kind, char const* text,
                             tensor_scatter_inputs const& inputs, tensor_scatter_options const& options) {
-        using error = std::remove_cvref_t<decltype(text_of_type)>;
+        using error = std::remove_cvref_t<decltype(kind)>;
         CHECK_THROWS_WITH_AS(tensor_scatter(std::move(cache), from, inputs, options), text, error);
         CHECK(cache == before);
     };
-    shape_error const shape_law("");
-    index_error const index_law("");
-    option_error const option_law("");
-    refuse(update, shape_law,
+    shape_error const shape_kind("");
+    index_error const index_kind("");
+    option_error const option_kind("");
+    refuse(update, shape_kind,
         "xloom::tensor_scatter: the axis must be one of past_cache behind the batch axis, but options.axis "
         "is 0 "
         "and past_cache is [2, 4, 3]. Name such an axis.",
         {}, {.axis = 0});
-    refuse(update, shape_law,
+    refuse(update, shape_kind,
         "xloom::tensor_scatter: the axis must be one of past_cache behind the batch axis, but options.axis "
         "is 3 "
         "and past_cache is [2, 4, 3]. Name such an axis.",
@@ -173,33 +173,33 @@ TEST_CASE("what is refused, with the cache unchanged even if it is moved in")
         "is -2 "
         "and past_cache is [2, 4]. Name such an axis.",
         shape_error);
-    refuse(longer, shape_law,
+    refuse(longer, shape_kind,
         "xloom::tensor_scatter: update must be as long as past_cache along every axis but the written one, "
         "and "
         "no longer along that, but update is [2, 5, 3] and past_cache is [2, 4, 3] (options.axis -2). Give "
         "it "
         "that shape.",
         {}, {.mode = circular});
-    refuse(wider, shape_law,
+    refuse(wider, shape_kind,
         "xloom::tensor_scatter: update must be as long as past_cache along every axis but the written one, "
         "and "
         "no longer along that, but update is [2, 2, 4] and past_cache is [2, 4, 3] (options.axis 1). Give it "
         "that shape.",
         {}, {.axis = 1});
     starts const three = {0, 0, 0}, late = {2, 3}, early = {-1, 9};
-    refuse(update, shape_law,
+    refuse(update, shape_kind,
         "xloom::tensor_scatter: write_indices must have the shape [B] = [2], but it is [3]. Give one index "
         "for "
         "each batch entry.",
         {.write_indices = three}, {});
-    refuse(update, index_law,
+    refuse(update, index_kind,
         "xloom::tensor_scatter: in linear mode write_indices must be in [0, 2], so that the update fits, but "
         "write_indices[1] is 3. Correct it, or use the circular mode.",
         {.write_indices = late}, {});
-    refuse(update, index_law,
+    refuse(update, index_kind,
         "xloom::tensor_scatter: write_indices must not be negative, but write_indices[0] is -1. Correct it.",
         {.write_indices = early}, {.mode = circular});
-    refuse(update, option_law,
+    refuse(update, option_kind,
         "xloom::tensor_scatter: options.mode must be linear or circular, but it is number 7. Choose one of "
         "the "
         "two.",

@@ -9,6 +9,7 @@
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
+#include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/types.hpp>
@@ -126,6 +127,18 @@ TEST_CASE("scatter_nd_into and gather_nd_into of items and of slices, out of ran
     steady::check(calls, [&] { gather_nd_into(data, slices, slice_values); });
     steady::check(calls, [&] { gather_nd_into(data, outside, slice_values, {.bounds = bounds::clip}); });
     CHECK(item_values(0) == data(1, 2, 3));
+}
+
+TEST_CASE("tensor_scatter_into, beyond the end of a circular cache too")
+{
+    xt::xtensor<float, 3> cache = xt::zeros<float>({2, 6, 7});
+    xt::xtensor<float, 3> const update = xt::ones<float>({2, 2, 7});
+    xt::xtensor<std::int64_t, 1> const starts = {1, 5};
+    steady::check(calls, [&] {
+        tensor_scatter_into(
+            cache, update, {.write_indices = starts}, {.mode = tensor_scatter_mode::circular});
+    });
+    CHECK(cache(1, 0, 6) == 1);
 }
 
 TEST_CASE("storage floats: linear_recurrence_into, associative_scan_into, scatter_nd_into and gather_nd_into")

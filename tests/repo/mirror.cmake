@@ -31,6 +31,8 @@ set(elsewhere
 # What there is not, and why.
 set(exceptions
   "benchmark along_axis | gather_elements and scatter_elements, on broadcast views"
+  "benchmark causal_conv_vjp | the sums of causal_conv, twice"
+  "benchmark tensor_scatter | a copy of rows, as scatter_nd of slices"
   "benchmark take | gather_nd with single indices"
   "benchmark distributed_sum | the time of a network, of which docs/ranks.md has a model"
   "benchmark distributed_associative_scan | as distributed_sum"
@@ -59,6 +61,9 @@ set(exceptions
   "example selective_scan_vjp | as linear_recurrence"
   "example along_axis | docs/from_numpy.md has calls of a few lines"
   "example at | as along_axis"
+  "example tensor_scatter | as along_axis"
+  "example causal_conv | as linear_recurrence"
+  "example causal_conv_vjp | as linear_recurrence"
   "example bincount | as along_axis"
   "example take | as along_axis"
   "example distributed_associative_scan | docs/ranks.md has calls of a few lines"

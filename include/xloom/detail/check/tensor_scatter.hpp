@@ -10,7 +10,7 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// Where tensor_scatter continues at the end of the cache.
+/// The place at which tensor_scatter continues behind the end of the cache.
 enum class tensor_scatter_mode : unsigned char {
     linear,  ///< nowhere: an update that does not fit is an error
     circular ///< at its begin

@@ -107,22 +107,6 @@ TEST_CASE("a DynamicQuantizeLSTM of constant weights, and one of weights that ar
     CHECK(allocations_of([&] { model.run_into(results, X, given, scale); }) == 0);
 }
 
-TEST_CASE("a token of a stream: its convolution, its attention and its place in a cache")
-{
-    stream model;
-    stream::outputs results;
-    xt::xtensor<float, 3> const x = {{{1, 2}}}, taps = {{{1}, {-1}}}, cache = xt::zeros<float>({1, 4, 2});
-    xt::xtensor<float, 4> const state = {{{{1, 0}, {0, 1}}}};
-    xt::xtensor<std::int64_t, 1> const at = {5};
-    model.run_into(results, x, taps, state, cache, at);
-    // The key is (1 + 2 * 1, 3 * -1 + 4 * 2) = (3, 5), the value 0.5 * (x - key) = (-1, -1.5).
-    CHECK(results.next == xt::xtensor<float, 4>{{{{-2, -4.5F}, {-5, -6.5F}}}});
-    CHECK(results.y == xt::xtensor<float, 3>{{{-12, -17.5F}}});
-    CHECK(results.next_taps == xt::xtensor<float, 3>{{{1}, {2}}});
-    CHECK(results.next_cache == xt::xtensor<float, 3>{{{0, 0}, {1, 2}, {0, 0}, {0, 0}}});
-    CHECK(allocations_of([&] { model.run_into(results, x, taps, state, cache, at); }) == 0);
-}
-
 TEST_CASE("a convolution and linear attention: tokens together and one by one")
 {
     layer model;
@@ -152,6 +136,22 @@ TEST_CASE("a convolution and linear attention: tokens together and one by one")
         conv_past = step.conv_state;
     }
     CHECK(past == results.state);
+}
+
+TEST_CASE("a token of a stream: its convolution, its attention and its place in a cache")
+{
+    stream model;
+    stream::outputs results;
+    xt::xtensor<float, 3> const x = {{{1, 2}}}, taps = {{{1}, {-1}}}, cache = xt::zeros<float>({1, 4, 2});
+    xt::xtensor<float, 4> const state = {{{{1, 0}, {0, 1}}}};
+    xt::xtensor<std::int64_t, 1> const at = {5};
+    model.run_into(results, x, taps, state, cache, at);
+    // The key is (1 + 2 * 1, 3 * -1 + 4 * 2) = (3, 5), the value 0.5 * (x - key) = (-1, -1.5).
+    CHECK(results.next == xt::xtensor<float, 4>{{{{-2, -4.5F}, {-5, -6.5F}}}});
+    CHECK(results.y == xt::xtensor<float, 3>{{{-12, -17.5F}}});
+    CHECK(results.next_taps == xt::xtensor<float, 3>{{{1}, {2}}});
+    CHECK(results.next_cache == xt::xtensor<float, 3>{{{0, 0}, {1, 2}, {0, 0}, {0, 0}}});
+    CHECK(allocations_of([&] { model.run_into(results, x, taps, state, cache, at); }) == 0);
 }
 
 TEST_CASE("states that become views of each other are exchanged")

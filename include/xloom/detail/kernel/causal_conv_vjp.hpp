@@ -1,0 +1,159 @@
+#pragma once
+// The gradients of the causal convolution, for a block of channels at a time. SIMD lanes are channels.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/kernel/activate_vjp.hpp>
+#include <xloom/detail/kernel/activations.hpp>
+#include <xloom/detail/kernel/causal_conv.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The cotangents of a causal convolution of one sequence, and the gradients that are added to. Rows and
+/// columns as those of conv_inputs.
+template <class Item>
+struct conv_sequence_cotangents {
+    item_rows<Item const> output, present_state;
+    item_rows<Item> input, past_state;
+};
+
+/// Adds numbers to items, unless these are omitted.
+template <class T, class Item>
+void add_matrix(
+    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
+{
+    if (to.first == nullptr)
+        return;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            Item& item = *to.at(i, j);
+            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
+        }
+}
+
+/// The gradients of `count` channels: of one sequence after the other, and the sums over all of them of the
+/// weight's and the bias's.
+template <class T>
+class conv_backward {
+public:
+    using V = batch_t<T>;
+    static constexpr std::size_t channels = 16; ///< of a block
+
+    /// Takes the memory that a sequence needs; the sums are zeros after begin().
+    conv_backward(std::size_t steps, std::size_t taps, std::size_t count, arena<T>& memory)
+        : steps_(steps),
+          history_(taps - 1),
+          count_(count),
+          width_(whole_batches<T>(channels)),
+          padded_(memory.take(steps + history_, width_)),
+          ct_sums_(memory.take(steps + 2 * history_, width_)),
+          weight_(memory.take(taps, width_)),
+          bias_(memory.take(width_)),
+          ct_weight_(memory.take(taps, width_)),
+          ct_bias_(memory.take(width_))
+    {}
+
+    /// Sets the sums to zeros and loads weight and bias, whose first columns are those of the block.
+    template <class Item>
+    void begin(item_rows<Item const> const& weight, item_rows<Item const> const& bias)
+    {
+        std::fill_n(ct_weight_, (history_ + 1) * width_, T(0));
+        std::fill_n(ct_bias_, width_, T(0));
+        std::fill_n(ct_sums_, (steps_ + 2 * history_) * width_, T(0));
+        std::fill_n(padded_, (steps_ + history_) * width_, T(0));
+        std::fill_n(weight_, (history_ + 1) * width_, T(0));
+        std::fill_n(bias_, width_, T(0));
+        copy_matrix(weight, rows_of(weight_), history_ + 1, count_);
+        copy_or_clear(bias, rows_of(bias_), 1, count_);
+    }
+
+    /// Adds the gradients of a sequence, whose first columns are those of the block.
+    template <class Item>
+    void add(conv_inputs<Item> const& in, std::size_t first, conv_sequence_cotangents<Item> const& of)
+    {
+        item_rows<T> const padded = rows_of(padded_);
+        copy_or_clear(in.past_state.from(first), padded, history_, count_);
+        copy_matrix(in.input.from(first), padded.from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        for_each_batch([&](std::size_t c) {
+            if (in.silu)
+                multiply_by_slopes(c);
+            add_to_sums(c);
+        });
+        copy_or_clear(item_rows<T const>(), padded, steps_, count_);
+        copy_or_clear(of.present_state.from(first), padded.from_row(steps_), history_, count_);
+        for_each_batch([&](std::size_t c) { add_to_padded(c); });
+        item_rows<T const> const ct_padded{padded_, padded.row, 1};
+        add_matrix(ct_padded, of.past_state.from(first), history_, count_);
+        add_matrix(ct_padded.from_row(history_), of.input.from(first), steps_, count_);
+    }
+
+    /// Adds the sums to the gradients of weight and bias.
+    template <class Item>
+    void finish(item_rows<Item> const& ct_weight, item_rows<Item> const& ct_bias) const
+    {
+        auto const row = static_cast<std::ptrdiff_t>(width_);
+        add_matrix(item_rows<T const>{ct_weight_, row, 1}, ct_weight, history_ + 1, count_);
+        add_matrix(item_rows<T const>{ct_bias_, row, 1}, ct_bias, 1, count_);
+    }
+
+private:
+    item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
+
+    template <class F>
+    void for_each_batch(F const& f) const
+    {
+        for (std::size_t c = 0; c < count_; c += batch_size<T>)
+            f(c);
+    }
+
+    /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
+    T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }
+
+    /// Multiplies the cotangents of outputs by the slope of SiLU at the sums.
+    void multiply_by_slopes(std::size_t c) const
+    {
+        for (std::size_t t = 0; t < steps_; ++t) {
+            V sum = load_batch(bias_ + c);
+            for (std::size_t j = 0; j <= history_; ++j)
+                sum = multiply_add(
+                    load_batch(weight_ + j * width_ + c), load_batch(padded_ + (t + j) * width_ + c), sum);
+            T* const ct = ct_sum_at(t + history_, c);
+            store_batch(ct, V(load_batch(ct) * differentiate(silu{}, sum).slope));
+        }
+    }
+
+    void add_to_sums(std::size_t c) const
+    {
+        V ct_bias = load_batch(ct_bias_ + c);
+        for (std::size_t t = 0; t < steps_; ++t)
+            ct_bias = ct_bias + load_batch(ct_sum_at(t + history_, c));
+        store_batch(ct_bias_ + c, ct_bias);
+        for (std::size_t j = 0; j <= history_; ++j) {
+            V sum = load_batch(ct_weight_ + j * width_ + c);
+            for (std::size_t t = 0; t < steps_; ++t)
+                sum = multiply_add(
+                    load_batch(ct_sum_at(t + history_, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
+            store_batch(ct_weight_ + j * width_ + c, sum);
+        }
+    }
+
+    /// Adds what the sums contribute to the cotangents of the padded steps.
+    void add_to_padded(std::size_t c) const
+    {
+        for (std::size_t p = 0; p < steps_ + history_; ++p) {
+            V sum = load_batch(padded_ + p * width_ + c);
+            for (std::size_t j = 0; j <= history_; ++j)
+                sum = multiply_add(
+                    load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p + history_ - j, c)), sum);
+            store_batch(padded_ + p * width_ + c, sum);
+        }
+    }
+
+    std::size_t steps_, history_, count_, width_;
+    T *padded_, *ct_sums_, *weight_, *bias_, *ct_weight_, *ct_bias_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
