@@ -133,16 +133,6 @@ void check_recurrent(node const& at)
     }
 }
 
-/// Checks the inputs of LinearAttention, whose state has a type of its own, or of CausalConvWithState.
-void check_attention(node const& at, bool has_state_type)
-{
-    constexpr std::size_t past_state = 3;
-    bindings types(at);
-    for (std::size_t i = 0; i < at.inputs.size(); ++i)
-        if (at.has(i))
-            types.bind(has_state_type && i == past_state ? "S" : "T", at.input(i));
-}
-
 } // namespace
 
 void check_types(block const& of)
@@ -153,8 +143,6 @@ void check_types(block const& of)
             static_cast<int>(each.opset()), proto.domain() == "ai.onnx" ? "" : proto.domain());
         if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
             check_recurrent(each);
-        else if (each.name.ends_with("LinearAttention") || each.name.ends_with("CausalConvWithState"))
-            check_attention(each, each.name.ends_with("LinearAttention"));
         else if (schema != nullptr)
             check_inputs(each, *schema);
         if (each.bodies.empty())

@@ -6,6 +6,7 @@
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/infer/indexing.hpp>
+#include <xloom/infer/tensor_scatter.hpp>
 #include <xloom_onnx/gather.hpp>
 
 #include "axis.hpp"
@@ -222,8 +223,11 @@ values tensor_scatter(call const& node)
 
 types tensor_scatter_type(typing const& node)
 {
-    cache_options_of(node);
-    return same_type(node);
+    xloom::tensor_scatter_options const options = cache_options_of(node);
+    partial_type const& cache = node.at(0);
+    if (!cache.is_tensor() || cache.element() == element_type::undefined)
+        return {};
+    return {xloom::infer_tensor_scatter(cache, node.at(1), node.declared_at(0), {.axis = options.axis})};
 }
 
 } // namespace
