@@ -108,9 +108,9 @@ TEST_CASE("causal_conv_vjp_into: sizes around a vector and a block of channels, 
     for (bool const silu : {false, true}) {
         for (std::size_t const L : sizes{0, 1, 2, 3, 7})
             for (std::size_t const k : sizes{1, 2, 4, 6})
-                compare({2, 1, L, k}, with_bias | with_past_state, silu);
+                compare({2, 1, L, k}, with_bias | with_conv_state, silu);
         for (std::size_t const C : sizes{0, 1, 7, 8, 15, 16, 17, 33})
-            compare({1, C, 2, 2}, with_bias | with_past_state, silu);
+            compare({1, C, 2, 2}, with_bias | with_conv_state, silu);
         compare({0, 2, 3, 2}, with_bias, silu);
     }
 }
@@ -119,7 +119,7 @@ TEST_CASE("causal_conv_vjp_into: the same bits on several threads")
 {
     conv_dims const dims{3, 70, 300, 4};
     for (bool const silu : {false, true}) {
-        auto const operands = random_conv(dims, with_bias | with_past_state, 5);
+        auto const operands = random_conv(dims, with_bias | with_conv_state, 5);
         auto const cotangents = random_cotangents(dims, 6);
         auto const whole = found_gradients<float>(operands, silu, cotangents);
         for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3, 7})
@@ -153,7 +153,7 @@ TEST_CASE("causal_conv_vjp_into: errors, before anything is written")
 TEST_CASE("causal_conv_vjp_into: omitted cotangents and gradients, storage floats")
 {
     conv_dims const dims{2, 5, 6, 3};
-    auto const operands = random_conv(dims, with_bias | with_past_state, 51);
+    auto const operands = random_conv(dims, with_bias | with_conv_state, 51);
     auto cotangents = random_cotangents(dims, 52);
     auto const expected = expected_gradients(operands, true, cotangents);
     auto const half = found_gradients<xloom::bfloat16>(operands, true, cotangents);
