@@ -23929,6 +23929,7 @@ private:
 
     void run_block(std::size_t begin, std::size_t count) const
     {
+        constexpr std::size_t widest = has_32_registers ? 8 : 4;
         std::size_t column = 0;
         auto const run = [&]<std::size_t Batches>(std::integral_constant<std::size_t, Batches>) {
             std::size_t const columns = (std::min)(Batches * width, head_.values - column);
@@ -23937,8 +23938,8 @@ private:
         };
         while (column < head_.values) {
             std::size_t const left = head_.values - column;
-            if (has_32_registers && head_.tokens == 1 && left >= 8 * width)
-                run(std::integral_constant < std::size_t, has_32_registers ? 8 : 4 > ());
+            if (head_.tokens == 1 && left >= widest * width)
+                run(std::integral_constant<std::size_t, widest>());
             else if (head_.tokens == 1 && left >= 4 * width)
                 run(std::integral_constant<std::size_t, 4>());
             else if (left >= 2 * width)
