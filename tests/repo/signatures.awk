@@ -9,7 +9,7 @@ BEGIN {
     for (i in names)
         is_callable[names[i]] = 1
     # Written, but operands: what a function updates in place.
-    split("states data x", names)
+    split("states data x past_cache", names)
     for (i in names)
         is_in_place[names[i]] = 1
 }
