@@ -86,12 +86,12 @@ TEST_CASE_FIXTURE(fixture, "inputs from .npy files, outputs to others")
 TEST_CASE_FIXTURE(fixture, "subnormal numbers: as they are, or zeros")
 {
     std::string const x = program / "x.npy", written = program / "written";
-    runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{1e-40f, 1}));
+    runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{0x1p-140f, 1}));
     CHECK(program.run({model, "x=" + x, "--output", written}).succeeded);
-    CHECK(floats_in(written + "/y.npy") == std::vector<float>{2e-40f, 2});
+    CHECK(floats_in(written + "/y.npy") == std::vector<float>{0x1p-139f, 2});
     CHECK(program.run({model, "x=" + x, "--output", written, "--flush-subnormals"}).succeeded);
     CHECK(floats_in(written + "/y.npy") ==
-          std::vector<float>{xloom::flush_subnormals::is_supported ? 0 : 2e-40f, 2});
+          std::vector<float>{xloom::flush_subnormals::is_supported ? 0 : 0x1p-139f, 2});
 }
 
 namespace {
