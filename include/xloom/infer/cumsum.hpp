@@ -38,9 +38,7 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
     partial_type const& declared = untyped, cumsum_attributes const& attributes = {})
 {
     static_cast<void>(operator_version(onnx_operator::cumsum, attributes.opset));
-    if (!x.is_tensor() || x.element() == element_type::undefined)
-        detail::fail<type_error>("xloom::infer_cumsum: x must be a tensor of a known element type, but x is ",
-            x, ". Give a tensor's type.");
+    detail::check_element({"infer_cumsum", "x"}, x);
     return detail::merge_type({"infer_cumsum", "output"}, x, declared);
 }
 

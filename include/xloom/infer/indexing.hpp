@@ -17,14 +17,6 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// Requires that data is a tensor of a known element type.
-constexpr void check_data(std::string_view function, partial_type const& data)
-{
-    if (!data.is_tensor() || data.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": data must be a tensor of a known element type, but data is ",
-            data, ". Give a tensor's type.");
-}
-
 /// Requires, if the rank of data is known, that data has the axis.
 constexpr void check_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
@@ -152,7 +144,7 @@ constexpr partial_shape infer_gather_nd(
 constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})
 {
-    detail::check_data("infer_gather_nd", data);
+    detail::check_element({"infer_gather_nd", "data"}, data);
     partial_type const inferred = data.with_shape(infer_gather_nd(data.shape(), indices.shape(), attributes));
     return detail::merge_type({"infer_gather_nd", "output"}, inferred, declared);
 }
@@ -186,7 +178,7 @@ constexpr partial_type infer_gather_elements(partial_type const& data, partial_t
     partial_type const& declared = untyped, gather_elements_attributes const& attributes = {})
 {
     static_cast<void>(operator_version(onnx_operator::gather_elements, attributes.opset));
-    detail::check_data("infer_gather_elements", data);
+    detail::check_element({"infer_gather_elements", "data"}, data);
     detail::check_axis("infer_gather_elements", data, attributes.axis);
     return detail::merge_type(
         {"infer_gather_elements", "output"}, data.with_shape(indices.shape()), declared);
@@ -235,7 +227,7 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
 {
     detail::check_reduction_at(
         "infer_scatter_nd", onnx_operator::scatter_nd, attributes.opset, attributes.reduction);
-    detail::check_data("infer_scatter_nd", data);
+    detail::check_element({"infer_scatter_nd", "data"}, data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }
 
@@ -275,7 +267,7 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
 {
     detail::check_reduction_at(
         "infer_scatter_elements", onnx_operator::scatter_elements, attributes.opset, attributes.reduction);
-    detail::check_data("infer_scatter_elements", data);
+    detail::check_element({"infer_scatter_elements", "data"}, data);
     detail::check_axis("infer_scatter_elements", data, attributes.axis);
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
 }

@@ -28,15 +28,6 @@ struct causal_conv_input_types {
     partial_type input{}, weight{}, bias{}, past_state{};
 };
 
-/// Requires a tensor of a known element type.
-constexpr void check_element(std::string_view function, std::string_view operand, partial_type const& type)
-{
-    if (!type.is_tensor() || type.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": ", operand,
-            " must be a tensor of a known element type, but ", operand, " is ", type,
-            ". Give a tensor's type.");
-}
-
 /// Requires, if the rank of an operand is known, that it has three axes.
 constexpr void check_three_axes(std::string_view function, std::string_view operand, partial_type const& type)
 {
@@ -118,7 +109,7 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
                                    "of kv_num_heads, but they "
                                    "are ",
             q_heads, " and ", kv_heads, ". Correct them.");
-    detail::check_element(function, "query", inputs.query);
+    detail::check_element({function, "query"}, inputs.query);
     detail::check_three_axes(function, "query", inputs.query);
     detail::check_three_axes(function, "key", inputs.key);
     detail::check_three_axes(function, "value", inputs.value);
@@ -171,7 +162,7 @@ constexpr causal_conv_types infer_causal_conv(
     detail::causal_conv_input_types const& inputs, causal_conv_types const& declared = {})
 {
     constexpr std::string_view function = "infer_causal_conv";
-    detail::check_element(function, "input", inputs.input);
+    detail::check_element({function, "input"}, inputs.input);
     detail::check_three_axes(function, "input", inputs.input);
     detail::check_three_axes(function, "weight", inputs.weight);
     dim const taps = detail::dim_of(inputs.weight, 2);

@@ -32,6 +32,15 @@ struct subject {
     }
 };
 
+/// Requires that an operand is a tensor of a known element type.
+constexpr void check_element(subject const& about, partial_type const& type)
+{
+    if (!type.is_tensor() || type.element() == element_type::undefined)
+        fail<type_error>("xloom::", about.function, ": ", about,
+            " must be a tensor of a known element type, but ", about, " is ", type,
+            ". Give a tensor's type.");
+}
+
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept

@@ -66,9 +66,7 @@ constexpr void check_attributes(
 /// Rejects an X whose element type is unknown, and one whose rank is known and not 3.
 constexpr void check_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
-    if (!X.is_tensor() || X.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X,
-            ". Give a tensor's type.");
+    check_element({function, "X"}, X);
     if (X.shape().has_rank() && X.shape().rank() != 3)
         fail<shape_error>("xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ",
             is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");

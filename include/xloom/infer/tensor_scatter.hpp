@@ -34,11 +34,7 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
     [[maybe_unused]] partial_type const& update, partial_type const& declared = untyped,
     tensor_scatter_attributes const& attributes = {})
 {
-    if (!past_cache.is_tensor() || past_cache.element() == element_type::undefined)
-        detail::fail<type_error>("xloom::infer_tensor_scatter: past_cache must be a tensor of a known "
-                                 "element type, but past_cache "
-                                 "is ",
-            past_cache, ". Give a tensor's type.");
+    detail::check_element({"infer_tensor_scatter", "past_cache"}, past_cache);
     if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
                                              wrap_axis(attributes.axis, past_cache.shape().rank()) == 0))
         detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "
