@@ -114,12 +114,6 @@ values run_attention(call const& node)
     return {std::move(output), std::move(state)};
 }
 
-/// True if the types of the operands that an operator reads are known.
-bool has_known_element(typing const& node)
-{
-    return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
-}
-
 /// Requires that these inputs, as far as their types are known, have the element type of input 0.
 void require_type_of_first(typing const& node, std::initializer_list<std::size_t> others)
 {

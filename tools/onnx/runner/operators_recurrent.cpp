@@ -53,11 +53,6 @@ Options options_of(node_view const& node, std::vector<std::string> const& activa
     return options;
 }
 
-bool has_known_element(typing const& node)
-{
-    return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
-}
-
 xloom::recurrent_attributes attributes_of(typing const& node, xloom::onnx_operator op)
 {
     if (!xloom::is_allowed(op, node.opset(), node.at(0).element()))

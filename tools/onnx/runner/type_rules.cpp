@@ -23,6 +23,11 @@ partial_shape dims_of_broadcast(typing const& node)
 
 } // namespace
 
+bool has_known_element(typing const& node)
+{
+    return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
+}
+
 types same_type(typing const& node) { return {node.at(0)}; }
 
 types broadcast_type(typing const& node) { return type_like_first(node, dims_of_broadcast(node)); }

@@ -13,6 +13,8 @@ namespace runner {
 using xloom::partial_shape;
 using xloom::partial_type;
 
+/// True if input 0 is a tensor of a known element type.
+bool has_known_element(typing const& node);
 /// Returns the type of input 0 for output 0.
 types same_type(typing const& node);
 /// Returns input 0's element type in the shape that all inputs have after broadcasting; up to opset 6 that is
