@@ -83,6 +83,21 @@ struct in_parts {
     }
 };
 
+/// Requires that a forward and a backward pass of a number of steps, which run(steps, forward, back) calls
+/// with a workspace each, allocate once.
+template <class Run>
+void check_passes(Run const& run)
+{
+    recurrent_workspace<float> forward, back;
+    CHECK(run(50, forward, back) == 2);
+    CHECK(run(50, forward, back) == 0);
+    CHECK(run(7, forward, back) == 0);
+    // The forward pass needs no more for more steps.
+    std::size_t const bytes = forward.bytes();
+    run(500, forward, back);
+    CHECK(forward.bytes() == bytes);
+}
+
 } // namespace
 
 TEST_CASE("the meter sees aligned memory")
@@ -287,14 +302,7 @@ TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing afte
             {.u = d_u, .A = d_A, .B = d_B, .initial_state = state}, back);
         return allocations() - before;
     };
-    recurrent_workspace<float> forward, back;
-    CHECK(run(50, forward, back) == 2);
-    CHECK(run(50, forward, back) == 0);
-    CHECK(run(7, forward, back) == 0);
-    // The forward pass needs no more for more steps.
-    std::size_t const bytes = forward.bytes();
-    run(500, forward, back);
-    CHECK(forward.bytes() == bytes);
+    check_passes(run);
 }
 
 TEST_CASE("causal_conv_into and causal_conv_vjp_into allocate nothing after a call of the same sizes")
@@ -312,14 +320,7 @@ TEST_CASE("causal_conv_into and causal_conv_vjp_into allocate nothing after a ca
             {.input = ct, .weight = ct_weight, .past_state = ct_state}, silu, back);
         return allocations() - before;
     };
-    recurrent_workspace<float> forward, back;
-    CHECK(run(50, forward, back) == 2);
-    CHECK(run(50, forward, back) == 0);
-    CHECK(run(7, forward, back) == 0);
-    // The forward pass needs no more for more steps.
-    std::size_t const bytes = forward.bytes();
-    run(500, forward, back);
-    CHECK(forward.bytes() == bytes);
+    check_passes(run);
 }
 
 TEST_CASE(
@@ -340,14 +341,7 @@ TEST_CASE(
             {.query = ct, .past_state = ct_state, .beta = ct_beta}, options, back);
         return allocations() - before;
     };
-    recurrent_workspace<float> forward, back;
-    CHECK(run(50, forward, back) == 2);
-    CHECK(run(50, forward, back) == 0);
-    CHECK(run(7, forward, back) == 0);
-    // The forward pass needs no more for more tokens.
-    std::size_t const bytes = forward.bytes();
-    run(500, forward, back);
-    CHECK(forward.bytes() == bytes);
+    check_passes(run);
 }
 
 } // namespace allocation_recurrent_test

@@ -85,10 +85,7 @@ void compare(conv_dims const& dims, unsigned given, bool silu, placement how = p
     for (std::size_t i = 0; i < expected.size(); ++i) {
         CAPTURE(i);
         check_close(found[i], expected[i], 1e-13);
-        auto more = expected[i];
-        for (double& each : more)
-            each += 0.75;
-        check_close(sums[i], more, 1e-13);
+        check_close(sums[i], each_plus(0.75, expected[i]), 1e-13);
     }
 }
 

@@ -41,3 +41,11 @@ void check_close(std::vector<T> const& found, std::vector<double> const& expecte
         is_close = is_close && std::abs(static_cast<double>(found[i]) - expected[i]) <= bound;
     CHECK(is_close);
 }
+
+/// Returns the numbers, each plus another: what a gradient holds that had it before.
+inline std::vector<double> each_plus(double before, std::vector<double> numbers)
+{
+    for (double& each : numbers)
+        each += before;
+    return numbers;
+}
