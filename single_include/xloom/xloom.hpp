@@ -13291,6 +13291,168 @@ void store_state(T const* from, std::size_t count, state_rows<Item> const& to, s
 // ==== xloom/detail/recurrent/operands.hpp ====
 // The operands of a call by their names, and the checks of outputs: their shapes, and memory of their own.
 
+// ==== xloom/detail/kernel/item_rows.hpp ====
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
+template <class Item>
+struct item_rows {
+    Item* first = nullptr;
+    std::ptrdiff_t row = 0, column = 0;
+
+    Item* at(std::size_t i, std::size_t j) const
+    {
+        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
+    }
+
+    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
+    item_rows transposed() const { return {first, column, row}; }
+    /// Returns the columns from j on.
+    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    /// Returns the rows from i on.
+    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
+    /// Returns the matrix at a distance in items.
+    item_rows moved(std::ptrdiff_t distance) const
+    {
+        return {first == nullptr ? first : first + distance, row, column};
+    }
+};
+
+namespace detail {
+
+/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
+/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
+template <std::size_t N, class T>
+void split_columns(
+    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
+}
+
+/// Assigns from[j * stride + i] to to[i * N + j], as above.
+template <std::size_t N, class T>
+void join_columns(
+    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
+}
+
+/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
+template <class F>
+bool with_few(std::size_t count, F const& f)
+{
+    switch (count) {
+    case 2:
+        f(std::integral_constant<std::size_t, 2>());
+        return true;
+    case 3:
+        f(std::integral_constant<std::size_t, 3>());
+        return true;
+    case 4:
+        f(std::integral_constant<std::size_t, 4>());
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
+template <class T>
+void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
+    std::size_t columns)
+{
+    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
+        split_columns<n()>(from, to, to_stride, columns);
+    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
+        join_columns<n()>(from, from_stride, to, rows);
+    }));
+    if (!is_done)
+        copy_transposed(from, from_stride, to, to_stride, columns, rows);
+}
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
+template <class From, class To>
+void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
+{
+    if (to.column != 1 && to.row == 1) {
+        from = from.transposed();
+        to = to.transposed();
+        std::swap(rows, columns);
+    }
+    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
+        if (from.row == 1 && to.column == 1)
+            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        From* const source = from.at(i, 0);
+        To* const target = to.at(i, 0);
+        if (from.column == 1 && to.column == 1)
+            for (std::size_t j = 0; j < columns; ++j)
+                target[j] = static_cast<To>(source[j]);
+        else
+            for (std::size_t j = 0; j < columns; ++j)
+                target[static_cast<std::ptrdiff_t>(j) * to.column] =
+                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
+    }
+}
+
+/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
+template <class T, class Item>
+batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
+{
+    Item* const from = rows.at(i, channel);
+    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return load_widened(from);
+    T items[batch_size<T>]{};
+    for (std::size_t c = 0; c < count; ++c)
+        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
+    return load_batch(items);
+}
+
+template <class T, class Item>
+void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
+    std::size_t count)
+{
+    Item* const to = rows.at(i, channel);
+    if constexpr (std::is_same_v<Item, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return store_narrowed(to, values);
+    T items[batch_size<T>];
+    store_batch(items, values);
+    for (std::size_t c = 0; c < count; ++c)
+        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
+}
+
+/// Adds numbers to items, unless these are omitted.
+template <class T, class Item>
+void add_matrix(
+    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
+{
+    if (to.first == nullptr)
+        return;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            Item& item = *to.at(i, j);
+            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
+        }
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns the memory of an operand, a tensor_ref or lengths_ref.
@@ -13298,6 +13460,14 @@ template <class Ref>
 operand_memory named(std::string_view name, Ref const& operand)
 {
     return {name, block_if_given(operand), {}, operand.rank()};
+}
+
+/// Returns a vector as the only row of a matrix.
+template <class Item>
+kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
+                           : kernel::item_rows<Item>{};
 }
 
 /// Requires that every operand has a rank of at most max_rank.
@@ -17314,154 +17484,6 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
 // The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
 // taps - 1 steps before it are copied into the L1 cache, padded, and convolved there in place.
 
-// ==== xloom/detail/kernel/item_rows.hpp ====
-// Strided matrices of items that may be omitted, and copies of them that convert the items.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
-template <class Item>
-struct item_rows {
-    Item* first = nullptr;
-    std::ptrdiff_t row = 0, column = 0;
-
-    Item* at(std::size_t i, std::size_t j) const
-    {
-        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
-    }
-
-    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
-    item_rows transposed() const { return {first, column, row}; }
-    /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
-    /// Returns the rows from i on.
-    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
-    /// Returns the matrix at a distance in items.
-    item_rows moved(std::ptrdiff_t distance) const
-    {
-        return {first == nullptr ? first : first + distance, row, column};
-    }
-};
-
-namespace detail {
-
-/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
-/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
-template <std::size_t N, class T>
-void split_columns(
-    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
-}
-
-/// Assigns from[j * stride + i] to to[i * N + j], as above.
-template <std::size_t N, class T>
-void join_columns(
-    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
-}
-
-/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
-template <class F>
-bool with_few(std::size_t count, F const& f)
-{
-    switch (count) {
-    case 2:
-        f(std::integral_constant<std::size_t, 2>());
-        return true;
-    case 3:
-        f(std::integral_constant<std::size_t, 3>());
-        return true;
-    case 4:
-        f(std::integral_constant<std::size_t, 4>());
-        return true;
-    default:
-        return false;
-    }
-}
-
-/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
-template <class T>
-void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
-    std::size_t columns)
-{
-    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
-        split_columns<n()>(from, to, to_stride, columns);
-    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
-        join_columns<n()>(from, from_stride, to, rows);
-    }));
-    if (!is_done)
-        copy_transposed(from, from_stride, to, to_stride, columns, rows);
-}
-
-} // namespace detail
-
-/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
-template <class From, class To>
-void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
-{
-    if (to.column != 1 && to.row == 1) {
-        from = from.transposed();
-        to = to.transposed();
-        std::swap(rows, columns);
-    }
-    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
-        if (from.row == 1 && to.column == 1)
-            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
-    for (std::size_t i = 0; i < rows; ++i) {
-        From* const source = from.at(i, 0);
-        To* const target = to.at(i, 0);
-        if (from.column == 1 && to.column == 1)
-            for (std::size_t j = 0; j < columns; ++j)
-                target[j] = static_cast<To>(source[j]);
-        else
-            for (std::size_t j = 0; j < columns; ++j)
-                target[static_cast<std::ptrdiff_t>(j) * to.column] =
-                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
-    }
-}
-
-/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
-template <class T, class Item>
-batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
-{
-    Item* const from = rows.at(i, channel);
-    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return load_widened(from);
-    T items[batch_size<T>]{};
-    for (std::size_t c = 0; c < count; ++c)
-        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
-    return load_batch(items);
-}
-
-template <class T, class Item>
-void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
-    std::size_t count)
-{
-    Item* const to = rows.at(i, channel);
-    if constexpr (std::is_same_v<Item, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return store_narrowed(to, values);
-    T items[batch_size<T>];
-    store_batch(items, values);
-    for (std::size_t c = 0; c < count; ++c)
-        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The inputs of a causal convolution of one sequence. Columns are channels; the rows of `input` are steps,
@@ -17642,20 +17664,6 @@ struct conv_sequence_cotangents {
     item_rows<Item> input, past_state;
 };
 
-/// Adds numbers to items, unless these are omitted.
-template <class T, class Item>
-void add_matrix(
-    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
-{
-    if (to.first == nullptr)
-        return;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) {
-            Item& item = *to.at(i, j);
-            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
-        }
-}
-
 /// The gradients of `count` channels: of one sequence after the other, and the sums over all of them of the
 /// weight's and the bias's.
 template <class T>
@@ -17784,6 +17792,35 @@ private:
 // ==== xloom/detail/recurrent/causal_conv_run.hpp ====
 // The run of a causal convolution: blocks of channels of each sequence, divided among threads.
 
+// ==== xloom/detail/recurrent/units.hpp ====
+// Units of work that do not depend on each other, such as heads or blocks of channels, divided among threads.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the number of threads' parts of `units`, which process `elements` elements together; at least 1.
+template <class Policy>
+std::size_t parts_of_units(Policy const& policy, std::size_t units, std::size_t elements)
+{
+    return (std::min)(detail::parts_for(policy, elements), std::max<std::size_t>(units, 1));
+}
+
+/// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of `size`
+/// numbers, of which `numbers` has those of each part.
+template <class Policy, class T, class F>
+void for_each_unit(
+    Policy const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
+{
+    flush_subnormals const flushing;
+    policy.for_each(parts, [&](std::size_t part) {
+        for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
+            kernel::arena<T> memory(numbers + part * size);
+            f(unit, memory);
+        }
+    });
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
@@ -17882,14 +17919,6 @@ kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
     return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
 }
 
-/// Returns a vector of channels as the only row.
-template <class Item>
-kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
-{
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
-                           : kernel::item_rows<Item>{};
-}
-
 /// A causal convolution whose operands are checked.
 template <class Item>
 struct conv_call {
@@ -17901,15 +17930,14 @@ struct conv_call {
 
     kernel::conv_inputs<Item> sequence(std::size_t b) const
     {
-        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
-            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
+        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight), vector_row(in.bias),
+            steps_of_sequence(in.past_state, b)};
     }
 
     /// Returns the number of threads' parts of `units`, which do all work together.
     std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
-        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
-            std::max<std::size_t>(units, 1));
+        return detail::parts_of_units(policy, units, kernel::saturated_product(sizes.B * sizes.C, sizes.L));
     }
 };
 
@@ -17944,17 +17972,13 @@ private:
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+        for_each_unit(
+            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const b = unit / blocks, first = unit % blocks * width,
                                   count = (std::min)(width, sizes.C - first);
-                kernel::arena<T> memory(numbers + part * size.used());
                 kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
                     {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
-            }
-        });
+            });
     }
 };
 
@@ -18003,21 +18027,17 @@ private:
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t block = begin_of_part(part, parts, blocks);
-                 block < begin_of_part(part + 1, parts, blocks); ++block) {
+        for_each_unit(
+            policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;
-                kernel::arena<T> memory(numbers + part * size.used());
                 backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(taps_of(call.weight).from(first), row_of_channels(call.in.bias).from(first));
+                block_of.begin(taps_of(call.weight).from(first), vector_row(call.in.bias).from(first));
                 for (std::size_t b = 0; b < sizes.B; ++b)
                     block_of.add(call.sequence(b), first,
                         {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
                             steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(taps_of(to.weight).from(first), row_of_channels(to.bias).from(first));
-            }
-        });
+                block_of.finish(taps_of(to.weight).from(first), vector_row(to.bias).from(first));
+            });
     }
 };
 
@@ -24562,7 +24582,7 @@ struct attention_call {
     tensor_ref<Item const> const &query, &key, &value;
     linear_attention_inputs<Item, State> const& in;
     attention_sizes sizes;
-    double scale;
+    compute_t<Item> scale;
 
     /// Returns the number of heads of keys and values of all sequences.
     std::size_t heads() const { return sizes.B * sizes.Hkv; }
@@ -24616,21 +24636,18 @@ struct attention_call {
     template <class Policy>
     std::size_t parts(Policy const& policy) const
     {
-        return (std::min)(
-            heads(), detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.T * sizes.Hq,
-                                                   kernel::saturated_product(sizes.keys, sizes.values))));
+        return detail::parts_of_units(policy, heads(),
+            kernel::saturated_product(
+                sizes.B * sizes.T * sizes.Hq, kernel::saturated_product(sizes.keys, sizes.values)));
     }
 
-    /// Calls f(part, number of the head, its operands) for each head.
+    /// Calls f(number of a head, its operands, memory) for each head.
     template <class Policy, class F>
-    void for_each_head(std::size_t parts, linear_attention_outputs<Item, State> const& out,
-        Policy const& policy, F const& f) const
+    void for_each_head(Policy const& policy, std::size_t parts, compute_t<Item>* numbers, std::size_t size,
+        linear_attention_outputs<Item, State> const& out, F const& f) const
     {
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t i = begin_of_part(part, parts, heads());
-                 i < begin_of_part(part + 1, parts, heads()); ++i)
-                f(part, i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out));
+        for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
+            f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);
         });
     }
 
@@ -24645,11 +24662,9 @@ private:
     kernel::attention_head<Item, State> head(std::size_t b, std::size_t head, std::size_t count,
         linear_attention_outputs<Item, State> const& out) const
     {
-        auto const scale_of_keys = [&] { return 1 / std::sqrt(static_cast<double>(sizes.keys)); };
         std::size_t const first_query = head * heads_per_kv();
         bool const one_beta = in.beta.is_given() && in.beta.shape()[2] == 1;
-        return {count, sizes.keys, sizes.values, heads_per_kv(),
-            static_cast<compute_t<Item>>(scale != 0 ? scale : scale_of_keys()), decays(),
+        return {count, sizes.keys, sizes.values, heads_per_kv(), scale, decays(),
             head_stride(query, sizes.keys), head_stride(out.output, sizes.values),
             head_of(query, b, first_query, sizes.keys), head_of(key, b, head, sizes.keys),
             head_of(value, b, head, sizes.values), head_of(in.decay, b, head, decay_width()),
@@ -24657,6 +24672,15 @@ private:
             head_of(out.output, b, first_query, sizes.values), state_of(out.present_state, b, head)};
     }
 };
+
+/// Returns the factor of the outputs.
+template <class Item>
+compute_t<Item> scale_of(linear_attention_options const& options, attention_sizes const& sizes)
+{
+    double const chosen = options.scale;
+    return static_cast<compute_t<Item>>(
+        chosen != 0 ? chosen : 1 / std::sqrt(static_cast<double>(sizes.keys)));
+}
 
 /// Returns the operands of a call that are read, with their names.
 template <class Item, class State>
@@ -24707,13 +24731,13 @@ private:
         });
         std::size_t const parts = call.parts(policy);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        call.for_each_head(parts, out, policy, [&](std::size_t part, std::size_t, auto const& head) {
-            kernel::arena<T> memory(numbers + part * size.used());
-            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
-                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+        call.for_each_head(
+            policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
+                kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                    kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+                });
+                fill_padding(head, call.sizes.T);
             });
-            fill_padding(head, call.sizes.T);
-        });
     }
 
     /// Sets the outputs behind the last token of a sequence to 0.
@@ -24781,12 +24805,12 @@ private:
         size.take(parts, of_head.used());
         T* const ct_betas = numbers_of(workspace, size.used());
         T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
-        call.for_each_head(parts, {}, policy, [&](std::size_t part, std::size_t i, auto const& head) {
-            kernel::arena<T> memory(numbers + part * of_head.used());
-            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
-            with_backward(
-                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
-        });
+        call.for_each_head(
+            policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
+                T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+                with_backward(
+                    head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+            });
         if (betas != 0)
             add_betas(call, ct_betas, to);
     }
@@ -24975,7 +24999,8 @@ void linear_attention_into(Query const& query, Key const& key, Value const& valu
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         detail::check_attention_outputs(op, query_ref, key_ref, value_ref, inputs, sizes, outputs);
         detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, chosen.scale}, outputs, options, env...);
+            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)}, outputs,
+            options, env...);
     }
 }
 
@@ -25008,7 +25033,8 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         result = {
             enable_tensor<output_type>::make(sizes.output()), enable_tensor<state_type>::make(sizes.state())};
-        detail::run_linear_attention<Item, S>({query_ref, key_ref, value_ref, inputs, sizes, chosen.scale},
+        detail::run_linear_attention<Item, S>(
+            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)},
             {.output = result.output, .present_state = result.present_state}, options, env...);
     }
     return result;
@@ -25131,8 +25157,10 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
     if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
         tensor_ref<Item const> const query_ref = query, key_ref = key, value_ref = value;
         auto const& chosen = detail::options_of<linear_attention_options>(options);
-        detail::attention_call<Item, S> const call{query_ref, key_ref, value_ref, inputs,
-            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen), chosen.scale};
+        detail::attention_sizes const sizes =
+            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         detail::check_attention_vjp(op, call, cotangents, gradients);
         auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
         detail::vector_level().functions<detail::attention_vjp_functions<Item, S>>().run(
@@ -32348,14 +32376,6 @@ kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
                            : kernel::item_rows<Item>{};
 }
 
-/// Returns a vector as the only row.
-template <class Item>
-kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
-{
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
-                           : kernel::item_rows<Item>{};
-}
-
 /// Returns the operands of a call that are read, with their names.
 template <class Item>
 auto named_selective_inputs(tensor_ref<Item const> const& u, selective_scan_inputs<Item> const& in)
@@ -32398,9 +32418,8 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return (std::min)(
-            detail::parts_for(policy, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S)),
-            std::max<std::size_t>(units, 1));
+        return detail::parts_of_units(
+            policy, units, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }
 };
 
@@ -32428,18 +32447,15 @@ private:
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
+        for_each_unit(
+            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
                 auto const in = call.sequence(n);
-                kernel::arena<T> memory(numbers + part * size.used());
                 kernel::selective_scan(
                     channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
                     {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
                         rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-            }
-        });
+            });
     }
 };
 
@@ -32542,19 +32558,14 @@ private:
         }
     }
 
+    static kernel::item_rows<T const> sum_rows(T const* first, std::size_t length)
+    {
+        return {first, static_cast<std::ptrdiff_t>(length), 1};
+    }
+
     static void add(T const* from, T* to, std::size_t count)
     {
         std::transform(from, from + count, to, to, [](T const& x, T const& sum) { return sum + x; });
-    }
-
-    /// Adds a matrix to a gradient, unless it is omitted.
-    static void add(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
-        std::size_t columns)
-    {
-        if (to.first != nullptr)
-            for (std::size_t i = 0; i < rows; ++i)
-                for (std::size_t j = 0; j < columns; ++j)
-                    *to.at(i, j) = static_cast<Item>(static_cast<T>(*to.at(i, j)) + from[i * row + j]);
     }
 
     /// Adds to ct_B and ct_C: of each sequence the sums over its groups in order.
@@ -32569,8 +32580,8 @@ private:
                 add(sums_of(n, group).ct_B, total.ct_B, steps * S);
                 add(sums_of(n, group).ct_C, total.ct_C, steps * S);
             }
-            add(total.ct_B, S, ct_B, steps, S);
-            add(total.ct_C, S, ct_C, steps, S);
+            kernel::add_matrix(sum_rows(total.ct_B, S), ct_B, steps, S);
+            kernel::add_matrix(sum_rows(total.ct_C, S), ct_C, steps, S);
         }
     }
 
@@ -32589,9 +32600,9 @@ private:
                 add(own.ct_D, total.ct_D, count);
                 add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            add(total.ct_A, total.channels, ct_A.from(first), sizes_.S, count);
-            add(total.ct_D, 0, ct_D.from(first), 1, count);
-            add(total.ct_delta_bias, 0, ct_delta_bias.from(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_A, total.channels), ct_A.from(first), sizes_.S, count);
+            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from(first), 1, count);
         }
     }
 
@@ -34993,6 +35004,15 @@ struct subject {
     }
 };
 
+/// Requires that an operand is a tensor of a known element type.
+constexpr void check_element(subject const& about, partial_type const& type)
+{
+    if (!type.is_tensor() || type.element() == element_type::undefined)
+        fail<type_error>("xloom::", about.function, ": ", about,
+            " must be a tensor of a known element type, but ", about, " is ", type,
+            ". Give a tensor's type.");
+}
+
 /// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
 /// dimension are compatible with every dimension.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
@@ -35515,9 +35535,7 @@ constexpr partial_type infer_cumsum(partial_type const& x, [[maybe_unused]] part
     partial_type const& declared = untyped, cumsum_attributes const& attributes = {})
 {
     static_cast<void>(operator_version(onnx_operator::cumsum, attributes.opset));
-    if (!x.is_tensor() || x.element() == element_type::undefined)
-        detail::fail<type_error>("xloom::infer_cumsum: x must be a tensor of a known element type, but x is ",
-            x, ". Give a tensor's type.");
+    detail::check_element({"infer_cumsum", "x"}, x);
     return detail::merge_type({"infer_cumsum", "output"}, x, declared);
 }
 
@@ -35692,14 +35710,6 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// Requires that data is a tensor of a known element type.
-constexpr void check_data(std::string_view function, partial_type const& data)
-{
-    if (!data.is_tensor() || data.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": data must be a tensor of a known element type, but data is ",
-            data, ". Give a tensor's type.");
-}
-
 /// Requires, if the rank of data is known, that data has the axis.
 constexpr void check_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
@@ -35827,7 +35837,7 @@ constexpr partial_shape infer_gather_nd(
 constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})
 {
-    detail::check_data("infer_gather_nd", data);
+    detail::check_element({"infer_gather_nd", "data"}, data);
     partial_type const inferred = data.with_shape(infer_gather_nd(data.shape(), indices.shape(), attributes));
     return detail::merge_type({"infer_gather_nd", "output"}, inferred, declared);
 }
@@ -35861,7 +35871,7 @@ constexpr partial_type infer_gather_elements(partial_type const& data, partial_t
     partial_type const& declared = untyped, gather_elements_attributes const& attributes = {})
 {
     static_cast<void>(operator_version(onnx_operator::gather_elements, attributes.opset));
-    detail::check_data("infer_gather_elements", data);
+    detail::check_element({"infer_gather_elements", "data"}, data);
     detail::check_axis("infer_gather_elements", data, attributes.axis);
     return detail::merge_type(
         {"infer_gather_elements", "output"}, data.with_shape(indices.shape()), declared);
@@ -35910,7 +35920,7 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
 {
     detail::check_reduction_at(
         "infer_scatter_nd", onnx_operator::scatter_nd, attributes.opset, attributes.reduction);
-    detail::check_data("infer_scatter_nd", data);
+    detail::check_element({"infer_scatter_nd", "data"}, data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
 }
 
@@ -35950,7 +35960,7 @@ constexpr partial_type infer_scatter_elements(partial_type const& data,
 {
     detail::check_reduction_at(
         "infer_scatter_elements", onnx_operator::scatter_elements, attributes.opset, attributes.reduction);
-    detail::check_data("infer_scatter_elements", data);
+    detail::check_element({"infer_scatter_elements", "data"}, data);
     detail::check_axis("infer_scatter_elements", data, attributes.axis);
     return detail::merge_type({"infer_scatter_elements", "output"}, data, declared);
 }
@@ -35977,15 +35987,6 @@ struct linear_attention_input_types {
 struct causal_conv_input_types {
     partial_type input{}, weight{}, bias{}, past_state{};
 };
-
-/// Requires a tensor of a known element type.
-constexpr void check_element(std::string_view function, std::string_view operand, partial_type const& type)
-{
-    if (!type.is_tensor() || type.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": ", operand,
-            " must be a tensor of a known element type, but ", operand, " is ", type,
-            ". Give a tensor's type.");
-}
 
 /// Requires, if the rank of an operand is known, that it has three axes.
 constexpr void check_three_axes(std::string_view function, std::string_view operand, partial_type const& type)
@@ -36068,7 +36069,7 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
                                    "of kv_num_heads, but they "
                                    "are ",
             q_heads, " and ", kv_heads, ". Correct them.");
-    detail::check_element(function, "query", inputs.query);
+    detail::check_element({function, "query"}, inputs.query);
     detail::check_three_axes(function, "query", inputs.query);
     detail::check_three_axes(function, "key", inputs.key);
     detail::check_three_axes(function, "value", inputs.value);
@@ -36121,7 +36122,7 @@ constexpr causal_conv_types infer_causal_conv(
     detail::causal_conv_input_types const& inputs, causal_conv_types const& declared = {})
 {
     constexpr std::string_view function = "infer_causal_conv";
-    detail::check_element(function, "input", inputs.input);
+    detail::check_element({function, "input"}, inputs.input);
     detail::check_three_axes(function, "input", inputs.input);
     detail::check_three_axes(function, "weight", inputs.weight);
     dim const taps = detail::dim_of(inputs.weight, 2);
@@ -36367,9 +36368,7 @@ constexpr void check_attributes(
 /// Rejects an X whose element type is unknown, and one whose rank is known and not 3.
 constexpr void check_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
-    if (!X.is_tensor() || X.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X,
-            ". Give a tensor's type.");
+    check_element({function, "X"}, X);
     if (X.shape().has_rank() && X.shape().rank() != 3)
         fail<shape_error>("xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ",
             is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
@@ -36923,11 +36922,7 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
     [[maybe_unused]] partial_type const& update, partial_type const& declared = untyped,
     tensor_scatter_attributes const& attributes = {})
 {
-    if (!past_cache.is_tensor() || past_cache.element() == element_type::undefined)
-        detail::fail<type_error>("xloom::infer_tensor_scatter: past_cache must be a tensor of a known "
-                                 "element type, but past_cache "
-                                 "is ",
-            past_cache, ". Give a tensor's type.");
+    detail::check_element({"infer_tensor_scatter", "past_cache"}, past_cache);
     if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
                                              wrap_axis(attributes.axis, past_cache.shape().rank()) == 0))
         detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "

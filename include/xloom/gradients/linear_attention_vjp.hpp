@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/linear_attention_vjp_run.hpp>
@@ -124,8 +125,10 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
     if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
         tensor_ref<Item const> const query_ref = query, key_ref = key, value_ref = value;
         auto const& chosen = detail::options_of<linear_attention_options>(options);
-        detail::attention_call<Item, S> const call{query_ref, key_ref, value_ref, inputs,
-            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen), chosen.scale};
+        detail::attention_sizes const sizes =
+            detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         detail::check_attention_vjp(op, call, cotangents, gradients);
         auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
         detail::vector_level().functions<detail::attention_vjp_functions<Item, S>>().run(

@@ -148,7 +148,8 @@ void linear_attention_into(Query const& query, Key const& key, Value const& valu
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         detail::check_attention_outputs(op, query_ref, key_ref, value_ref, inputs, sizes, outputs);
         detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, chosen.scale}, outputs, options, env...);
+            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)}, outputs,
+            options, env...);
     }
 }
 
@@ -181,7 +182,8 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         result = {
             enable_tensor<output_type>::make(sizes.output()), enable_tensor<state_type>::make(sizes.state())};
-        detail::run_linear_attention<Item, S>({query_ref, key_ref, value_ref, inputs, sizes, chosen.scale},
+        detail::run_linear_attention<Item, S>(
+            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)},
             {.output = result.output, .present_state = result.present_state}, options, env...);
     }
     return result;

@@ -19,20 +19,6 @@ struct conv_sequence_cotangents {
     item_rows<Item> input, past_state;
 };
 
-/// Adds numbers to items, unless these are omitted.
-template <class T, class Item>
-void add_matrix(
-    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
-{
-    if (to.first == nullptr)
-        return;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) {
-            Item& item = *to.at(i, j);
-            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
-        }
-}
-
 /// The gradients of `count` channels: of one sequence after the other, and the sums over all of them of the
 /// weight's and the bias's.
 template <class T>

@@ -152,4 +152,18 @@ void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::
         to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
 }
 
+/// Adds numbers to items, unless these are omitted.
+template <class T, class Item>
+void add_matrix(
+    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
+{
+    if (to.first == nullptr)
+        return;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            Item& item = *to.at(i, j);
+            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
+        }
+}
+
 } // namespace xloom::inline XLOOM_ABI::kernel

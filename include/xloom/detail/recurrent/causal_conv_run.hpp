@@ -9,13 +9,13 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/causal_conv.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
+#include <xloom/detail/recurrent/units.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
@@ -117,14 +117,6 @@ kernel::item_rows<Item> taps_of(tensor_ref<Item> const& from)
     return {from.data(), from.stride(from.rank() - 1), from.stride(0)};
 }
 
-/// Returns a vector of channels as the only row.
-template <class Item>
-kernel::item_rows<Item> row_of_channels(tensor_ref<Item> const& from)
-{
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
-                           : kernel::item_rows<Item>{};
-}
-
 /// A causal convolution whose operands are checked.
 template <class Item>
 struct conv_call {
@@ -136,15 +128,14 @@ struct conv_call {
 
     kernel::conv_inputs<Item> sequence(std::size_t b) const
     {
-        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight),
-            row_of_channels(in.bias), steps_of_sequence(in.past_state, b)};
+        return {sizes.L, sizes.k, silu, steps_of_sequence(input, b), taps_of(weight), vector_row(in.bias),
+            steps_of_sequence(in.past_state, b)};
     }
 
     /// Returns the number of threads' parts of `units`, which do all work together.
     std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
-        return (std::min)(detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.C, sizes.L)),
-            std::max<std::size_t>(units, 1));
+        return detail::parts_of_units(policy, units, kernel::saturated_product(sizes.B * sizes.C, sizes.L));
     }
 };
 
@@ -179,17 +170,13 @@ private:
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t unit = begin_of_part(part, parts, units);
-                 unit < begin_of_part(part + 1, parts, units); ++unit) {
+        for_each_unit(
+            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const b = unit / blocks, first = unit % blocks * width,
                                   count = (std::min)(width, sizes.C - first);
-                kernel::arena<T> memory(numbers + part * size.used());
                 kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
                     {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
-            }
-        });
+            });
     }
 };
 

@@ -40,21 +40,17 @@ private:
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t block = begin_of_part(part, parts, blocks);
-                 block < begin_of_part(part + 1, parts, blocks); ++block) {
+        for_each_unit(
+            policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;
-                kernel::arena<T> memory(numbers + part * size.used());
                 backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(taps_of(call.weight).from(first), row_of_channels(call.in.bias).from(first));
+                block_of.begin(taps_of(call.weight).from(first), vector_row(call.in.bias).from(first));
                 for (std::size_t b = 0; b < sizes.B; ++b)
                     block_of.add(call.sequence(b), first,
                         {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
                             steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(taps_of(to.weight).from(first), row_of_channels(to.bias).from(first));
-            }
-        });
+                block_of.finish(taps_of(to.weight).from(first), vector_row(to.bias).from(first));
+            });
     }
 };
 

@@ -9,12 +9,12 @@
 #include <type_traits>
 
 #include <xloom/detail/check/linear_attention.hpp>
-#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
+#include <xloom/detail/recurrent/units.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
@@ -46,7 +46,7 @@ struct attention_call {
     tensor_ref<Item const> const &query, &key, &value;
     linear_attention_inputs<Item, State> const& in;
     attention_sizes sizes;
-    double scale;
+    compute_t<Item> scale;
 
     /// Returns the number of heads of keys and values of all sequences.
     std::size_t heads() const { return sizes.B * sizes.Hkv; }
@@ -100,21 +100,18 @@ struct attention_call {
     template <class Policy>
     std::size_t parts(Policy const& policy) const
     {
-        return (std::min)(
-            heads(), detail::parts_for(policy, kernel::saturated_product(sizes.B * sizes.T * sizes.Hq,
-                                                   kernel::saturated_product(sizes.keys, sizes.values))));
+        return detail::parts_of_units(policy, heads(),
+            kernel::saturated_product(
+                sizes.B * sizes.T * sizes.Hq, kernel::saturated_product(sizes.keys, sizes.values)));
     }
 
-    /// Calls f(part, number of the head, its operands) for each head.
+    /// Calls f(number of a head, its operands, memory) for each head.
     template <class Policy, class F>
-    void for_each_head(std::size_t parts, linear_attention_outputs<Item, State> const& out,
-        Policy const& policy, F const& f) const
+    void for_each_head(Policy const& policy, std::size_t parts, compute_t<Item>* numbers, std::size_t size,
+        linear_attention_outputs<Item, State> const& out, F const& f) const
     {
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (std::size_t i = begin_of_part(part, parts, heads());
-                 i < begin_of_part(part + 1, parts, heads()); ++i)
-                f(part, i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out));
+        for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
+            f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);
         });
     }
 
@@ -129,11 +126,9 @@ private:
     kernel::attention_head<Item, State> head(std::size_t b, std::size_t head, std::size_t count,
         linear_attention_outputs<Item, State> const& out) const
     {
-        auto const scale_of_keys = [&] { return 1 / std::sqrt(static_cast<double>(sizes.keys)); };
         std::size_t const first_query = head * heads_per_kv();
         bool const one_beta = in.beta.is_given() && in.beta.shape()[2] == 1;
-        return {count, sizes.keys, sizes.values, heads_per_kv(),
-            static_cast<compute_t<Item>>(scale != 0 ? scale : scale_of_keys()), decays(),
+        return {count, sizes.keys, sizes.values, heads_per_kv(), scale, decays(),
             head_stride(query, sizes.keys), head_stride(out.output, sizes.values),
             head_of(query, b, first_query, sizes.keys), head_of(key, b, head, sizes.keys),
             head_of(value, b, head, sizes.values), head_of(in.decay, b, head, decay_width()),
@@ -141,6 +136,15 @@ private:
             head_of(out.output, b, first_query, sizes.values), state_of(out.present_state, b, head)};
     }
 };
+
+/// Returns the factor of the outputs.
+template <class Item>
+compute_t<Item> scale_of(linear_attention_options const& options, attention_sizes const& sizes)
+{
+    double const chosen = options.scale;
+    return static_cast<compute_t<Item>>(
+        chosen != 0 ? chosen : 1 / std::sqrt(static_cast<double>(sizes.keys)));
+}
 
 /// Returns the operands of a call that are read, with their names.
 template <class Item, class State>
@@ -191,13 +195,13 @@ private:
         });
         std::size_t const parts = call.parts(policy);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        call.for_each_head(parts, out, policy, [&](std::size_t part, std::size_t, auto const& head) {
-            kernel::arena<T> memory(numbers + part * size.used());
-            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
-                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+        call.for_each_head(
+            policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
+                kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                    kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
+                });
+                fill_padding(head, call.sizes.T);
             });
-            fill_padding(head, call.sizes.T);
-        });
     }
 
     /// Sets the outputs behind the last token of a sequence to 0.

@@ -46,12 +46,12 @@ private:
         size.take(parts, of_head.used());
         T* const ct_betas = numbers_of(workspace, size.used());
         T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
-        call.for_each_head(parts, {}, policy, [&](std::size_t part, std::size_t i, auto const& head) {
-            kernel::arena<T> memory(numbers + part * of_head.used());
-            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
-            with_backward(
-                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
-        });
+        call.for_each_head(
+            policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
+                T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+                with_backward(
+                    head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+            });
         if (betas != 0)
             add_betas(call, ct_betas, to);
     }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <xloom/detail/check/recurrent.hpp>
+#include <xloom/detail/kernel/item_rows.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -17,6 +18,14 @@ template <class Ref>
 operand_memory named(std::string_view name, Ref const& operand)
 {
     return {name, block_if_given(operand), {}, operand.rank()};
+}
+
+/// Returns a vector as the only row of a matrix.
+template <class Item>
+kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
+{
+    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
+                           : kernel::item_rows<Item>{};
 }
 
 /// Requires that every operand has a rank of at most max_rank.

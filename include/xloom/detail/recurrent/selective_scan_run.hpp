@@ -8,12 +8,12 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
-#include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
+#include <xloom/detail/recurrent/units.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
@@ -110,14 +110,6 @@ kernel::item_rows<Item> matrix_rows(tensor_ref<Item> const& from)
                            : kernel::item_rows<Item>{};
 }
 
-/// Returns a vector as the only row.
-template <class Item>
-kernel::item_rows<Item> vector_row(tensor_ref<Item> const& from)
-{
-    return from.is_given() ? kernel::item_rows<Item>{from.data(), 0, from.stride(0)}
-                           : kernel::item_rows<Item>{};
-}
-
 /// Returns the operands of a call that are read, with their names.
 template <class Item>
 auto named_selective_inputs(tensor_ref<Item const> const& u, selective_scan_inputs<Item> const& in)
@@ -160,9 +152,8 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return (std::min)(
-            detail::parts_for(policy, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S)),
-            std::max<std::size_t>(units, 1));
+        return detail::parts_of_units(
+            policy, units, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }
 };
 
@@ -190,18 +181,15 @@ private:
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
-        flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
+        for_each_unit(
+            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
                 auto const in = call.sequence(n);
-                kernel::arena<T> memory(numbers + part * size.used());
                 kernel::selective_scan(
                     channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
                     {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
                         rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-            }
-        });
+            });
     }
 };
 

@@ -94,19 +94,14 @@ private:
         }
     }
 
+    static kernel::item_rows<T const> sum_rows(T const* first, std::size_t length)
+    {
+        return {first, static_cast<std::ptrdiff_t>(length), 1};
+    }
+
     static void add(T const* from, T* to, std::size_t count)
     {
         std::transform(from, from + count, to, to, [](T const& x, T const& sum) { return sum + x; });
-    }
-
-    /// Adds a matrix to a gradient, unless it is omitted.
-    static void add(T const* from, std::size_t row, kernel::item_rows<Item> const& to, std::size_t rows,
-        std::size_t columns)
-    {
-        if (to.first != nullptr)
-            for (std::size_t i = 0; i < rows; ++i)
-                for (std::size_t j = 0; j < columns; ++j)
-                    *to.at(i, j) = static_cast<Item>(static_cast<T>(*to.at(i, j)) + from[i * row + j]);
     }
 
     /// Adds to ct_B and ct_C: of each sequence the sums over its groups in order.
@@ -121,8 +116,8 @@ private:
                 add(sums_of(n, group).ct_B, total.ct_B, steps * S);
                 add(sums_of(n, group).ct_C, total.ct_C, steps * S);
             }
-            add(total.ct_B, S, ct_B, steps, S);
-            add(total.ct_C, S, ct_C, steps, S);
+            kernel::add_matrix(sum_rows(total.ct_B, S), ct_B, steps, S);
+            kernel::add_matrix(sum_rows(total.ct_C, S), ct_C, steps, S);
         }
     }
 
@@ -141,9 +136,9 @@ private:
                 add(own.ct_D, total.ct_D, count);
                 add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            add(total.ct_A, total.channels, ct_A.from(first), sizes_.S, count);
-            add(total.ct_D, 0, ct_D.from(first), 1, count);
-            add(total.ct_delta_bias, 0, ct_delta_bias.from(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_A, total.channels), ct_A.from(first), sizes_.S, count);
+            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from(first), 1, count);
         }
     }
 
