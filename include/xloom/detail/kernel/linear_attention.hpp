@@ -47,10 +47,7 @@ struct attention_token {
 template <class T>
 class attention_tokens {
 public:
-    /// The maximum number of tokens in a block.
-    static constexpr std::size_t capacity = 32;
-
-    attention_tokens(std::size_t keys, std::size_t queries, arena<T>& memory)
+    attention_tokens(std::size_t keys, std::size_t queries, std::size_t capacity, arena<T>& memory)
         : width_(whole_batches<T>(keys)), queries_(queries), numbers_(memory.take(capacity, stride()))
     {}
 
@@ -62,6 +59,14 @@ public:
         T* const key = numbers_ + i * stride();
         T* const products = key + (3 + queries_) * width_;
         return {key, key + width_, key + 2 * width_, key + 3 * width_, products, products[queries_]};
+    }
+
+    /// Reads a number for each key, padded with zeros to whole batches.
+    template <class Item>
+    static void read_keys(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
+    {
+        for (std::size_t d = 0; d < count; d += step)
+            store_batch(to + d, load_channels<T>(from, t, d, (std::min)(step, count - d)));
     }
 
     /// Reads a token of a head.
@@ -92,13 +97,6 @@ private:
     static constexpr std::size_t step = batch_size<T>;
 
     std::size_t stride() const { return (3 + queries_) * width_ + whole_batches<T>(queries_ + 1); }
-
-    template <class Item>
-    static void read_keys(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
-    {
-        for (std::size_t d = 0; d < count; d += step)
-            store_batch(to + d, load_channels<T>(from, t, d, (std::min)(step, count - d)));
-    }
 
     template <class Item>
     static void read_decay(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
@@ -153,11 +151,57 @@ void store_state(State* to, batch_t<float> const& numbers)
     store_narrowed(to, numbers);
 }
 
+/// A block of tokens, and a panel of `count` columns.
+struct attention_work {
+    std::size_t begin, tokens, column, count;
+};
+
+/// The columns of a panel, `Batches` batches of them.
+template <class T, std::size_t Batches>
+using panel_columns = std::array<batch_t<T>, Batches>;
+
+template <class T, std::size_t Batches>
+panel_columns<T, Batches> load_columns(T const* from)
+{
+    panel_columns<T, Batches> columns;
+    for (std::size_t j = 0; j < Batches; ++j)
+        columns[j] = load_batch(from + j * batch_size<T>);
+    return columns;
+}
+/// Loads `count` items of a row from a column on; zeros if the rows are omitted.
+template <class T, std::size_t Batches, class Item>
+panel_columns<T, Batches> load_columns(
+    item_rows<Item> const& from, std::size_t row, std::size_t column, std::size_t count)
+{
+    constexpr std::size_t width = batch_size<T>;
+    panel_columns<T, Batches> columns;
+    for (std::size_t j = 0; j < Batches; ++j)
+        columns[j] = from.first == nullptr ? batch_t<T>(T(0))
+                                           : load_channels<T>(from, row, column + j * width,
+                                                 (std::min)(width, count - j * width));
+    return columns;
+}
+
+template <class T, std::size_t Batches>
+void store_columns(panel_columns<T, Batches> const& columns, T* to)
+{
+    for (std::size_t j = 0; j < Batches; ++j)
+        store_batch(to + j * batch_size<T>, columns[j]);
+}
+template <class T, std::size_t Batches, class Item>
+void store_columns(panel_columns<T, Batches> const& columns, item_rows<Item> const& to, std::size_t row,
+    std::size_t column, std::size_t count)
+{
+    constexpr std::size_t width = batch_size<T>;
+    for (std::size_t j = 0; j < Batches; ++j)
+        store_channels<T>(columns[j], to, row, column + j * width, (std::min)(width, count - j * width));
+}
+
 /// The passes over a panel of `Batches` batches of columns, which are stored as States.
 template <class T, class State, std::size_t Batches, decay_kind Decays>
 struct attention_panel {
     using V = batch_t<T>;
-    using columns = std::array<V, Batches>;
+    using columns = panel_columns<T, Batches>;
 
     static constexpr std::size_t width = batch_size<T>;
 
@@ -228,7 +272,7 @@ struct attention_panel {
     };
 
     /// Updates the state by the token before, if there is one, and adds up what a token reads.
-    template <bool HasUpdate>
+    template <bool HasUpdate, bool HasQuery = true>
     [[gnu::always_inline]] read_sums update_before_read(
         attention_token<T> const& before, columns const& value, attention_token<T> const& token) const
     {
@@ -246,7 +290,8 @@ struct attention_panel {
                     store_state(to[d] + j * width, state);
                 }
                 sums.by_key[j] = multiply_add(state, read_key, sums.by_key[j]);
-                sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
+                if constexpr (HasQuery)
+                    sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
             }
         }
         return sums;
@@ -274,7 +319,7 @@ public:
 
     attention_run(attention_head<Item, State> const& head, arena<T>& memory)
         : head_(head),
-          tokens_(head.keys, head.queries, memory),
+          tokens_(head.keys, head.queries, block, memory),
           state_(memory.take(head.keys, whole_batches<T>(head.values)))
     {}
 
@@ -282,7 +327,7 @@ public:
     {
         std::size_t begin = 0;
         do {
-            std::size_t const count = (std::min)(tokens_.capacity, head_.tokens - begin);
+            std::size_t const count = (std::min)(block, head_.tokens - begin);
             for (std::size_t i = 0; i < count; ++i)
                 tokens_.read(i, head_, begin + i);
             run_block(begin, count);
@@ -292,12 +337,8 @@ public:
 
 private:
     static constexpr std::size_t width = batch_size<T>;
+    static constexpr std::size_t block = 32; ///< the maximum number of tokens in a block
     static constexpr bool has_32_registers = sizeof(V) == 64;
-
-    /// A block of tokens, and a panel of `count` columns.
-    struct work {
-        std::size_t begin, tokens, column, count;
-    };
 
     void run_block(std::size_t begin, std::size_t count) const
     {
@@ -324,7 +365,7 @@ private:
     /// Runs a block of tokens on a panel. A single token reads and writes the states where they are, if it
     /// can; else a copy of the panel is loaded before the first token and stored after the last.
     template <std::size_t Batches>
-    void run_panel(work const& of) const
+    void run_panel(attention_work const& of) const
     {
         if constexpr (std::is_same_v<State, T> || has_narrow_vectors<State>)
             if (head_.tokens == 1 && is_in_place(of, Batches * width))
@@ -334,16 +375,18 @@ private:
         state_rows<T> const panel{state_ + of.column * head_.keys, Batches * width};
         if (of.begin == 0)
             for (std::size_t d = 0; d < head_.keys; ++d)
-                store(load<Batches>(head_.past_state, d, of.column, of.count), panel[d]);
+                store_columns<T, Batches>(
+                    load_columns<T, Batches>(head_.past_state, d, of.column, of.count), panel[d]);
         run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
         if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
             for (std::size_t d = 0; d < head_.keys; ++d)
-                store(load<Batches>(panel[d]), head_.present_state, d, of.column, of.count);
+                store_columns<T, Batches>(
+                    load_columns<T, Batches>(panel[d]), head_.present_state, d, of.column, of.count);
     }
 
     /// True if a token's panel need not be copied. Other queries than the first read a state after its
     /// update, which must not be rounded then.
-    bool is_in_place(work const& of, std::size_t panel_width) const
+    bool is_in_place(attention_work const& of, std::size_t panel_width) const
     {
         bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;
         return is_read_before_rounding && of.count == panel_width && head_.past_state.first != nullptr &&
@@ -352,7 +395,7 @@ private:
     }
 
     template <std::size_t Batches, class Stored>
-    void run_tokens(work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
+    void run_tokens(attention_work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
     {
         if constexpr (IsDelta) {
             run_delta_rule(of, panel);
@@ -369,14 +412,14 @@ private:
 
     /// Tokens whose values are added to the state as they are.
     template <std::size_t Tokens, class Stored, std::size_t Batches>
-    void run_together(
-        work const& of, attention_panel<T, Stored, Batches, Decays> const& panel, std::size_t first) const
+    void run_together(attention_work const& of, attention_panel<T, Stored, Batches, Decays> const& panel,
+        std::size_t first) const
     {
         std::array<attention_token<T>, Tokens> tokens;
-        std::array<std::array<V, Batches>, Tokens> values;
+        std::array<panel_columns<T, Batches>, Tokens> values;
         for (std::size_t i = 0; i < Tokens; ++i) {
             tokens[i] = tokens_[first + i];
-            values[i] = load<Batches>(head_.value, of.begin + first + i, of.column, of.count);
+            values[i] = load_columns<T, Batches>(head_.value, of.begin + first + i, of.column, of.count);
         }
         auto const sums = panel.update_and_read(tokens, values);
         for (std::size_t i = 0; i < Tokens; ++i)
@@ -390,16 +433,16 @@ private:
     /// The delta rule: value = beta (value - state^T key), by which the state is updated when the next token
     /// reads it. A query reads state^T query + (key . query) value.
     template <std::size_t Batches, class Stored>
-    void run_delta_rule(work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
+    void run_delta_rule(attention_work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
     {
-        std::array<V, Batches> value{};
+        panel_columns<T, Batches> value{};
         for (std::size_t i = 0; i < of.tokens; ++i) {
             attention_token<T> const token = tokens_[i];
             auto const sums = i == 0 ? panel.template update_before_read<false>(token, value, token)
                                      : panel.template update_before_read<true>(tokens_[i - 1], value, token);
             if (i != 0)
                 panel.from = {panel.to.first, panel.to.stride};
-            auto const given = load<Batches>(head_.value, of.begin + i, of.column, of.count);
+            auto const given = load_columns<T, Batches>(head_.value, of.begin + i, of.column, of.count);
             for (std::size_t j = 0; j < Batches; ++j)
                 value[j] = V(token.beta) * (given[j] - sums.by_key[j]);
             write_delta(of, i, 0, sums.by_query, value);
@@ -411,8 +454,8 @@ private:
     }
 
     template <std::size_t Batches>
-    void write_delta(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums,
-        std::array<V, Batches> const& value) const
+    void write_delta(attention_work const& of, std::size_t i, std::size_t query,
+        panel_columns<T, Batches> sums, panel_columns<T, Batches> const& value) const
     {
         V const product(tokens_[i].products[query]);
         for (std::size_t j = 0; j < Batches; ++j)
@@ -422,49 +465,16 @@ private:
 
     /// Writes the output of a query.
     template <std::size_t Batches>
-    void write(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums) const
+    void write(
+        attention_work const& of, std::size_t i, std::size_t query, panel_columns<T, Batches> sums) const
     {
         if (head_.output.first == nullptr)
             return;
         for (V& each : sums)
             each = V(head_.scale) * each;
-        store(sums, head_.output.moved(static_cast<std::ptrdiff_t>(query) * head_.next_output), of.begin + i,
+        store_columns<T, Batches>(sums,
+            head_.output.moved(static_cast<std::ptrdiff_t>(query) * head_.next_output), of.begin + i,
             of.column, of.count);
-    }
-
-    template <std::size_t Batches>
-    static std::array<V, Batches> load(T const* from)
-    {
-        std::array<V, Batches> batches;
-        for (std::size_t j = 0; j < Batches; ++j)
-            batches[j] = load_batch(from + j * width);
-        return batches;
-    }
-    /// Loads `count` items of a row from a column on; zeros if the rows are omitted.
-    template <std::size_t Batches, class Any>
-    static std::array<V, Batches> load(
-        item_rows<Any> const& from, std::size_t row, std::size_t column, std::size_t count)
-    {
-        std::array<V, Batches> batches;
-        for (std::size_t j = 0; j < Batches; ++j)
-            batches[j] = from.first == nullptr ? V(T(0))
-                                               : load_channels<T>(from, row, column + j * width,
-                                                     (std::min)(width, count - j * width));
-        return batches;
-    }
-
-    template <std::size_t Batches>
-    static void store(std::array<V, Batches> const& batches, T* to)
-    {
-        for (std::size_t j = 0; j < Batches; ++j)
-            store_batch(to + j * width, batches[j]);
-    }
-    template <std::size_t Batches, class Any>
-    static void store(std::array<V, Batches> const& batches, item_rows<Any> const& to, std::size_t row,
-        std::size_t column, std::size_t count)
-    {
-        for (std::size_t j = 0; j < Batches; ++j)
-            store_channels<T>(batches[j], to, row, column + j * width, (std::min)(width, count - j * width));
     }
 
     attention_head<Item, State> const& head_;

@@ -226,6 +226,34 @@ T sum_of(batch_t<T> const& batch)
 #endif
 }
 
+/// Returns the sum of each of as many batches as a batch has numbers.
+template <class T>
+batch_t<T> sums_of(T const* batches)
+{
+    constexpr std::size_t count = batch_size<T>;
+    batch_t<T> rows[count];
+    for (std::size_t i = 0; i < count; ++i)
+        rows[i] = load_batch(batches + i * count);
+    if constexpr (!has_simd<T>)
+        return rows[0];
+#ifndef XLOOM_NO_SIMD
+#ifdef __AVX512F__
+    else if constexpr (std::is_same_v<T, float> &&
+                       count == 16) { // xsimd 8 returns these sums in another order
+        __m512i const even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+                      odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+        for (std::size_t left = count / 2; left > 0; left /= 2)
+            for (std::size_t i = 0; i < left; ++i)
+                rows[i] = _mm512_add_ps(_mm512_permutex2var_ps(rows[2 * i], even, rows[2 * i + 1]),
+                    _mm512_permutex2var_ps(rows[2 * i], odd, rows[2 * i + 1]));
+        return rows[0];
+    }
+#endif
+    else
+        return xsimd::haddp(rows);
+#endif
+}
+
 /// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
