@@ -110,13 +110,13 @@ TEST_CASE("the meter sees aligned memory")
 TEST_CASE(
     "lstm_into, gru_into and rnn_into allocate nothing in a workspace for as many steps and rows, or more")
 {
-    constexpr std::size_t H = 5, T = 6, N = 100;
+    constexpr std::size_t H = 5, T = 4, N = 70;
     constants const for_lstm(4, H), for_gru(3, H), for_rnn(1, H);
     lstm_weights<float> const lstm(
         {for_lstm.W, for_lstm.R, for_lstm.B}, {.direction = direction::bidirectional});
     gru_weights<float> const gru({for_gru.W, for_gru.R, for_gru.B}, {.direction = direction::bidirectional});
     rnn_weights<float> const rnn({for_rnn.W, for_rnn.R, for_rnn.B}, {.direction = direction::bidirectional});
-    for (std::size_t const most : {std::size_t{1}, std::size_t{60}, N}) {
+    for (std::size_t const most : {std::size_t{1}, std::size_t{40}, N}) {
         auto workspace = recurrent_workspace(lstm, {T, most});
         CHECK(workspace.bytes() > 0);
         check_smaller_batches(T, most, H, [&](call_memory& memory) {

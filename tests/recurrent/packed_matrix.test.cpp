@@ -181,9 +181,9 @@ void fill_far_from_ties(std::mt19937& random, float* x, std::size_t count, std::
 TEST_CASE("packed_matrix of dynamic_int8: the products of the rounded numbers")
 {
     std::mt19937 random(18);
-    for (std::size_t const K : {0u, 1u, 3u, 4u, 5u, 127u, 1023u, 1024u, 1025u, 2500u})
-        for (std::size_t const J : {1u, 7u, 64u, 65u, 150u})
-            for (std::size_t const M : {1u, 2u, 5u, 13u, 30u}) {
+    for (std::size_t const K : {0u, 1u, 3u, 4u, 5u, 127u, 1024u, 1025u, 2500u})
+        for (std::size_t const J : {1u, 64u, 65u, 150u})
+            for (std::size_t const M : {1u, 5u, 13u}) {
                 CAPTURE(K);
                 CAPTURE(J);
                 CAPTURE(M);
