@@ -134,6 +134,26 @@ TEST_CASE("linear_attention_vjp_into: sizes around a vector and a block of token
         for (std::size_t const K : sizes{1, 8, 17})
             for (std::size_t const B : sizes{0, 1, 3})
                 compare({B, 2, 3, 1, K, 1}, rule, with_decay_of_keys);
+        for (std::size_t const V : sizes{32, 41}) // panels of several batches
+            compare({1, 3, 2, 1, 2, V}, rule, with_past_state);
+        compare({1, 5, 1, 1, 9, 33}, rule, with_decay_of_keys);
+    }
+}
+
+TEST_CASE("linear_attention_vjp_into: central differences of the textbook")
+{
+    attention_dims const dims{1, 4, 2, 1, 3, 2};
+    for (update_rule const rule : every_rule) {
+        auto const operands = random_attention(dims, rule, with_past_state, 61);
+        auto const cotangents = random_cotangents(dims, 62);
+        auto const expected = central_differences(operands, [&](auto const& each) {
+            auto const result = textbook::linear_attention(each, 1 / std::sqrt(3.0));
+            return weighted_sum(cotangents.output, result.output) +
+                   weighted_sum(cotangents.present_state, result.present_state);
+        });
+        auto const found = found_gradients<double>(operands, dims, rule, with_past_state, cotangents);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            check_close(found[i], expected[i], 1e-8);
     }
 }
 

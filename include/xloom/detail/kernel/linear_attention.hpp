@@ -288,6 +288,8 @@ struct attention_panel {
                 if constexpr (HasUpdate) {
                     state = updated(state, decay, key, value[j]);
                     store_state(to[d] + j * width, state);
+                } else {
+                    state = in_register<T>(state);
                 }
                 sums.by_key[j] = multiply_add(state, read_key, sums.by_key[j]);
                 if constexpr (HasQuery)

@@ -226,6 +226,18 @@ T sum_of(batch_t<T> const& batch)
 #endif
 }
 
+/// Returns a batch that is in a register. Why the empty asm: g++ repeats a load in each instruction that uses
+/// the batch, and processors load two of them a cycle.
+template <class T>
+batch_t<T> in_register(std::type_identity_t<batch_t<T>> batch)
+{
+#if defined(__x86_64__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (has_simd<T>)
+        asm("" : "+v"(batch.data));
+#endif
+    return batch;
+}
+
 /// Returns the sum of each of as many batches as a batch has numbers.
 template <class T>
 batch_t<T> sums_of(T const* batches)
