@@ -91,6 +91,20 @@ void compare(conv_dims const& dims, unsigned given, bool silu, placement how = p
 
 } // namespace
 
+TEST_CASE("causal_conv_vjp_into: central differences of the textbook")
+{
+    auto const operands = random_conv({2, 3, 5, 4}, with_bias | with_past_state, 61);
+    auto const cotangents = random_cotangents({2, 3, 5, 4}, 62);
+    auto const expected = central_differences(operands, [&](auto const& each) {
+        auto const result = textbook::causal_conv(each, true);
+        return weighted_sum(cotangents.output, result.output) +
+               weighted_sum(cotangents.present_state, result.present_state);
+    });
+    auto const found = found_gradients<double>(operands, true, cotangents);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        check_close(found[i], expected[i], 1e-8);
+}
+
 TEST_CASE("causal_conv_vjp_into: the definition, with any optional operands, in any layout")
 {
     for (bool const silu : {false, true})
