@@ -93,7 +93,7 @@ void compare(conv_dims const& dims, unsigned given, bool silu, placement how = p
 
 TEST_CASE("causal_conv_vjp_into: central differences of the textbook")
 {
-    auto const operands = random_conv({2, 3, 5, 4}, with_bias | with_past_state, 61);
+    auto const operands = random_conv({2, 3, 5, 4}, with_bias | with_conv_state, 61);
     auto const cotangents = random_cotangents({2, 3, 5, 4}, 62);
     auto const expected = central_differences(operands, [&](auto const& each) {
         auto const result = textbook::causal_conv(each, true);
