@@ -193,7 +193,7 @@ TEST_CASE("the program learns and writes, the same on one thread and on two")
         return done.out.substr(begin, end - begin) + read_file(program() / plot);
     };
     std::string const one = write("1", "one.dat"), two = write("2", "two.dat");
-    bool const is_same = one == two; // numbers are written with all their digits
+    bool const is_same = one == two; // the states are written with all their digits
     CHECK(is_same);
     std::size_t blank = 0;
     for (std::size_t at = one.find("\n\n\n"); at != std::string::npos; at = one.find("\n\n\n", at + 1))

@@ -69,7 +69,7 @@ std::vector<point> train(
         if (step * 10 / steps != (step - 1) * 10 / steps)
             bar.write_line(line);
         if (step * 100 / steps != (step - 1) * 100 / steps) {
-            curve.push_back({step * training.symbols_per_step, bits});
+            curve.push_back({step * language_model_training::symbols_per_step, bits});
             sum = 0;
             count = 0;
         }
@@ -182,6 +182,9 @@ void run(command_line const& given)
         untrained, training.bits_of(text.held_out), bits_by_counting(text));
 
     text_writer writer(sizes, training.weights(), given.temperature, given.seed);
+    // It has learnt to read on, not to begin.
+    for (std::size_t i = 0; i < std::min<std::size_t>(text.held_out.size(), 2000); ++i)
+        writer.read(text.held_out[i]);
     std::vector<written> const all = write(writer, text, prompt, given.characters);
     if (!given.plot.empty())
         write_plot(given.plot, curve, writer.state(), all);

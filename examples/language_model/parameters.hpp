@@ -37,9 +37,9 @@ struct parameters {
 
     explicit parameters(model_sizes const& of)
         : vectors(xt::zeros<Item>({of.symbols, of.width()})),
-          blocks(of.blocks,
-              block{xt::zeros<Item>({of.width(), of.sums()}), xt::zeros<Item>({2 * of.heads}),
-                  xt::zeros<Item>({of.channels(), of.taps}), xt::zeros<Item>({of.width(), of.width()})}),
+          blocks(of.blocks, block{xt::zeros<Item>({of.width(), of.sums()}), xt::zeros<Item>({2 * of.heads}),
+                                xt::zeros<Item>({of.channels(), model_sizes::taps}),
+                                xt::zeros<Item>({of.width(), of.width()})}),
           readout(xt::zeros<Item>({of.width(), of.symbols}))
     {}
 };
@@ -96,7 +96,7 @@ struct model_state {
     /// The state of B sequences that have not begun.
     model_state(model_sizes const& of, std::size_t B)
         : blocks(of.blocks, block{xt::zeros<Item>({B, of.heads, of.head, of.head}),
-                                xt::zeros<Item>({B, of.channels(), of.taps - 1})})
+                                xt::zeros<Item>({B, of.channels(), model_sizes::taps - 1})})
     {}
 
     std::size_t bytes() const
