@@ -17,6 +17,14 @@ inline std::string read_file(std::string const& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Returns the number after `words` in a text.
+inline double number_after(std::string const& words, std::string const& text)
+{
+    auto const at = text.find(words);
+    REQUIRE_MESSAGE(at != std::string::npos, text);
+    return std::stod(text.substr(at + words.size()));
+}
+
 struct outcome {
     bool succeeded;
     std::string out;

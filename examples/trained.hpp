@@ -9,6 +9,19 @@
 #include <xtensor/xbuilder.hpp>
 #include <xtensor/xtensor.hpp>
 
+/// Steps against a gradient, by the ratio of running averages of it and of its square. The first step is
+/// number 0.
+template <class Tensor>
+void adam_step(
+    Tensor& weights, Tensor const& gradient, Tensor& mean, Tensor& square, std::size_t number, float rate)
+{
+    float const t = static_cast<float>(number + 1);
+    mean = 0.9f * mean + 0.1f * gradient;
+    square = 0.99f * square + 0.01f * gradient * gradient;
+    weights -=
+        rate * (mean / (1 - std::pow(0.9f, t))) / (xt::sqrt(square / (1 - std::pow(0.99f, t))) + 1e-8f);
+}
+
 /// Weights, their gradient, and Adam's averages of it.
 template <std::size_t Rank>
 struct trained {
@@ -25,11 +38,7 @@ struct trained {
     /// Steps against the gradient, and sets it to zero. The first step is number 0.
     void step(std::size_t number, float rate)
     {
-        float const t = static_cast<float>(number + 1);
-        mean = 0.9f * mean + 0.1f * gradient;
-        square = 0.99f * square + 0.01f * gradient * gradient;
-        weights -=
-            rate * (mean / (1 - std::pow(0.9f, t))) / (xt::sqrt(square / (1 - std::pow(0.99f, t))) + 1e-8f);
+        adam_step(weights, gradient, mean, square, number, rate);
         gradient.fill(0);
     }
 };

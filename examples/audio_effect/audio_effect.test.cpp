@@ -22,14 +22,6 @@ program_under_test const& program()
     return audio_effect;
 }
 
-/// The number after `words` in a text.
-double number_after(std::string const& words, std::string const& text)
-{
-    auto const at = text.find(words);
-    REQUIRE_MESSAGE(at != std::string::npos, text);
-    return std::stod(text.substr(at + words.size()));
-}
-
 } // namespace
 
 TEST_CASE("under a constant voltage the resistor's current is that of the diodes")

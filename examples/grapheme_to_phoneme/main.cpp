@@ -24,7 +24,7 @@
 #include "evaluation.hpp"
 #include "interrupt.hpp"
 #include "plots.hpp"
-#include "progress_bar.hpp"
+#include "training_bar.hpp"
 #include "weights_file.hpp"
 
 namespace {
@@ -51,7 +51,7 @@ void run_training(command_line const& parsed)
         words.validation.size(), words.test.size());
     std::fflush(stdout);
 
-    progress_bar bar(parsed.training.epochs);
+    training_bar bar(parsed.training.epochs);
     expect_interrupt();
     trained const best = train(words, parsed.training, threads,
         {.after_batch = [&](progress const& now) { bar.after_batch(now); },
