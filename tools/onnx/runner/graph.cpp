@@ -206,6 +206,7 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
         added.outputs.push_back(output.empty() ? std::nullopt : std::optional(names.place_of(output)));
     }
     added.output_types.resize(added.outputs.size());
+    added.last_uses.resize(added.inputs.size()); // until all types are known
     initial_.resize(names.size());
     steps_.push_back(std::move(added));
 }
@@ -294,12 +295,12 @@ void graph::find_last_uses()
     for (slot const& output : outputs_)
         if (output.depth == 0)
             is_read[output.place] = true;
+    std::vector<std::size_t> uses(initial_.size()); // by one node
     for (auto at = steps_.rbegin(); at != steps_.rend(); ++at) {
         step& each = *at;
         for (auto const& [name, body] : each.bodies)
             body->mark_read(1, is_read);
         auto const is_own = [](std::optional<slot> const& input) { return input && input->depth == 0; };
-        std::vector<std::size_t> uses(initial_.size()); // by this node
         for (auto const& input : each.inputs)
             if (is_own(input))
                 ++uses[input->place];
@@ -307,8 +308,10 @@ void graph::find_last_uses()
         for (auto const& input : each.inputs)
             each.last_uses.push_back(is_own(input) && uses[input->place] == 1 && !is_read[input->place]);
         for (auto const& input : each.inputs)
-            if (is_own(input))
+            if (is_own(input)) {
                 is_read[input->place] = true;
+                uses[input->place] = 0;
+            }
     }
 }
 
