@@ -78,11 +78,16 @@ void dot(T const* a, T const* b, std::size_t b_stride, std::size_t depth, T* c)
         for (std::size_t n = 0; n < Columns; ++n)
             sums[n] = kernels::multiply_add(left, kernels::load_batch(b + n * b_stride + k), sums[n]);
     }
-    for (std::size_t n = 0; n < Columns; ++n) {
+    if constexpr (kernels::has_simd<T>)
+        if (std::size_t const rest = depth - k; rest != 0) {
+            batch const left = kernels::load_first(a + k, rest, T(0));
+#pragma GCC unroll 8
+            for (std::size_t n = 0; n < Columns; ++n)
+                sums[n] = kernels::multiply_add(
+                    left, kernels::load_first(b + n * b_stride + k, rest, T(0)), sums[n]);
+        }
+    for (std::size_t n = 0; n < Columns; ++n)
         c[n] = kernels::sum_of<T>(sums[n]);
-        for (std::size_t rest = k; rest < depth; ++rest)
-            c[n] += a[rest] * b[n * b_stride + rest];
-    }
 }
 
 /// Multiplies few rows by contiguous columns of B.
