@@ -50,6 +50,9 @@ double limit_of(std::size_t inputs) { return 1 / std::sqrt(static_cast<double>(i
 
 using list = std::vector<std::int64_t>;
 
+/// Lengths with a name.
+constexpr std::int64_t width = -2, tokens = -3;
+
 /// The states of one time step, and what they give.
 onnx_graph selective_step()
 {
@@ -101,7 +104,58 @@ onnx_graph decoder_step()
     return body;
 }
 
+/// The state S [16, d, d] after a token: S' = S + k (beta (v - k S)), and what a query reads of it. S is
+/// decayed first if the rule is gated.
+onnx_graph delta_step(bool is_gated)
+{
+    onnx_graph body;
+    body.inputs = {floats("state", {16, width, width}), floats("query_t", {16, width}),
+        floats("key_t", {16, width}), floats("value_t", {16, width}), floats("beta_t", {16, 1})};
+    std::string const before = is_gated ? "decayed" : "state";
+    if (is_gated) {
+        body.inputs.push_back(floats("decay_t", {16, 1}));
+        body.nodes = {{"Unsqueeze", {"decay_t", "axis_2"}, {"log_factor"}},
+            {"Exp", {"log_factor"}, {"factor"}}, {"Mul", {"state", "factor"}, {"decayed"}}};
+    }
+    for (onnx_node const& each : std::vector<onnx_node>{
+             {"Unsqueeze", {"key_t", "axis_1"}, {"key_row"}},
+             {"MatMul", {"key_row", before}, {"read"}},
+             {"Unsqueeze", {"value_t", "axis_1"}, {"value_row"}},
+             {"Sub", {"value_row", "read"}, {"difference"}},
+             {"Unsqueeze", {"beta_t", "axis_2"}, {"rate"}},
+             {"Mul", {"difference", "rate"}, {"change"}},
+             {"Unsqueeze", {"key_t", "axis_2"}, {"key_column"}},
+             {"MatMul", {"key_column", "change"}, {"update"}},
+             {"Add", {before, "update"}, {"next_state"}},
+             {"Unsqueeze", {"query_t", "axis_1"}, {"query_row"}},
+             {"MatMul", {"query_row", "next_state"}, {"output_row"}},
+             {"Squeeze", {"output_row", "axis_1"}, {"output_t"}},
+         })
+        body.nodes.push_back(each);
+    body.outputs = {floats("next_state", {16, width, width}), floats("output_t", {16, width})};
+    return body;
+}
+
 } // namespace
+
+std::string delta_rule(bool is_gated)
+{
+    graph_writer rule;
+    onnx_node scan{"Scan", {"past_state", "query", "key", "value", "beta"}, {"present_state", "output"},
+        {subgraph("body", delta_step(is_gated)), {"num_scan_inputs", std::int64_t{is_gated ? 5 : 4}}}};
+    rule.graph.inputs = {floats("past_state", {16, width, width}), floats("query", {tokens, 16, width}),
+        floats("key", {tokens, 16, width}), floats("value", {tokens, 16, width}),
+        floats("beta", {tokens, 16, 1})};
+    if (is_gated) {
+        rule.graph.inputs.push_back(floats("decay", {tokens, 16, 1}));
+        scan.inputs.push_back("decay");
+    }
+    rule.add_integers("axis_1", {1});
+    rule.add_integers("axis_2", {2});
+    rule.graph.nodes = {scan};
+    rule.graph.outputs = {floats("present_state", {16, width, width}), floats("output", {tokens, 16, width})};
+    return serialized(rule.graph);
+}
 
 std::string mamba_block()
 {

@@ -17,4 +17,11 @@ std::string mamba_block();
 /// M [1, S, 64], max_length [] -> symbols [n, 1], scores [n, 1, 48]; S and n are known at run time only.
 std::string attention_decoder();
 
+/// Returns linear attention of 16 heads by the delta rule, gated or not, as a Scan over the tokens whose body
+/// multiplies by the state. An ONNX file's bytes.
+///
+/// past_state [16, d, d], query, key, value [T, 16, d], beta [T, 16, 1], and if it is gated decay [T, 16, 1]
+/// -> present_state [16, d, d], output [T, 16, d]; d and T are known at run time only.
+std::string delta_rule(bool is_gated);
+
 } // namespace bench

@@ -1,6 +1,6 @@
 // Models as xloom-compile makes C++ of them, beside tools/onnx/runner and ONNX Runtime, which interpret the
-// same files: Silero's networks on a recording, a block of Mamba whose scan is a Loop, and a decoder of
-// sequences.
+// same files: Silero's networks on a recording, a block of Mamba whose scan is a Loop, a decoder of
+// sequences, and linear attention by the delta rule as a Scan.
 
 #include <cmath>
 #include <fstream>
@@ -12,6 +12,8 @@
 
 #include "../tools/onnx/runner/model.hpp"
 #include "attention_decoder.hpp"
+#include "delta_rule.hpp"
+#include "gated_delta_rule.hpp"
 #include "mamba_block.hpp"
 #include "onnxruntime.hpp"
 #include "support.hpp"
@@ -138,6 +140,87 @@ void run_peer(decoder_operands& o)
     o.peer->run();
 }
 
+/// The delta rule on T tokens of 16 heads of d. Keys have a length of about 1 and decays are near 1, so that
+/// the state stays small.
+template <class Generated>
+struct delta_operands {
+    static constexpr bool is_gated = std::is_same_v<Generated, gated_delta_rule>;
+    static constexpr std::size_t heads = 16;
+
+    std::size_t iterations, d;
+    xt::xtensor<float, 3> past_state, query, key, value, beta, decay;
+    xt::xtensor<float, 3> present_state, output;
+    Generated generated{};
+    typename Generated::outputs outputs{};
+    std::unique_ptr<runner::model> interpreted{};
+    std::unique_ptr<onnxruntime_session> peer{};
+
+    delta_operands(std::size_t T, std::size_t width)
+        : iterations(T),
+          d(width),
+          past_state(uniform<xt::xtensor<float, 3>>({heads, d, d}, 1, 1.0)),
+          query(uniform<xt::xtensor<float, 3>>({T, heads, d}, 2, 1 / std::sqrt(static_cast<double>(d)))),
+          key(uniform<xt::xtensor<float, 3>>({T, heads, d}, 3, std::sqrt(3 / static_cast<double>(d)))),
+          value(uniform<xt::xtensor<float, 3>>({T, heads, d}, 4, 1.0)),
+          beta(0.5f + uniform<xt::xtensor<float, 3>>({T, heads, 1}, 5, 0.5)),
+          decay(-0.1f + uniform<xt::xtensor<float, 3>>({T, heads, 1}, 6, 0.1)),
+          present_state(xt::zeros_like(past_state)),
+          output(xt::zeros_like(value))
+    {}
+
+    static std::string path()
+    {
+        return std::string(EXAMPLE_MODELS) + (is_gated ? "/gated_delta_rule.onnx" : "/delta_rule.onnx");
+    }
+    auto const& results() const { return output; }
+    void clear() { output.fill(std::numeric_limits<float>::quiet_NaN()); }
+    /// Sums of up to 128 products, in other orders.
+    bool is_close_to(xt::xtensor<float, 3> const& expected) const
+    {
+        return std::equal(output.begin(), output.end(), expected.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
+    }
+};
+
+template <class Generated>
+void run_generated(delta_operands<Generated>& o)
+{
+    if constexpr (o.is_gated)
+        o.generated.run_into(o.outputs, o.past_state, o.query, o.key, o.value, o.beta, o.decay);
+    else
+        o.generated.run_into(o.outputs, o.past_state, o.query, o.key, o.value, o.beta);
+    std::copy(o.outputs.present_state.begin(), o.outputs.present_state.end(), o.present_state.begin());
+    std::copy(o.outputs.output.begin(), o.outputs.output.end(), o.output.begin());
+}
+
+template <class Generated>
+void run_runner(delta_operands<Generated>& o)
+{
+    if (!o.interpreted)
+        o.interpreted = std::make_unique<runner::model>(o.path());
+    std::vector<runner::value> inputs{runner_value(o.past_state), runner_value(o.query), runner_value(o.key),
+        runner_value(o.value), runner_value(o.beta)};
+    if (o.is_gated)
+        inputs.push_back(runner_value(o.decay));
+    auto const results = o.interpreted->run(inputs);
+    copy_to(o.present_state, results[0]);
+    copy_to(o.output, results[1]);
+}
+
+template <class Generated>
+void run_peer(delta_operands<Generated>& o)
+{
+    if (!o.peer) {
+        std::vector<onnx_operand> inputs{bound("past_state", o.past_state), bound("query", o.query),
+            bound("key", o.key), bound("value", o.value), bound("beta", o.beta)};
+        if (o.is_gated)
+            inputs.push_back(bound("decay", o.decay));
+        o.peer = std::make_unique<onnxruntime_session>(read_file(o.path()), inputs,
+            std::vector{bound("present_state", o.present_state), bound("output", o.output)}, 1);
+    }
+    o.peer->run();
+}
+
 template <class Operands, class... Sizes>
 void add_model(std::string const& name, Sizes... sizes)
 {
@@ -156,5 +239,11 @@ int main(int argc, char** argv)
         add_model<mamba_operands>("generated_code/model:mamba_block/L:" + std::to_string(L), L);
     add_model<decoder_operands>(
         "generated_code/model:attention_decoder/S:20/n:40", std::size_t{20}, std::size_t{40});
+    for (std::size_t const d : std::initializer_list<std::size_t>{64, 128}) {
+        std::string const sizes = "/heads:16/d:" + std::to_string(d) + "/T:64";
+        add_model<delta_operands<delta_rule>>("generated_code/model:delta_rule" + sizes, std::size_t{64}, d);
+        add_model<delta_operands<gated_delta_rule>>(
+            "generated_code/model:gated_delta_rule" + sizes, std::size_t{64}, d);
+    }
     return run_cases(argc, argv);
 }

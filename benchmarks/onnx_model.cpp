@@ -70,6 +70,8 @@ void describe(onnx::ValueInfoProto& value, onnx_operand const& operand)
         auto& dim = *shape.add_dim();
         if (length >= 0)
             dim.set_dim_value(length);
+        else if (length < -1)
+            dim.set_dim_param("d" + std::to_string(-length));
     }
 }
 

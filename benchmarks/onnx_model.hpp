@@ -31,7 +31,7 @@ struct onnx_operand {
     std::string name;
     bool is_weight = false; ///< its items stand in the model
     int type = 0;
-    std::vector<std::int64_t> shape; ///< -1: a length that only a run knows
+    std::vector<std::int64_t> shape; ///< -1: a length that only a run knows; -2, ..: one with a name
     void* data = nullptr;
     std::size_t bytes = 0;
 };

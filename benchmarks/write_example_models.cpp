@@ -13,8 +13,14 @@ int main(int argc, char** argv)
         return 2;
     }
     std::string const folder = argv[1];
-    std::ofstream(folder + "/mamba_block.onnx", std::ios::binary) << bench::mamba_block();
-    std::ofstream decoder(folder + "/attention_decoder.onnx", std::ios::binary);
-    decoder << bench::attention_decoder();
-    return decoder.flush() ? 0 : 1;
+    auto const write = [&](std::string const& name, std::string const& model) {
+        std::ofstream file(folder + "/" + name + ".onnx", std::ios::binary);
+        file << model;
+        return static_cast<bool>(file.flush());
+    };
+    bool const are_written = write("mamba_block", bench::mamba_block()) &&
+                             write("attention_decoder", bench::attention_decoder()) &&
+                             write("delta_rule", bench::delta_rule(false)) &&
+                             write("gated_delta_rule", bench::delta_rule(true));
+    return are_written ? 0 : 1;
 }

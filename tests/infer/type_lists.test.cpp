@@ -130,11 +130,38 @@ TEST_CASE("type lists: traps")
 constexpr bool names_hold()
 {
     return name_of(onnx_operator::if_) == "If" && name_of(onnx_operator::loop) == "Loop" &&
-           name_of(onnx_operator::scan) == "Scan" && name_of(static_cast<onnx_operator>(11)) == "If" &&
+           name_of(onnx_operator::scan) == "Scan" && name_of(static_cast<onnx_operator>(14)) == "If" &&
            name_of(static_cast<onnx_operator>(-1)) == "If";
 }
 
 TEST_CASE("name_of: If, Loop and Scan") { CHECK(always_holds<names_hold>()); }
+
+constexpr bool recurrences_hold()
+{
+    constexpr auto attention = onnx_operator::linear_attention, conv = onnx_operator::causal_conv_with_state,
+                   cache = onnx_operator::tensor_scatter;
+    int of_attention = 0, of_conv = 0, of_cache = 0;
+    for (std::size_t number = 0; number < element_type_count; ++number) {
+        auto const element = static_cast<element_type>(number);
+        of_attention += is_allowed(attention, 27, element) ? 1 : 0;
+        of_conv += is_allowed(conv, 27, element) ? 1 : 0;
+        of_cache += is_allowed(cache, latest_opset, element) ? 1 : 0;
+    }
+    return of_attention == 3 && of_conv == 3 && of_cache == 24 && is_allowed(attention, 27, bfloat16) &&
+           !is_allowed(conv, 27, double_) && is_allowed(cache, 24, float8_e8m0) &&
+           !is_allowed(cache, latest_opset, int2) && operator_version(attention, latest_opset) == 27 &&
+           operator_version(conv, 27) == 27 && operator_version(cache, latest_opset) == 24 &&
+           name_of(attention) == "LinearAttention" && name_of(conv) == "CausalConvWithState" &&
+           name_of(cache) == "TensorScatter";
+}
+
+TEST_CASE("LinearAttention, CausalConvWithState and TensorScatter: names, versions, element types")
+{
+    CHECK(always_holds<recurrences_hold>());
+    CHECK_THROWS_WITH_AS(operator_version(onnx_operator::linear_attention, 26),
+        "xloom::operator_version: LinearAttention begins with opset 27, but opset is 26. Give a newer opset.",
+        option_error);
+}
 
 TEST_CASE("operator_version: before the first")
 {

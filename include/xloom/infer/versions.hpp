@@ -29,7 +29,10 @@ enum class onnx_operator {
     cumsum,
     rnn,
     gru,
-    lstm
+    lstm,
+    linear_attention,
+    causal_conv_with_state,
+    tensor_scatter
 };
 
 namespace detail {
@@ -48,13 +51,16 @@ inline constexpr std::array<std::int64_t, 4> scatter_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 1> linear_attention_versions{27};
+inline constexpr std::array<std::int64_t, 1> tensor_scatter_versions{24};
 
 /// In the order of the enumerators.
-inline constexpr std::array<operator_history, 11> operator_histories{
+inline constexpr std::array<operator_history, 14> operator_histories{
     {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}, {"GatherND", gather_nd_versions},
         {"GatherElements", gather_elements_versions}, {"ScatterND", scatter_versions},
         {"ScatterElements", scatter_versions}, {"CumSum", cumsum_versions}, {"RNN", rnn_versions},
-        {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
+        {"GRU", gru_versions}, {"LSTM", rnn_versions}, {"LinearAttention", linear_attention_versions},
+        {"CausalConvWithState", linear_attention_versions}, {"TensorScatter", tensor_scatter_versions}}};
 
 /// Returns the history of an operator; that of If if `op` is not an enumerator.
 constexpr operator_history const& history_of(onnx_operator op) noexcept
@@ -148,12 +154,14 @@ constexpr bool is_recurrent_at(std::int64_t version, element_type element) noexc
 } // namespace detail
 
 /// True if `op` accepts tensors of this element type at this opset: If, Loop and Scan as V, the indexing
-/// operators as data (and updates), CumSum as x, and RNN, GRU and LSTM as X.
+/// operators as data (and updates), CumSum as x, RNN, GRU and LSTM as X, LinearAttention as query,
+/// CausalConvWithState as input, and TensorScatter as past_cache.
 ///
 /// Types     GatherND, GatherElements, ScatterND and ScatterElements: those of the first If, and from version
 ///           13 on bfloat16; their indices are int64 in every version, of GatherElements and ScatterElements
 ///           also int32. CumSum: its axis is int32 or int64 in every version. RNN, GRU and LSTM:
-///           sequence_lens is int32 in every version.
+///           sequence_lens is int32 in every version. LinearAttention's past_state has one of the types of
+///           query, not always the same; the write_indices of TensorScatter are int64.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
@@ -174,6 +182,10 @@ constexpr bool is_allowed(onnx_operator op, std::int64_t opset, element_type ele
     case onnx_operator::gru:
     case onnx_operator::lstm:
         return detail::is_recurrent_at(version, element);
+    case onnx_operator::linear_attention:
+    case onnx_operator::causal_conv_with_state:
+        return element == element_type::float16 || element == element_type::bfloat16 ||
+               element == element_type::float_;
     default:
         return detail::is_element_at(version, element);
     }

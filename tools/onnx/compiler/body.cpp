@@ -89,19 +89,26 @@ void carried_states::add_parameters(emission& out, std::vector<std::string>& par
         bool const is_handed_through = next_[i] == &state && state.uses == 1;
         if (!is_handed_through && state.code.empty())
             out.bind(state, out.unique(state.onnx_name));
+        state.is_in_state = kind_ == state_kind::container && !is_handed_through && !state.is_scalar();
         parameters.push_back(is_handed_through ? type : fmt::format("{} {}", type, state.code));
     }
 }
 
 bool carried_states::contains(variable const& value) const { return count_in(states_, &value) != 0; }
 
-/// True if the value is a state, or a view of one.
+/// True if the value is in the memory of a state, or a view of one.
 bool carried_states::is_of_state(variable const& value) const
 {
     variable const* whole = &value;
     while (whole->viewed != nullptr)
         whole = whole->viewed;
-    return contains(*whole);
+    return contains(*whole) || whole->is_in_state;
+}
+
+/// True if the next value of state i is in its memory already.
+bool carried_states::is_in_place(std::size_t i) const
+{
+    return next_[i] == states_[i] || (next_[i]->is_in_state && next_[i]->code == states_[i]->code);
 }
 
 bool carried_states::can_swap(variable const& value) const
@@ -114,13 +121,13 @@ void carried_states::update(emission& out) const
 {
     std::vector<std::string> copies(states_.size());
     for (std::size_t i = 0; i < states_.size(); ++i)
-        if (next_[i] != states_[i] && is_of_state(*next_[i]))
+        if (!is_in_place(i) && is_of_state(*next_[i]))
             copies[i] = staged(out, *next_[i]);
     for (std::size_t i = 0; i < states_.size(); ++i)
-        if (next_[i] != states_[i] && copies[i].empty() && !can_swap(*next_[i]))
+        if (!is_in_place(i) && copies[i].empty() && !can_swap(*next_[i]))
             assign(out, states_[i]->code, *next_[i]);
     for (std::size_t i = 0; i < states_.size(); ++i) {
-        if (next_[i] == states_[i] || (copies[i].empty() && !can_swap(*next_[i])))
+        if (is_in_place(i) || (copies[i].empty() && !can_swap(*next_[i])))
             continue;
         std::string const& from = copies[i].empty() ? next_[i]->code : copies[i];
         if (states_[i]->is_scalar())

@@ -47,6 +47,7 @@ public:
 private:
     bool can_swap(variable const& value) const;
     bool is_of_state(variable const& value) const;
+    bool is_in_place(std::size_t i) const;
 
     block const& body_;
     std::vector<variable*> states_, next_;

@@ -10,6 +10,7 @@
 #include <onnx/defs/schema.h>
 
 #include "graph.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 
@@ -106,7 +107,7 @@ void check_items(node const& at)
         arguments.push_back(nullptr);
         if (input != nullptr) {
             xloom::shape const dims(input->type.shape().rank(), 1);
-            arguments.back() = &items.emplace_back(runner::tensor(input->type.element(), dims));
+            arguments.back() = &items.emplace_back(runner::zeros(input->type.element(), dims));
         }
     }
     try {

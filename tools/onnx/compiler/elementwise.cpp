@@ -157,13 +157,29 @@ std::unordered_map<std::string, item_function> const& table()
     return all;
 }
 
-/// True if the shapes are certainly equal, or a broadcast between them would only repeat cheap work.
-bool may_repeat(partial_type const& inner, partial_type const& outer)
+/// True for a product of a column and a row, also of stacks of them: MatMul where K is known to be 1. It
+/// multiplies item by item.
+bool is_outer_product(node const& each)
+{
+    if (each.name != "MatMul")
+        return false;
+    auto const &a = each.input(0).type.shape(), &b = each.input(1).type.shape();
+    return a.rank() >= 2 && b.rank() >= 2 && a[a.rank() - 1] == xloom::dim(1) &&
+           b[b.rank() - 2] == xloom::dim(1);
+}
+
+item_function const& function_of(node const& each)
+{
+    return table().at(is_outer_product(each) ? "Mul" : each.name);
+}
+
+/// True if no known dimension says that `inner` is broadcast, and work on its items repeated.
+bool is_as_large(partial_type const& inner, partial_type const& outer)
 {
     return inner.shape().rank() == outer.shape().rank() &&
            std::equal(inner.shape().begin(), inner.shape().end(), outer.shape().begin(),
                [](xloom::dim const& a, xloom::dim const& b) {
-                   return !a.has_value() || !b.has_value() || a.value() == b.value();
+                   return !a.has_value() || (b.has_value() ? a.value() == b.value() : a.value() != 1);
                });
 }
 
@@ -196,7 +212,7 @@ public:
             x.push_back(
                 maker != nullptr && fused_.contains(maker) ? expression_of(*maker) : operand(each, i));
         }
-        item const made = table().at(each.name)(each, x);
+        item const made = function_of(each)(each, x);
         takes_batches_ = takes_batches_ && made.takes_batches;
         used_.push_back(&each);
         return made.text;
@@ -289,6 +305,15 @@ private:
     bool is_scalar_;
 };
 
+/// Lets the result of a loop take the memory of a carried state that is an operand, if nothing else needs it.
+void take_expired_state(emission& out, std::vector<node*> const& loop, variable& result)
+{
+    for (node const* const part : loop)
+        for (variable* const input : part->inputs)
+            if (input != nullptr && input->uses == 0 && out.take_state(result, *input, loop))
+                return;
+}
+
 std::string without_parentheses(std::string text)
 {
     if (text.size() < 2 || text.front() != '(' || text.back() != ')')
@@ -313,7 +338,7 @@ std::vector<std::string> elementwise_operators()
     return names;
 }
 
-bool is_elementwise(node const& each) { return table().contains(each.name); }
+bool is_elementwise(node const& each) { return table().contains(each.name) || is_outer_product(each); }
 
 std::set<node const*> find_fused(block const& of)
 {
@@ -329,7 +354,8 @@ std::set<node const*> find_fused(block const& of)
                 !sizes.contains(input->maker))
                 continue;
             if (input->maker->outputs[0]->home != each.outputs[0]->home ||
-                !may_repeat(input->type, each.output().type) || input->type.element() == element_type::string)
+                !is_as_large(input->type, each.output().type) ||
+                input->type.element() == element_type::string)
                 continue;
             if (has_legacy_axis(each) || size + sizes[input->maker] > most)
                 continue;
@@ -357,6 +383,7 @@ void emit_elementwise(emission& out, node& each, std::set<node const*> const& fu
         out.define(each.output(), text);
         return;
     }
+    take_expired_state(out, whole.used(), each.output());
     std::string const target = out.target(each.output());
     std::string const lambda = fmt::format("[]({}) {{ return {}; }}", whole.parameters(), text);
     std::string const arguments = fmt::format("{}, {}", joined(operands), target);

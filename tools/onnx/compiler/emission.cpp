@@ -8,6 +8,18 @@ namespace compiler {
 
 namespace {
 
+/// True if an operand of these nodes is a view of the value.
+bool is_viewed_in(std::vector<node*> const& readers, variable const& value)
+{
+    for (node const* const reader : readers)
+        for (variable const* const input : reader->inputs)
+            for (variable const* each = input == nullptr ? nullptr : input->viewed; each != nullptr;
+                 each = each->viewed)
+                if (each == &value)
+                    return true;
+    return false;
+}
+
 /// The dimensions of a tensor between braces.
 std::string dims_of(xloom::shape const& dims) { return fmt::format("{{{}}}", fmt::join(dims, ", ")); }
 
@@ -180,6 +192,18 @@ std::string emission::target(variable& value)
         buffers_[&value] = value.code;
     }
     return value.code;
+}
+
+bool emission::take_state(variable& value, variable const& state, std::vector<node*> const& makers)
+{
+    auto const& dims = value.type.shape();
+    if (!value.code.empty() || !state.is_in_state || state.home != value.home || state.type != value.type ||
+        std::any_of(dims.begin(), dims.end(), [](xloom::dim const& each) { return each.is_unknown(); }) ||
+        is_viewed_in(makers, state))
+        return false;
+    value.code = state.code;
+    value.is_in_state = true;
+    return true;
 }
 
 void emission::define(variable& value, std::string const& expression)

@@ -99,6 +99,10 @@ public:
     void define_view(variable& value, variable* viewed, std::string const& expression);
     /// Gives a value a name or place of its own in advance.
     void bind(variable& value, std::string code) { value.code = std::move(code); }
+    /// Lets a value take the memory of a carried state that its makers read last. Returns false if it has
+    /// memory already, if inference does not know that types and shapes are equal, or if one of the makers
+    /// reads a view of the state, too.
+    bool take_state(variable& value, variable const& state, std::vector<node*> const& makers);
     /// Declares memory of a value's type that is not shared with others.
     std::string own_memory(std::string_view name, partial_type const& type);
 

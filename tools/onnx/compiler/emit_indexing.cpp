@@ -47,12 +47,14 @@ void emit_scatter(node const& each, call& c)
 
 void scatter_nd(emission& out, node& each)
 {
+    take_state(out, each, 0, 0);
     emit_scatter(
         each, call(out, each, "model/indexing", "scatter_nd_into").operand(0).operand(1).operand(2).output());
 }
 
 void scatter_elements(emission& out, node& each)
 {
+    take_state(out, each, 0, 0);
     emit_scatter(each, call(out, each, "model/indexing", "scatter_elements_into")
                            .operand(0)
                            .operand(1)
@@ -63,6 +65,7 @@ void scatter_elements(emission& out, node& each)
 
 void tensor_scatter(emission& out, node& each)
 {
+    take_state(out, each, 0, 0);
     call c(out, each, "model/indexing", "tensor_scatter_into");
     c.operand(0).operand(1);
     if (each.has(2))

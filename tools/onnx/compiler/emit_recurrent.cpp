@@ -181,6 +181,7 @@ void emit(emission& out, node& each, stateful const& op, std::string const& argu
     std::string const workspace = out.unique(label + "_workspace");
     out.add_memory(fmt::format(
         "xloom::recurrent_workspace<{}> {}{{}};", item_type(each.input(0).type.element()), workspace));
+    take_state(out, each, 3, 1); // past_state and present_state
     std::vector<std::string> operands, outputs;
     for (std::size_t i = 0; i < op.operands; ++i)
         operands.push_back(out.operand(each.input(i)));

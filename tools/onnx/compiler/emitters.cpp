@@ -70,6 +70,12 @@ void emit_nodes(emission& out, block& of)
     }
 }
 
+void take_state(emission& out, node& each, std::size_t i, std::size_t k)
+{
+    if (each.has(i) && each.wants(k) && each.input(i).uses == 1 && static_shape(each.output(k).type))
+        out.take_state(each.output(k), each.input(i), {&each});
+}
+
 void assign(emission& out, std::string_view to, variable& from)
 {
     std::string const code = out.operand(from);

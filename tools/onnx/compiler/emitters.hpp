@@ -35,6 +35,10 @@ emitter const* find_emitter(std::string const& name);
 /// Writes the nodes of a block, chains of element-wise ones fused.
 void emit_nodes(emission& out, block& of);
 
+/// Lets output k take the memory of input i if that is a carried state of the same static shape that no other
+/// node needs. For functions that work in place where both have the same memory.
+void take_state(emission& out, node& each, std::size_t i, std::size_t k);
+
 /// Writes the assignment of a value to storage of the same C++ type, which may be a view.
 void assign(emission& out, std::string_view to, variable& from);
 

@@ -31,6 +31,55 @@ TEST_CASE("a chain of elementwise nodes is one loop")
     CHECK(has(text, "x, b, results.y);"));
 }
 
+TEST_CASE("what is broadcast is computed before, where a dimension says so")
+{
+    for (char const* const dims : {"float[2, 3]", "float[2, N]"}) {
+        std::string const text = header_of("g (" + std::string(dims) + " x, float[2, 1] s) => (" + dims +
+                                           " y) { e = Exp(s) y = Mul(x, e) }");
+        CHECK(has(text, "xloom_onnx::map_into([](auto s_i) { return xloom_onnx::exp(s_i); }, s, e);"));
+        CHECK(has(text, "[](auto x_i, auto e_i) { return x_i * e_i; }"));
+    }
+    CHECK(has(header_of("g (float[2, N] x, float[2, N] s) => (float[2, N] y) { e = Exp(s) y = Mul(x, e) }"),
+        "return x_i * xloom_onnx::exp(s_i);"));
+}
+
+TEST_CASE("the product of a column and a row is elementwise")
+{
+    std::string const text = header_of("g (float[4, M, 1] k, float[4, 1, N] v, float[4, M, N] s) => "
+                                       "(float[4, M, N] y) { u = MatMul(k, v) y = Add(s, u) }");
+    CHECK(has(text, "[](auto s_i, auto k_i, auto v_i) { return s_i + (k_i * v_i); }"));
+    CHECK_FALSE(has(text, "matmul"));
+    CHECK(
+        has(header_of("g (float[1] k, float[1, 3] v) => (float[3] y) { y = MatMul(k, v) }"), "matmul_into"));
+}
+
+TEST_CASE("the next value of a state takes its memory where nothing else needs that")
+{
+    auto const scan_of = [](std::string const& state, std::string const& body) {
+        return header_of("g (" + state + " s, float[T, 2] x) => (" + state +
+                             " y) { y = Scan<num_scan_inputs = 1, body = b (" + state +
+                             " h, float[2] e) => (" + state + " n) { " + body + " }>(s, x) }",
+            {}, 27);
+    };
+    for (char const* const state : {"float[2]", "float[N]"})
+        CHECK(has(scan_of(state, "n = Tanh(h)"), "{ return xloom_onnx::tanh(h_i); }, h, h);"));
+    CHECK_FALSE(has(scan_of("float[2]", "n = Tanh(h)"), "std::swap"));
+    CHECK(has(scan_of("float[2]", "a = Tanh(h) k = Add(a, e) n = Mul(k, h)"), ", h);"));
+    // A shape that may be another; a reader of a view.
+    CHECK(has(scan_of("float[N]", "n = Add(h, e)"), "std::swap(h, n);"));
+    CHECK(has(scan_of("float[2, 2]", "z = Constant<value_ints = [0]>() o = Constant<value_ints = [1]>() "
+                                     "v = Slice(h, z, o) n = Add(h, v)"),
+        "std::swap(h, n);"));
+    CHECK(
+        has(scan_of("float[1, 1, 2, 2]",
+                "d = Constant<value_ints = [1, 1, 2]>() q = Reshape(e, d) a, n = LinearAttention<update_rule "
+                "= \"linear\", q_num_heads = 1, kv_num_heads = 1>(q, q, q, h)"),
+            ".past_state = h}, {.present_state = h}"));
+    CHECK(has(scan_of("float[1, 4, 2]",
+                  "d = Constant<value_ints = [1, 1, 2]>() q = Reshape(e, d) n = TensorScatter(h, q)"),
+        "tensor_scatter_into(h, q, h);"));
+}
+
 TEST_CASE("a value that is used twice is stored")
 {
     std::string const text = header_of(

@@ -30,6 +30,7 @@ struct variable {
     std::size_t uses = 0;       ///< by nodes and as outputs of graphs, bodies included
     bool is_view = false;       ///< the code is a view, not a container
     bool is_row = false;        ///< the code is a row of a container, which keeps its shape
+    bool is_in_state = false;   ///< the code is the container of a carried state
     variable* viewed = nullptr; ///< the value whose items this one views
     std::string code{};         ///< the C++ expression, once it is known
 

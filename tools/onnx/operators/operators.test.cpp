@@ -64,6 +64,57 @@ TEST_CASE("rows, columns and scalars are broadcast")
     }
 }
 
+TEST_CASE("each operand is contiguous along a row, or one item, in every combination")
+{
+    std::vector<xloom::shape> const all{{3, 5, 19}, {5, 19}, {3, 1, 19}, {3, 5, 1}, {1}, {3, 1, 1}};
+    std::array<std::vector<float>, 4> items;
+    for (std::size_t k = 0; k < items.size(); ++k)
+        for (std::size_t i = 0; i < 3 * 5 * 19; ++i)
+            items[k].push_back(static_cast<float>((i * (k + 3)) % 101));
+    auto const view = [&](std::size_t k, std::size_t shape) {
+        return ops::tensor_view<float const>(items[k].data(), all[shape]);
+    };
+    auto const item = [&](std::size_t k, std::size_t shape, std::size_t at) {
+        auto const strides = ops::broadcast_strides(all[shape], all[0]);
+        std::size_t const i = at / 95 * static_cast<std::size_t>(strides[0]) +
+                              at / 19 % 5 * static_cast<std::size_t>(strides[1]) +
+                              at % 19 * static_cast<std::size_t>(strides[2]);
+        return items[k][i];
+    };
+    xt::xarray<float> y;
+    for (std::size_t b = 0; b < all.size(); ++b)
+        for (std::size_t c = 0; c < all.size(); ++c) {
+            bool is_equal = true; // whole numbers below 2^24
+            ops::map_into([](auto x, auto z) { return x - z; }, view(0, 0), view(1, b), y);
+            for (std::size_t i = 0; i < y.size(); ++i)
+                is_equal = is_equal && y.data()[i] == item(0, 0, i) - item(1, b, i);
+            ops::map_into(
+                [](auto x, auto z, auto v) { return x - z * v; }, view(0, 0), view(1, b), view(2, c), y);
+            for (std::size_t i = 0; i < y.size(); ++i)
+                is_equal = is_equal && y.data()[i] == item(0, 0, i) - item(1, b, i) * item(2, c, i);
+            ops::map_into([](auto x, auto z, auto v, auto w) { return (x - z) * (v - w); }, view(0, b),
+                view(1, 0), view(2, c), view(3, b), y);
+            for (std::size_t i = 0; i < y.size(); ++i)
+                is_equal = is_equal &&
+                           y.data()[i] == (item(0, b, i) - item(1, 0, i)) * (item(2, c, i) - item(3, b, i));
+            CAPTURE(b);
+            CAPTURE(c);
+            CHECK(is_equal);
+        }
+}
+
+TEST_CASE("an operand may be the output if it has its shape")
+{
+    xt::xtensor<float, 2> x({2, 1}, 1.0f);
+    xt::xtensor<float, 2> const row{{1, 2, 3}};
+    ops::map_into(ops::add, x, 1.0f, x);
+    CHECK(x(1, 0) == 2);
+    CHECK_THROWS_WITH_AS(ops::map_into(ops::add, x, row, x),
+        "xloom_onnx::map_into: an operand that is the output must have its shape [2, 3], but has [2, 1]",
+        xloom::shape_error);
+    CHECK(x(1, 0) == 2);
+}
+
 TEST_CASE("an output of the right size keeps its memory")
 {
     xt::xtensor<float, 2> const x({4, 6}, 1.0f);
@@ -93,7 +144,7 @@ TEST_CASE("products equal sums in double, for vectors and matrices of every shap
     ops::workspace space;
     for (std::size_t const M : {1u, 3u, 7u, 40u})
         for (std::size_t const K : {1u, 5u, 16u, 33u, 300u})
-            for (std::size_t const N : {1u, 2u, 17u}) {
+            for (std::size_t const N : {1u, 2u, 16u, 17u, 150u}) {
                 auto a = xt::xtensor<float, 2>::from_shape({M, K}),
                      b = xt::xtensor<float, 2>::from_shape({K, N});
                 for (std::size_t i = 0; i < a.size(); ++i)
@@ -122,6 +173,112 @@ TEST_CASE("products equal sums in double, for vectors and matrices of every shap
             }
 }
 
+TEST_CASE("a row of a product has the same bits alone and among others")
+{
+    auto const item = [](std::size_t i) { return 0.01f * static_cast<float>((i * 37) % 101) - 0.5f; };
+    ops::workspace space;
+    for (std::size_t const K : {1u, 3u, 129u, 300u})
+        for (std::size_t const N : {1u, 7u, 16u, 33u, 64u, 130u, 200u}) {
+            constexpr std::size_t rows = 40;
+            auto a = xt::xtensor<float, 2>::from_shape({rows, K}),
+                 b = xt::xtensor<float, 2>::from_shape({K, N});
+            for (std::size_t i = 0; i < a.size(); ++i)
+                a.data()[i] = item(i);
+            for (std::size_t i = 0; i < b.size(); ++i)
+                b.data()[i] = item(i + 5);
+            xt::xtensor<float, 2> all, some;
+            ops::matmul_into(a, b, all, space);
+            for (std::size_t const M : {1u, 2u, 5u, 6u, 11u, 12u, 13u}) {
+                CAPTURE(M);
+                CAPTURE(K);
+                CAPTURE(N);
+                ops::matmul_into(ops::tensor_view<float const>(a.data(), {M, K}), b, some, space);
+                CHECK(std::equal(some.begin(), some.end(), all.begin()));
+            }
+        }
+}
+
+TEST_CASE("stacks of products equal sums in double, broadcast and empty ones, too")
+{
+    struct stacks {
+        xloom::shape a, b, y; ///< before the last two axes
+    };
+    std::vector<stacks> const all{{{3}, {3}, {3}}, {{2, 1}, {4}, {2, 4}}, {{}, {3}, {3}}, {{3}, {}, {3}},
+        {{2, 3}, {2, 1}, {2, 3}}, {{0}, {1}, {0}}};
+    auto const appended = [](xloom::shape dims, std::size_t rows, std::size_t columns) {
+        dims.push_back(rows);
+        dims.push_back(columns);
+        return dims;
+    };
+    auto const index = [](xloom::shape const& own, xloom::shape const& whole, std::size_t at) {
+        std::size_t found = 0, stride = 1;
+        for (std::size_t back = 1; back <= whole.size(); ++back) {
+            std::size_t const dim = whole[whole.size() - back], i = at % dim;
+            at /= dim;
+            if (back <= own.size()) {
+                found += (own[own.size() - back] == 1 ? 0 : i) * stride;
+                stride *= own[own.size() - back];
+            }
+        }
+        return found;
+    };
+    ops::workspace space;
+    for (auto const& [a_stack, b_stack, y_stack] : all)
+        for (std::size_t const M : {0u, 1u, 2u, 13u})
+            for (std::size_t const K : {0u, 1u, 2u, 20u})
+                for (std::size_t const N : {0u, 1u, 3u, 16u, 37u}) {
+                    std::vector<double> a(xloom::element_count(appended(a_stack, M, K))),
+                        b(xloom::element_count(appended(b_stack, K, N)));
+                    for (std::size_t i = 0; i < a.size(); ++i)
+                        a[i] = static_cast<double>(i % 7) - 3;
+                    for (std::size_t i = 0; i < b.size(); ++i)
+                        b[i] = static_cast<double>(i % 5) - 2;
+                    xt::xarray<double> y;
+                    ops::matmul_into(ops::tensor_view<double const>(a.data(), appended(a_stack, M, K)),
+                        ops::tensor_view<double const>(b.data(), appended(b_stack, K, N)), y, space);
+                    REQUIRE(y.size() == xloom::element_count(appended(y_stack, M, N)));
+                    bool is_equal = true; // the sums are whole numbers
+                    for (std::size_t i = 0; i < y.size(); ++i) {
+                        std::size_t const n = i % N, m = i / N % M, s = i / N / M;
+                        double sum = 0;
+                        for (std::size_t k = 0; k < K; ++k)
+                            sum += a[(index(a_stack, y_stack, s) * M + m) * K + k] *
+                                   b[(index(b_stack, y_stack, s) * K + k) * N + n];
+                        is_equal = is_equal && y.data()[i] == sum;
+                    }
+                    CAPTURE(M);
+                    CAPTURE(K);
+                    CAPTURE(N);
+                    CHECK(is_equal);
+                }
+}
+
+TEST_CASE("a row times a matrix, a matrix times a column and an outer product copy no operand")
+{
+    ops::workspace space;
+    xt::xtensor<float, 2> const row({1, 100}, 1.0f), column({100, 1}, 1.0f), square({100, 100}, 1.0f);
+    xt::xtensor<float, 2> y;
+    ops::matmul_into(row, square, y, space);
+    CHECK(y(0, 99) == 100);
+    ops::matmul_into(square, column, y, space);
+    CHECK(y(99, 0) == 100);
+    ops::matmul_into(column, row, y, space);
+    CHECK(y(99, 99) == 1);
+    CHECK(space.bytes() == 0);
+}
+
+TEST_CASE("the outer product of infinities and zeros has one product for each item")
+{
+    float const inf = std::numeric_limits<float>::infinity();
+    xt::xtensor<float, 2> const a{{inf}, {-1}}, b{{0, 2, inf}};
+    xt::xtensor<float, 2> y;
+    ops::matmul_into(a, b, y);
+    CHECK(std::isnan(y(0, 0)));
+    CHECK(y(0, 1) == inf);
+    CHECK((y(1, 0) == 0 && std::signbit(y(1, 0))));
+    CHECK(y(1, 2) == -inf);
+}
+
 TEST_CASE("products of infinities and NaN are those of IEEE 754, at a vector, too")
 {
     float const inf = std::numeric_limits<float>::infinity();
@@ -133,6 +290,13 @@ TEST_CASE("products of infinities and NaN are those of IEEE 754, at a vector, to
     CHECK(std::isnan(y(1, 0))); // 0 * inf
     CHECK(std::isnan(y(2, 0)));
     CHECK(y(3, 0) == -inf);
+    xt::xtensor<float, 2> wide({2, 19}, 1.0f); // more than a batch, and a part of one
+    wide(0, 17) = inf;
+    wide(1, 18) = std::numeric_limits<float>::quiet_NaN();
+    ops::matmul_into(xt::xtensor<float, 2>{{1, 2}}, wide, y);
+    CHECK(y(0, 16) == 3);
+    CHECK(y(0, 17) == inf);
+    CHECK(std::isnan(y(0, 18)));
 }
 
 TEST_CASE("16-bit numbers are computed in float and rounded once")

@@ -30,6 +30,26 @@ tensor map_items(tensor const& a, tensor const& b, F const& f)
     return result;
 }
 
+/// Returns f applied to each item of input 0, which has type T.
+template <class T, class F>
+tensor map_input(call const& c, F const& f)
+{
+    tensor const& x = c.tensor_at(0);
+    tensor result = c.result_over({0}, x.type(), x.shape());
+    xloom_onnx::map_into(f, items_of<T>(x), writable_items_of<T>(result));
+    return result;
+}
+
+/// Returns f applied to each pair of items of input 0 and of b, after broadcasting; all have type T.
+template <class T, class F>
+tensor map_input(call const& c, tensor const& b, F const& f)
+{
+    tensor const& a = c.tensor_at(0);
+    tensor result = c.result_over({0, 1}, a.type(), xloom_onnx::broadcast_shape(a.shape(), b.shape()));
+    xloom_onnx::map_into(f, items_of<T>(a), items_of<T>(b), writable_items_of<T>(result));
+    return result;
+}
+
 /// Returns input 1 of a binary operator in the shape for broadcasting. Up to opset 6 the attributes
 /// `broadcast` and `axis` give it; `axis` is the axis of A that B's first axis is aligned with.
 inline tensor second_operand(call const& c)

@@ -9,6 +9,7 @@
 #include <xloom/infer/merge.hpp>
 
 #include "check_node.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
 #include "text.hpp"
@@ -205,6 +206,7 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
         added.outputs.push_back(output.empty() ? std::nullopt : std::optional(names.place_of(output)));
     }
     added.output_types.resize(added.outputs.size());
+    added.last_uses.resize(added.inputs.size()); // until all types are known
     initial_.resize(names.size());
     steps_.push_back(std::move(added));
 }
@@ -267,7 +269,50 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
         if (is_left[i])
             left.push_back(std::move(steps_[i]));
     steps_ = std::move(left);
+    find_last_uses();
     return output_types_;
+}
+
+void graph::mark_read(std::size_t outward, std::vector<bool>& is_read) const
+{
+    auto const mark = [&](std::optional<slot> const& read) {
+        if (read && read->depth == outward)
+            is_read[read->place] = true;
+    };
+    for (step const& each : steps_) {
+        std::for_each(each.inputs.begin(), each.inputs.end(), mark);
+        for (auto const& [name, body] : each.bodies)
+            body->mark_read(outward + 1, is_read);
+    }
+    std::for_each(outputs_.begin(), outputs_.end(), mark);
+}
+
+void graph::find_last_uses()
+{
+    std::vector<bool> is_read(initial_.size());
+    for (std::size_t place = 0; place < initial_.size(); ++place)
+        is_read[place] = initial_[place] != nullptr; // constants are for all runs
+    for (slot const& output : outputs_)
+        if (output.depth == 0)
+            is_read[output.place] = true;
+    std::vector<std::size_t> uses(initial_.size()); // by one node
+    for (auto at = steps_.rbegin(); at != steps_.rend(); ++at) {
+        step& each = *at;
+        for (auto const& [name, body] : each.bodies)
+            body->mark_read(1, is_read);
+        auto const is_own = [](std::optional<slot> const& input) { return input && input->depth == 0; };
+        for (auto const& input : each.inputs)
+            if (is_own(input))
+                ++uses[input->place];
+        each.last_uses.clear();
+        for (auto const& input : each.inputs)
+            each.last_uses.push_back(is_own(input) && uses[input->place] == 1 && !is_read[input->place]);
+        for (auto const& input : each.inputs)
+            if (is_own(input)) {
+                is_read[input->place] = true;
+                uses[input->place] = 0;
+            }
+    }
 }
 
 bool graph::assume(std::size_t place, xloom::partial_type const& type)
@@ -340,16 +385,17 @@ bool graph::keep_results(step const& each, std::vector<value> results, facts& kn
     return true;
 }
 
-std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const
+std::vector<value> graph::run(std::vector<value> inputs, scope const* outer) const
 {
     if (inputs.size() > input_places_.size())
         throw runner_error(
             fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
     spend_steps(); // a body without nodes must end, too
     scope known{outer, initial_};
+    std::vector<value*> own(initial_.size()); // by place: what this run was given or made
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         require_agreement("the input", proto_.input(static_cast<int>(i)).name(), inputs[i], input_types_[i]);
-        known.own[input_places_[i]] = &inputs[i];
+        known.own[input_places_[i]] = own[input_places_[i]] = &inputs[i];
     }
     std::vector<value> made;
     made.reserve(initial_.size()); // they must not move
@@ -365,7 +411,8 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
                                        in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) +
                                        " is not given");
             }
-            call const reached({*each.node, each.opset, each.bodies}, arguments, known, each.output_types);
+            call const reached(
+                {*each.node, each.opset, each.bodies}, arguments, known, each.output_types, each.last_uses);
             auto results = (each.prepared ? each.prepared : each.what->run)(reached);
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {
@@ -373,8 +420,11 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
                     require_agreement("its output", each.node->output(static_cast<int>(k)), results[k],
                         each.output_types[k]);
                     made.push_back(std::move(results[k]));
-                    known.own[*each.outputs[k]] = &made.back();
+                    known.own[*each.outputs[k]] = own[*each.outputs[k]] = &made.back();
                 }
+            for (std::size_t i = 0; i < each.inputs.size(); ++i)
+                if (each.last_uses[i])
+                    (void)value(std::move(*own[each.inputs[i]->place])); // freed
         });
     std::vector<value> results;
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
@@ -392,6 +442,30 @@ value const& call::at(std::size_t i) const
     if (!has(i))
         throw runner_error(fmt::format("its input {} is missing", i));
     return *inputs_[i];
+}
+
+bool call::is_expiring(std::size_t i) const
+{
+    return i < last_uses_.size() && last_uses_[i] && at(i).is_tensor() && !tensor_at(i).is_shared();
+}
+
+tensor call::own_tensor_at(std::size_t i) const
+{
+    tensor const& from = tensor_at(i);
+    if (is_expiring(i))
+        return from;
+    tensor copy(from.type(), from.shape());
+    copy_items(from, 0, copy, 0, from.size());
+    return copy;
+}
+
+tensor call::result_over(
+    std::initializer_list<std::size_t> inputs, element_type type, xloom::shape const& dims) const
+{
+    for (std::size_t const i : inputs)
+        if (is_expiring(i) && tensor_at(i).type() == type && tensor_at(i).shape() == dims)
+            return tensor_at(i);
+    return new_tensor(type, dims);
 }
 
 } // namespace runner

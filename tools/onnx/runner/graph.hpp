@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ public:
         types output_types{};
         run_function prepared{}; ///< instead of what->run
         std::string failure{};   ///< why it was not evaluated, although its inputs are constants
+        /// For each input: true if nothing reads the value after this node.
+        std::vector<bool> last_uses{};
     };
 
     /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
@@ -79,8 +82,8 @@ public:
     types const& output_types() const { return output_types_; }
 
     /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
-    /// initializers.
-    std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
+    /// initializers. A value is freed after its last use, and its memory may become that of a result.
+    std::vector<value> run(std::vector<value> inputs, scope const* outer = nullptr) const;
 
     /// Returns the nodes in order, after infer() without those that it evaluated.
     std::vector<step> const& steps() const { return steps_; }
@@ -100,6 +103,9 @@ private:
     bool fold(step& each, std::vector<fact const*> const& inputs, facts& known);
     /// Keeps the results of a node as constants. Returns false if they are not those that were inferred.
     bool keep_results(step const& each, std::vector<value> results, facts& known);
+    void find_last_uses();
+    /// Marks the places of the graph `outward` graphs around this one that this one reads.
+    void mark_read(std::size_t outward, std::vector<bool>& is_read) const;
 
     onnx::GraphProto const& proto_;
     preparation const& shared_;
@@ -114,13 +120,14 @@ private:
 };
 
 inline types const untyped_outputs{};
+inline std::vector<bool> const no_last_uses{};
 
 /// A node that is being run.
 class call : public node_view {
 public:
     call(node_view const& node, std::vector<value const*> const& inputs, scope const& around,
-        types const& expected = untyped_outputs)
-        : node_view(node), inputs_(inputs), around_(around), expected_(expected)
+        types const& expected = untyped_outputs, std::vector<bool> const& last_uses = no_last_uses)
+        : node_view(node), inputs_(inputs), around_(around), expected_(expected), last_uses_(last_uses)
     {}
 
     scope const& around() const { return around_; }
@@ -131,6 +138,15 @@ public:
     tensor const& tensor_at(std::size_t i) const { return at(i).as_tensor(); }
     std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
 
+    /// Returns a tensor of input i's items that may be written: in their place if nothing else reads them,
+    /// else a copy.
+    tensor own_tensor_at(std::size_t i) const;
+    /// Returns a tensor to be written: in place of the first of these inputs that has this type and shape and
+    /// that nothing else reads, else a new one. Requires that the operator reads items before it writes
+    /// there.
+    tensor result_over(
+        std::initializer_list<std::size_t> inputs, element_type type, xloom::shape const& dims) const;
+
     /// Returns the inferred and declared type of output k.
     xloom::partial_type const& expected_at(std::size_t k) const
     {
@@ -138,9 +154,12 @@ public:
     }
 
 private:
+    bool is_expiring(std::size_t i) const;
+
     std::vector<value const*> const& inputs_;
     scope const& around_;
     types const& expected_;
+    std::vector<bool> const& last_uses_;
 };
 
 } // namespace runner

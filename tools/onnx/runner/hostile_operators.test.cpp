@@ -54,7 +54,8 @@ private:
                         ? number()
                         : static_cast<std::int64_t>(any(2)) + (kind == attribute_kind::element ? 1 : 0));
         added.set_f(static_cast<float>(number()));
-        added.set_s(std::vector<char const*>{"", "add", "reverse", "SAME_UPPER", "edge", "FLOAT"}[any(6)]);
+        added.set_s(std::vector<char const*>{"", "add", "reverse", "SAME_UPPER", "edge", "FLOAT", "linear",
+            "delta", "silu", "circular"}[any(10)]);
         for (std::size_t k = any(4); k != 0; --k) {
             added.add_ints(kind == attribute_kind::flags ? static_cast<std::int64_t>(any(2)) : number());
             added.add_floats(static_cast<float>(number()));
@@ -74,7 +75,8 @@ TEST_CASE("every operator: no inputs, too many, of every kind")
 {
     std::vector<value> const kinds{tensor(element_type::float_, {0}), tensor::scalar(1.5f),
         tensor::scalar(std::int64_t{-1}), tensor::scalar(std::string("s")), tensor::scalar(true),
-        tensor::of<float>({2, 1, 2}, std::vector<float>{1, 2, 3, 4}),
+        tensor::of<float>({2, 1, 2}, std::vector<float>{1, 2, 3, 4}), tensor(element_type::float_, {2, 0, 2}),
+        tensor::of<float>({2, 1, 1, 2}, std::vector<float>{1, 2, 3, 4}),
         tensor::of<std::int64_t>({2}, std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 0}),
         sequence{}, sequence{tensor::scalar(1.5f), tensor::scalar(std::string("s"))},
         value::optional_value{}};

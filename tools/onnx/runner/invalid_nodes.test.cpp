@@ -1,5 +1,6 @@
 // Nodes that ONNX does not have: inputs, outputs and attributes of another operator's, or of another opset's.
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -128,6 +129,8 @@ TEST_CASE("numbers that are out of an attribute's range")
     std::string const body = "body = b (float[3] s, float[3] e) => (t, o) { t = Add(s, e) o = Add(s, e) }";
     auto const scan = [&](std::string const& directions) {
         tensor s(element_type::float_, {3}), x(element_type::float_, {2, 3});
+        std::ranges::fill(s.items<float>(), 1.0f);
+        std::ranges::fill(x.items<float>(), 1.0f);
         return error_of("g (float[3] s, float[2, 3] x) => (f) { f, o = Scan<num_scan_inputs = 1, " +
                             directions + ", " + body + ">(s, x) }",
             {s, x});

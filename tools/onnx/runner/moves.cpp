@@ -28,6 +28,14 @@ tensor new_tensor(element_type type, xloom::shape const& dims)
     return tensor(type, dims);
 }
 
+tensor zeros(element_type type, xloom::shape const& dims)
+{
+    tensor result(type, dims);
+    if (type != element_type::string)
+        std::fill_n(result.bytes(), result.size() * result.item_size(), std::byte{0});
+    return result;
+}
+
 void require_room_for(tensor const& source, xloom::shape const& dims)
 {
     std::size_t largest = source.item_size();
@@ -151,7 +159,7 @@ tensor pad_leading(tensor const& t, std::size_t count)
 {
     xloom::shape dims = t.shape();
     dims[0] = std::max(leading_dim(t), count);
-    tensor result(t.type(), dims);
+    tensor result = zeros(t.type(), dims);
     copy_items(t, 0, result, 0, t.size());
     return result;
 }

@@ -17,6 +17,8 @@ tensor new_tensor(element_type type, xloom::shape const& dims);
 /// Returns a new tensor of the source's type, to be filled with copies of its items; the bytes of long
 /// strings count.
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims);
+/// Returns a tensor of zeros or empty strings.
+tensor zeros(element_type type, xloom::shape const& dims);
 /// Throws where new_tensor_like would; allocates nothing.
 void require_room_for(tensor const& source, xloom::shape const& dims);
 

@@ -49,14 +49,15 @@ tensor of_two_numbers(tensor const& a, tensor const& b)
 template <auto const& F>
 std::vector<value> run_binary(call const& c)
 {
-    return {of_two_numbers<F>(c.tensor_at(0), second_operand(c))};
+    return {with_number(c.tensor_at(0).type(),
+        [&]<class T>(std::type_identity<T>) { return map_input<T>(c, second_operand(c), F); })};
 }
 
 template <auto const& F>
 std::vector<value> run_unary(call const& c)
 {
-    tensor const& x = c.tensor_at(0);
-    return {with_number(x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, F); })};
+    return {with_number(
+        c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) { return map_input<T>(c, F); })};
 }
 
 /// Any number of inputs.
@@ -115,7 +116,7 @@ std::vector<value> run_clip(call const& c)
         };
         T const least = limit(1, "min", std::numeric_limits<T>::lowest());
         T const most = limit(2, "max", std::numeric_limits<T>::max());
-        return map_items<T, T>(x, [least, most](auto a) { return xloom_onnx::clip(a, least, most); });
+        return map_input<T>(c, [least, most](auto a) { return xloom_onnx::clip(a, least, most); });
     })};
 }
 

@@ -41,13 +41,15 @@ xloom::partial_type type_at(call const& node, std::size_t i)
 }
 xloom::partial_type type_at(typing const& node, std::size_t i) { return node.at(i); }
 
-/// Returns a tensor of an inferred type. Throws if one of its dimensions is not known.
-tensor tensor_of_type(xloom::partial_type const& type)
+/// Returns a tensor of an inferred type, in place of one of these inputs if possible. Throws if one of its
+/// dimensions is not known.
+tensor tensor_of_type(
+    call const& node, xloom::partial_type const& type, std::initializer_list<std::size_t> inputs)
 {
     std::optional<xloom::shape> const dims = known_dims(type.shape());
     if (!dims)
         throw runner_error("the inputs' ranks do not fit");
-    return new_tensor(type.element(), *dims);
+    return node.result_over(inputs, type.element(), *dims);
 }
 
 /// com.microsoft's operators can hand on the states of several tokens in one more axis; ONNX's cannot.
@@ -93,7 +95,8 @@ values run_attention(call const& node)
 {
     auto const options = attention_options_of(node);
     auto const inferred = infer_attention(node);
-    tensor output = tensor_of_type(inferred.output), state = tensor_of_type(inferred.present_state);
+    tensor output = tensor_of_type(node, inferred.output, {}),
+           state = tensor_of_type(node, inferred.present_state, {3});
     std::size_t const keys = state.shape()[2];
     spend_products(3 * static_cast<double>(output.size()) * static_cast<double>(keys));
     // A state, and 32 tokens of the keys and queries of a head, padded to whole vectors.
@@ -165,7 +168,8 @@ values run_conv(call const& node)
 {
     auto const options = conv_options_of(node);
     auto const inferred = infer_conv(node);
-    tensor output = tensor_of_type(inferred.output), state = tensor_of_type(inferred.present_state);
+    tensor output = tensor_of_type(node, inferred.output, {0}),
+           state = tensor_of_type(node, inferred.present_state, {3});
     std::size_t const taps = state.shape()[2] + 1;
     spend_products(static_cast<double>(output.size()) * static_cast<double>(taps));
     reservation const working(sizeof(float) * (2048 + 512 * taps));

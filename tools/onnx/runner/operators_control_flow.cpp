@@ -96,18 +96,19 @@ values loop(call const& node)
     std::stop_source never;
     options.stop = never.get_token(); // without M and cond the text has it run forever
 
-    auto const iterate = [&](std::int64_t iteration, bool cond, values const& states) {
+    // The carried values are moved into the body, which may then reuse their memory.
+    auto const iterate = [&](std::int64_t iteration, bool cond) {
         values arguments{declared_scalar(body, 0, iteration), declared_scalar(body, 1, cond)};
-        arguments.insert(arguments.end(), states.begin(), states.end());
-        values results = body.run(arguments, &node.around());
-        auto const first = results.begin() + 1,
-                   end_of_states = first + static_cast<std::ptrdiff_t>(states.size());
+        std::move(carried.begin(), carried.end(), std::back_inserter(arguments));
+        values results = body.run(std::move(arguments), &node.around());
         for (std::size_t k = 0; k < outputs.count(); ++k)
-            outputs.push(k, end_of_states[static_cast<std::ptrdiff_t>(k)].as_tensor());
-        return xloom::loop_step{
-            item_of<bool>(results[0].as_tensor(), "the body's cond"), values(first, end_of_states)};
+            outputs.push(k, results[1 + carried.size() + k].as_tensor());
+        std::move(results.begin() + 1, results.end() - static_cast<std::ptrdiff_t>(outputs.count()),
+            carried.begin());
+        return xloom::loop_step{item_of<bool>(results[0].as_tensor(), "the body's cond"), std::tuple<>()};
     };
-    values all = xloom::loop(iterate, carried, options).final_state;
+    xloom::loop(iterate, std::tuple<>(), options);
+    values all = std::move(carried);
     for (std::size_t k = 0; k < outputs.count(); ++k)
         all.emplace_back(outputs.stacked(k, 0));
     return all;

@@ -9,17 +9,17 @@ namespace runner {
 namespace {
 
 template <class F>
-tensor map_floats(tensor const& x, F const& f)
+tensor map_floats(call const& c, F const& f)
 {
-    return with_float(x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, f); });
+    return with_float(
+        c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) { return map_input<T>(c, f); });
 }
 
 /// A function without parameters, as an operator.
 template <class F>
 operation plain(version_list const& versions, F const& f)
 {
-    return {versions, [f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; },
-        same_type};
+    return {versions, [f](call const& c) { return std::vector<value>{map_floats(c, f)}; }, same_type};
 }
 
 /// One with a parameter: the attribute `alpha`.
@@ -27,15 +27,14 @@ template <class F>
 operation with_alpha(version_list const& versions, double otherwise)
 {
     auto const run = [otherwise](call const& c) {
-        return std::vector<value>{map_floats(c.tensor_at(0), F(c.number("alpha", otherwise)))};
+        return std::vector<value>{map_floats(c, F(c.number("alpha", otherwise)))};
     };
     return {versions, run, same_type};
 }
 
 std::vector<value> run_hard_sigmoid(call const& c)
 {
-    return {
-        map_floats(c.tensor_at(0), xloom_onnx::hard_sigmoid(c.number("alpha", 0.2), c.number("beta", 0.5)))};
+    return {map_floats(c, xloom_onnx::hard_sigmoid(c.number("alpha", 0.2), c.number("beta", 0.5)))};
 }
 
 std::vector<value> run_selu(call const& c)
@@ -43,7 +42,7 @@ std::vector<value> run_selu(call const& c)
     bool const is_first = c.opset() < 6;
     double const alpha = c.number("alpha", is_first ? 1.6732 : 1.67326319217681884765625);
     double const gamma = c.number("gamma", is_first ? 1.0507 : 1.05070102214813232421875);
-    return {map_floats(c.tensor_at(0), xloom_onnx::selu(alpha, gamma))};
+    return {map_floats(c, xloom_onnx::selu(alpha, gamma))};
 }
 
 /// For whole numbers too.
@@ -52,7 +51,7 @@ std::vector<value> run_relu(call const& c)
     tensor const& x = c.tensor_at(0);
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
         std::int32_t, std::int64_t>(
-        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, xloom_onnx::relu); })};
+        x.type(), [&]<class T>(std::type_identity<T>) { return map_input<T>(c, xloom_onnx::relu); })};
 }
 
 } // namespace

@@ -39,13 +39,6 @@ xloom::reduction reduction_of(node_view const& node)
     throw runner_error("the reduction " + in_quotes(name) + " does not exist");
 }
 
-/// Returns a copy of data with unshared items.
-template <class T>
-tensor copy_of(tensor const& data)
-{
-    return tensor::of<T>(data.shape(), data.items<T>());
-}
-
 /// The element types that can be scattered.
 template <class F>
 values with_scattered_type(element_type type, F const& f)
@@ -62,7 +55,7 @@ values scatter_nd(call const& node)
         throw runner_error("data and updates must have one element type");
     xloom::reduction const reduction = reduction_of(node);
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
-        tensor result = copy_of<T>(data);
+        tensor result = node.own_tensor_at(0);
         xloom::scatter_nd_into(
             reduction, writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates));
         return {result};
@@ -177,7 +170,7 @@ values scatter_elements(call const& node)
     xloom::reduction const reduction = reduction_of(node);
     xloom::scatter_elements_options const options{.axis = node.integer("axis", 0)};
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
-        tensor result = copy_of<T>(data);
+        tensor result = node.own_tensor_at(0);
         xloom::scatter_elements_into(
             reduction, writable_view_of<T>(result), index_view, view_of<T>(updates), options);
         return {result};
@@ -208,8 +201,7 @@ values tensor_scatter(call const& node)
     if (update.type() != cache.type())
         throw runner_error("past_cache and update must have one element type");
     xloom::tensor_scatter_options const options = cache_options_of(node);
-    tensor result = new_tensor_like(cache, cache.shape());
-    copy_items(cache, 0, result, 0, cache.size());
+    tensor result = node.own_tensor_at(0);
     xloom::tensor_scatter_inputs inputs;
     if (node.has(2))
         inputs.write_indices = view_of<std::int64_t>(node.tensor_at(2));
@@ -224,10 +216,9 @@ values tensor_scatter(call const& node)
 types tensor_scatter_type(typing const& node)
 {
     xloom::tensor_scatter_options const options = cache_options_of(node);
-    partial_type const& cache = node.at(0);
-    if (!cache.is_tensor() || cache.element() == element_type::undefined)
+    if (!has_known_data(node, xloom::onnx_operator::tensor_scatter, node.opset()))
         return {};
-    return {xloom::infer_tensor_scatter(cache, node.at(1), node.declared_at(0), {.axis = options.axis})};
+    return {xloom::infer_tensor_scatter(node.at(0), node.at(1), node.declared_at(0), {.axis = options.axis})};
 }
 
 } // namespace

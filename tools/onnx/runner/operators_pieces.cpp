@@ -170,9 +170,7 @@ std::vector<value> run_pad(call const& c)
         .mode = pad_mode_of(c)};
     if (options.has_axes)
         options.axes = c.integers_at(3);
-    tensor item = tensor(x.type(), {});
-    if (x.type() != element_type::string)
-        std::fill_n(item.bytes(), item.item_size(), std::byte{0});
+    tensor item = zeros(x.type(), {});
     if (has_inputs && c.has(2))
         item = c.tensor_at(2);
     else if (!has_inputs && c.has_attribute("value"))

@@ -70,17 +70,17 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     std::size_t const T = leading_dim(inputs[0]);
     tensors states = operands.states;
     for (std::size_t t = 0; t < T; ++t) {
-        values arguments(states.begin(), states.end());
+        values arguments(std::make_move_iterator(states.begin()), std::make_move_iterator(states.end()));
         for (std::size_t i = 0; i < M; ++i)
             arguments.emplace_back(
                 drop_leading(inputs[i], entry(operands.input_directions, i) == 0 ? t : T - 1 - t));
-        values const results = body.run(arguments, &around);
+        values const results = body.run(std::move(arguments), &around);
         for (std::size_t i = 0; i < N; ++i) {
-            tensor const& next = results[i].as_tensor();
-            if (next.type() != states[i].type() || next.shape() != states[i].shape())
+            tensor const &first = operands.states[i], &next = results[i].as_tensor();
+            if (next.type() != first.type() || next.shape() != first.shape())
                 throw runner_error(fmt::format(
                     "state {} must keep its element type and shape, but it was {} and the body made it {}", i,
-                    describe(states[i]), describe(next)));
+                    describe(first), describe(next)));
             states[i] = next;
         }
         for (std::size_t k = 0; k < outputs.count(); ++k)

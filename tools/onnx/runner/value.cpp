@@ -38,7 +38,7 @@ std::size_t item_bytes(element_type type)
 
 tensor::storage::storage(std::size_t byte_count, std::size_t string_count)
     : taken(bytes_of_a_tensor + byte_count + string_count * sizeof(std::string)),
-      bytes(byte_count),
+      bytes(std::make_unique_for_overwrite<std::byte[]>(byte_count)),
       strings(string_count)
 {}
 

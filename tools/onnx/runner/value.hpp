@@ -36,8 +36,8 @@ using xloom::element_type;
 /// Returns the bytes of an item in memory. A string's item is its index in a table of the tensor.
 std::size_t item_bytes(element_type type);
 
-/// A row-major tensor. Its items are written once, by the code that makes it; copies share them and their
-/// share of the budget.
+/// A row-major tensor. Its items are written by the code that makes it, and again by a node that uses them
+/// last (call::result_over); copies share them and their share of the budget.
 class tensor {
 public:
     tensor() : tensor(element_type::undefined, 1, {0}) {}
@@ -69,9 +69,11 @@ public:
         if constexpr (std::is_same_v<T, std::string>)
             return storage_->strings;
         else
-            return {reinterpret_cast<T const*>(storage_->bytes.data()), size()};
+            return {reinterpret_cast<T const*>(storage_->bytes.get()), size()};
     }
-    /// Returns the items to be written. Requires that no copy shares them.
+    /// True if a copy shares the items.
+    bool is_shared() const { return storage_.use_count() != 1; }
+    /// Returns the items to be written. Requires that nothing else reads them.
     template <class T>
     std::span<T> items()
     {
@@ -79,10 +81,10 @@ public:
         if constexpr (std::is_same_v<T, std::string>)
             return storage_->strings;
         else
-            return {reinterpret_cast<T*>(storage_->bytes.data()), size()};
+            return {reinterpret_cast<T*>(storage_->bytes.get()), size()};
     }
-    std::byte const* bytes() const { return storage_->bytes.data(); }
-    std::byte* bytes() { return storage_->bytes.data(); }
+    std::byte const* bytes() const { return storage_->bytes.get(); }
+    std::byte* bytes() { return storage_->bytes.get(); }
     std::size_t item_size() const { return item_size_; }
 
     /// Returns the same items in another shape of the same size, or as another type of the same size.
@@ -98,7 +100,7 @@ private:
 
         reservation taken; // first: nothing is allocated if it throws
         std::size_t characters = 0;
-        std::vector<std::byte> bytes;
+        std::unique_ptr<std::byte[]> bytes;
         std::vector<std::string> strings;
     };
 

@@ -114,6 +114,28 @@ public:
         }
     }
 
+    /// Returns the number of rows from this one on whose offsets differ by row_strides().
+    std::size_t rows() const noexcept
+    {
+        return depth_ == 0 ? 1 : axes_[depth_ - 1].dim - axes_[depth_ - 1].position;
+    }
+    std::array<std::ptrdiff_t, Operands> row_strides() const noexcept
+    {
+        return depth_ == 0 ? std::array<std::ptrdiff_t, Operands>{} : axes_[depth_ - 1].strides;
+    }
+    /// Continues after those rows.
+    void next_rows() noexcept
+    {
+        if (std::size_t const skipped = rows() - 1; skipped != 0) {
+            axis& inner = axes_[depth_ - 1];
+            inner.position += skipped;
+            left_ -= skipped;
+            for (std::size_t n = 0; n < Operands; ++n)
+                offsets_[n] += static_cast<std::ptrdiff_t>(skipped) * inner.strides[n];
+        }
+        next();
+    }
+
     std::size_t length() const noexcept { return row_.dim; }
     std::ptrdiff_t stride(std::size_t operand) const noexcept { return row_.strides[operand]; }
     std::ptrdiff_t offset(std::size_t operand) const noexcept { return offsets_[operand]; }

@@ -1,6 +1,7 @@
 #pragma once
 // Functions of items, applied to tensors with NumPy's broadcasting.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <tuple>
@@ -31,13 +32,6 @@ kernels::batch_t<T> load_strided(T const* from, std::ptrdiff_t stride, std::size
     return kernels::load_batch(items);
 }
 
-/// Loads a whole batch at item i of a row that is contiguous, or one item repeated.
-template <class T>
-kernels::batch_t<T> load_broadcast(T const* from, std::ptrdiff_t stride, std::size_t i)
-{
-    return stride == 0 ? kernels::batch_t<T>(*from) : kernels::load_batch(from + i);
-}
-
 /// Stores the first `count` items of a batch, or of a mask as bools.
 template <class T, class R, class V>
 void store_items(V const& items, R* to, std::size_t count)
@@ -58,59 +52,87 @@ void store_items(V const& items, R* to, std::size_t count)
     }
 }
 
-/// y[i] = f(x[i]..) by batches. The last ones are a batch too, so that the bits of an item do not depend on
-/// its position.
-template <class F, class R, class T, class... Ts>
-[[gnu::flatten]] void map_batches(F const& f, R* y, std::size_t count,
-    std::array<std::ptrdiff_t, 1 + sizeof...(Ts)> const& strides, T const* first, Ts const*... others)
+/// Rows of equal length: the strides of each operand from row to row, and along a row. Results are
+/// contiguous.
+template <std::size_t Operands>
+struct row_set {
+    std::size_t count, length;
+    std::array<std::ptrdiff_t, Operands> row_strides, strides;
+};
+
+/// y[i] = f(x[i]..) for the whole batches of a row. An operand whose bit is set in `repeated` is one item,
+/// the others are contiguous. Returns the number of items that were computed.
+template <class F, class R, std::size_t Operands, class T, class Bits>
+[[gnu::always_inline]] inline std::size_t map_whole_batches(
+    F const& f, R* y, std::size_t length, std::array<T const*, Operands> const& x, Bits repeated)
+{
+    using batch = kernels::batch_t<T>;
+    constexpr std::size_t size = kernels::batch_size<T>;
+    std::size_t i = 0;
+    [&]<std::size_t... N>(std::index_sequence<N...>) {
+        std::array<batch, Operands> const items{batch(*x[N])...};
+        for (; i + size <= length; i += size)
+            store_items<T>(
+                f((repeated >> N & 1) != 0 ? items[N] : kernels::load_batch(x[N] + i)...), y + i, size);
+    }(std::make_index_sequence<Operands>());
+    return i;
+}
+
+/// y[i] = f(x[i]..) by batches. The last ones of a row are a batch too, so that the bits of an item do not
+/// depend on its position.
+template <class F, class R, std::size_t Operands, class T>
+[[gnu::flatten]] void map_batches(
+    F const& f, R* y, row_set<Operands> const& rows, std::array<T const*, Operands> x)
 {
     constexpr std::size_t size = kernels::batch_size<T>;
-    constexpr std::make_index_sequence<sizeof...(Ts)> rest{};
-    bool is_contiguous = true, is_broadcast = true;
-    for (std::ptrdiff_t const stride : strides) {
-        is_contiguous = is_contiguous && stride == 1;
-        is_broadcast = is_broadcast && (stride == 1 || stride == 0);
-    }
-    std::size_t i = 0;
-    if (is_contiguous)
-        for (; i + size <= count; i += size)
-            store_items<T>(
-                f(kernels::load_batch(first + i), kernels::load_batch(others + i)...), y + i, size);
-    else if (is_broadcast)
-        for (; i + size <= count; i += size)
-            [&]<std::size_t... N>(std::index_sequence<N...>) {
-                store_items<T>(
-                    f(load_broadcast(first, strides[0], i), load_broadcast(others, strides[N + 1], i)...),
-                    y + i, size);
-            }(rest);
-    for (; i < count; i += size) {
-        std::size_t const now = (std::min)(size, count - i);
-        auto const at = static_cast<std::ptrdiff_t>(i);
-        [&]<std::size_t... N>(std::index_sequence<N...>) {
-            store_items<T>(f(load_strided(first + at * strides[0], strides[0], now),
-                               load_strided(others + at * strides[N + 1], strides[N + 1], now)...),
-                y + i, now);
-        }(rest);
-    }
+    auto const& strides = rows.strides;
+    bool const has_batches =
+        rows.length >= size &&
+        std::all_of(strides.begin(), strides.end(), [](auto stride) { return stride == 0 || stride == 1; });
+    std::size_t repeated = 0;
+    for (std::size_t n = 0; n < Operands; ++n)
+        repeated |= (strides[n] == 0 ? std::size_t{1} : 0) << n;
+    auto const run = [&]<std::size_t... N>(auto bits, std::index_sequence<N...>) {
+        for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
+            for (std::size_t i = has_batches ? map_whole_batches(f, y, rows.length, x, bits) : 0;
+                 i < rows.length; i += size) {
+                std::size_t const now = (std::min)(size, rows.length - i);
+                auto const at = static_cast<std::ptrdiff_t>(i);
+                store_items<T>(f(load_strided(x[N] + at * strides[N], strides[N], now)...), y + i, now);
+            }
+            ((x[N] += rows.row_strides[N]), ...);
+        }
+    };
+    constexpr std::make_index_sequence<Operands> all{};
+    if constexpr (Operands <= 3) // a loop for each set of repeated operands
+        kernels::with_count<0, (std::size_t{1} << Operands) - 1>(
+            repeated, [&](auto bits) { run(bits, all); });
+    else if (repeated == 0)
+        run(std::integral_constant<std::size_t, 0>(), all);
+    else
+        run(repeated, all);
 }
 
 template <class F, class R, class... Ts>
-void map_numbers(F const& f, R* y, std::size_t count,
-    std::array<std::ptrdiff_t, sizeof...(Ts)> const& strides, Ts const*... x)
+void map_numbers(F const& f, R* y, row_set<sizeof...(Ts)> const& rows, Ts const*... x)
 {
     static_assert(std::is_same_v<bare<decltype(f(*x...))>, R>,
         "xloom_onnx: the function gives items of another type than the output's.");
     bool is_contiguous = true;
-    for (std::ptrdiff_t const stride : strides)
+    for (std::ptrdiff_t const stride : rows.strides)
         is_contiguous = is_contiguous && stride == 1;
-    if (is_contiguous) {
-        for (std::size_t i = 0; i < count; ++i)
-            y[i] = f(x[i]...);
-    } else {
-        [&]<std::size_t... N>(std::index_sequence<N...>) {
-            for (std::size_t i = 0; i < count; ++i)
-                y[i] = f(x[static_cast<std::ptrdiff_t>(i) * strides[N]]...);
-        }(std::make_index_sequence<sizeof...(Ts)>());
+    for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
+        if (is_contiguous) {
+            for (std::size_t i = 0; i < rows.length; ++i)
+                y[i] = f(x[i]...);
+        } else {
+            [&]<std::size_t... N>(std::index_sequence<N...>) {
+                for (std::size_t i = 0; i < rows.length; ++i)
+                    y[i] = f(x[static_cast<std::ptrdiff_t>(i) * rows.strides[N]]...);
+            }(std::make_index_sequence<sizeof...(Ts)>());
+        }
+        auto next = rows.row_strides.begin();
+        ((x += *next++), ...);
     }
 }
 
@@ -137,15 +159,15 @@ struct batch_items {
     using type = typename decltype(find())::type;
 };
 
-/// y[i] = f(x[i]..) for `count` items in a row.
+/// y[i] = f(x[i]..) for the items of rows.
 template <class F, class R, class... Ts>
-void map_row(F const& f, R* y, std::size_t count, std::array<std::ptrdiff_t, sizeof...(Ts)> const& strides,
-    Ts const*... x)
+void map_rows(F const& f, R* y, row_set<sizeof...(Ts)> const& rows, Ts const*... x)
 {
-    if constexpr (std::is_void_v<typename batch_items<F, Ts...>::type>)
-        map_numbers(f, y, count, strides, x...);
+    using T = typename batch_items<F, Ts...>::type;
+    if constexpr (std::is_void_v<T>)
+        map_numbers(f, y, rows, x...);
     else
-        map_batches(f, y, count, strides, x...);
+        map_batches(f, y, rows, std::array<T const*, sizeof...(Ts)>{x...});
 }
 
 /// True if an operand needs no shape: it is a scalar, or of the output's shape.
@@ -160,11 +182,19 @@ void map_broadcast(F const& f, Y& y, Views const&... x)
 {
     xloom::shape dims;
     (broadcast_with(dims, x.shape()), ...);
+    if (!has_dims(y, dims) && ((x.size() != 0 && static_cast<void const*>(x.data()) == data_of(y)) || ...))
+        kernels::fail<xloom::shape_error>(
+            "xloom_onnx::map_into: an operand that is the output must have its shape ", dims, ", but has ",
+            dims_of(y));
     give_shape("xloom_onnx::map_into", y, dims);
     row_walk<sizeof...(Views)> walk(dims, {broadcast_strides(x.shape(), dims)...});
     [&]<std::size_t... N>(std::index_sequence<N...>) {
-        for (auto* row = data_of(y); !walk.done(); walk.next(), row += walk.length())
-            map_row(f, row, walk.length(), walk.strides(), (x.data() + walk.offset(N))...);
+        for (auto* to = data_of(y); !walk.done(); walk.next_rows()) {
+            row_set<sizeof...(Views)> const rows{
+                walk.rows(), walk.length(), walk.row_strides(), walk.strides()};
+            map_rows(f, to, rows, (x.data() + walk.offset(N))...);
+            to += rows.count * rows.length;
+        }
     }(std::make_index_sequence<sizeof...(Views)>());
 }
 
@@ -180,7 +210,8 @@ void map_onto(F const& f, Y& y, Xs const&... xs)
     std::size_t count = 1;
     for (auto const dim : dims_of(y))
         count *= static_cast<std::size_t>(dim);
-    map_row(f, data_of(y), count, {(scalar<Xs> ? std::ptrdiff_t{0} : std::ptrdiff_t{1})...}, data_of(xs)...);
+    row_set<sizeof...(Xs)> const row{1, count, {}, {(scalar<Xs> ? std::ptrdiff_t{0} : std::ptrdiff_t{1})...}};
+    map_rows(f, data_of(y), row, data_of(xs)...);
 }
 
 } // namespace detail
@@ -193,7 +224,7 @@ void map_onto(F const& f, Y& y, Xs const&... xs)
 /// Types     f takes an item of each operand and gives y's type. If all operands are float, or all double, f
 ///           is called with SIMD batches where it can be: a lambda with parameters `auto` of this folder's
 ///           function objects is, one with `float` is not.
-/// Errors    shape_error; what f throws.
+/// Errors    shape_error, also for an operand that is y and has another shape; what f throws.
 /// Cost      each item is read and written once. Allocates nothing if y has as many items already.
 /// Aliasing  y may be an operand that has y's shape.
 template <class F, class... Args>

@@ -78,11 +78,16 @@ void dot(T const* a, T const* b, std::size_t b_stride, std::size_t depth, T* c)
         for (std::size_t n = 0; n < Columns; ++n)
             sums[n] = kernels::multiply_add(left, kernels::load_batch(b + n * b_stride + k), sums[n]);
     }
-    for (std::size_t n = 0; n < Columns; ++n) {
+    if constexpr (kernels::has_simd<T>)
+        if (std::size_t const rest = depth - k; rest != 0) {
+            batch const left = kernels::load_first(a + k, rest, T(0));
+#pragma GCC unroll 8
+            for (std::size_t n = 0; n < Columns; ++n)
+                sums[n] = kernels::multiply_add(
+                    left, kernels::load_first(b + n * b_stride + k, rest, T(0)), sums[n]);
+        }
+    for (std::size_t n = 0; n < Columns; ++n)
         c[n] = kernels::sum_of<T>(sums[n]);
-        for (std::size_t rest = k; rest < depth; ++rest)
-            c[n] += a[rest] * b[n * b_stride + rest];
-    }
 }
 
 /// Multiplies few rows by contiguous columns of B.
@@ -132,11 +137,21 @@ void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, s
 template <class T>
 inline constexpr std::size_t block_batches = kernels::panel_batches<T>;
 
+/// The number of batches of columns of a single row, whose sums leave registers free.
+template <class T>
+inline constexpr std::size_t row_batches = 2 * block_batches<T>;
+
 /// Computes C = A B for one block of columns, `batches` whole batches.
 template <class T, class Pause>
 void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_stride,
     T const* B, std::size_t b_stride, T* C, std::size_t c_stride, Pause const& pause)
 {
+    if (M == 1) {
+        pause();
+        return kernels::with_count<1, row_batches<T>>(batches, [&](auto batches_here) {
+            multiply_tile<1, batches_here>(A, a_stride, K, B, b_stride, C, c_stride);
+        });
+    }
     kernels::blocks const parts{M, kernels::block_rows<T>};
     std::size_t const products = (std::max<std::size_t>)(1, kernels::block_rows<T> * K * batches),
                       often = (std::max<std::size_t>)(1, (std::size_t{1} << 24) / products);
@@ -153,65 +168,96 @@ void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* 
     }
 }
 
+/// Computes C = A B for K = 1: the outer product of a column and a row, one multiplication for each item.
+template <class T, class Pause>
+void multiply_outer(std::size_t M, std::size_t N, T const* A, std::size_t a_stride, T const* B, T* C,
+    std::size_t c_stride, Pause const& pause)
+{
+    std::size_t const often = (std::max<std::size_t>)(1, (std::size_t{1} << 24) / N);
+    for (std::size_t m = 0; m < M; ++m) {
+        if (m % often == 0)
+            pause();
+        kernels::map(B, C + m * c_stride, N,
+            [factor = A[m * a_stride]]<class V>(V const& b) { return V(factor) * b; });
+    }
+}
+
+/// Computes C = A B for N >= a batch of contiguous columns, which are read in place. If they are no whole
+/// batches, the last one overlaps the one before it.
+template <class T, class Pause>
+void multiply_in_place(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
+    matrix<T> const& B, T* C, std::size_t c_stride, Pause const& pause)
+{
+    constexpr std::size_t size = kernels::batch_size<T>;
+    auto const block = [&](std::size_t column, std::size_t batches) {
+        multiply_block(
+            M, K, batches, A, a_stride, B.data + column, B.row_stride, C + column, c_stride, pause);
+    };
+    kernels::blocks const parts{N / size, M == 1 ? row_batches<T> : block_batches<T>};
+    for (std::size_t part = 0; part < parts.count(); ++part)
+        block(parts.begin(part) * size, parts.begin(part + 1) - parts.begin(part));
+    if (N % size != 0)
+        block(N - size, 1);
+}
+
+/// Computes C = A B, each block of columns of B copied first.
+template <class T, class Pause>
+void multiply_copied(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
+    matrix<T> const& B, T* C, std::size_t c_stride, workspace& memory, Pause const& pause)
+{
+    constexpr std::size_t size = kernels::batch_size<T>, width = block_batches<T> * size;
+    for (std::size_t first = 0; first < N; first += width) {
+        std::size_t const now = (std::min)(width, N - first), batches = (now + size - 1) / size,
+                          stride = batches * size;
+        bool const is_partial = now % size != 0;
+        T* const copy = memory.template take<T>(K * stride + (is_partial ? M * stride : 0));
+        T const* const columns = B.data + first * B.column_stride;
+        for (std::size_t k = 0; k < K; ++k) {
+            T* const to = copy + k * stride;
+            if (B.column_stride == 1)
+                std::copy_n(columns + k * B.row_stride, now, to);
+            else
+                for (std::size_t j = 0; j < now; ++j)
+                    to[j] = columns[k * B.row_stride + j * B.column_stride];
+            std::fill_n(to + now, stride - now, T(0));
+        }
+        T* const sums = is_partial ? copy + K * stride : C + first;
+        std::size_t const sums_stride = is_partial ? stride : c_stride;
+        multiply_block(M, K, batches, A, a_stride, copy, stride, sums, sums_stride, pause);
+        for (std::size_t m = 0; m < M && is_partial; ++m)
+            std::copy_n(sums + m * stride, now, C + first + m * c_stride);
+    }
+}
+
 /// Computes C [M, N] = A [M, K] B [K, N]; rows of A and of C at a stride each. C overlaps neither.
 ///
 /// Order     the bits of a row of C do not depend on M, unless B has several columns, which are contiguous,
 ///           and M is below 6.
-/// Memory    a block of columns of B where that is copied.
+/// Memory    a block of columns of B where that is copied: where its columns are strided, or fewer than a
+///           batch, or where many rows read a large B.
 template <class T, class Pause = no_pause>
 void multiply(std::size_t M, std::size_t K, std::size_t N, T const* A, std::size_t a_stride,
     matrix<T> const& B, T* C, std::size_t c_stride, workspace& memory, Pause const& pause = {})
 {
     if constexpr (std::is_floating_point_v<T>) {
-        constexpr std::size_t size = kernels::batch_size<T>, width = block_batches<T> * size, few = 6;
+        constexpr std::size_t few = 6, many = 2 * kernels::block_rows<T>, items_in_cache = 16384 / sizeof(T);
         if (K == 0) {
             for (std::size_t m = 0; m < M; ++m)
                 std::fill_n(C + m * c_stride, N, T(0));
-            return;
-        }
-        if (B.row_stride == 1 && B.column_stride != 1 && M < few) {
+        } else if (K == 1 && B.column_stride == 1) {
+            multiply_outer(M, N, A, a_stride, B.data, C, c_stride, pause);
+        } else if (B.row_stride == 1 && B.column_stride != 1 && M < few) {
             pause();
-            return multiply_by_dots(M, K, N, A, a_stride, B, C, c_stride);
-        }
-        // A matrix by a vector: the vector by the matrix's rows.
-        if (N == 1 && B.row_stride == 1 && c_stride == 1) {
+            multiply_by_dots(M, K, N, A, a_stride, B, C, c_stride);
+        } else if (N == 1 && B.row_stride == 1 && c_stride == 1) {
+            // A matrix by a vector: the vector by the matrix's rows.
             pause();
-            return multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_stride}, C, 0);
-        }
-        // Columns that are no whole batches, and those that many rows read again, are copied.
-        bool const is_copied = B.column_stride != 1 || M >= 2 * kernels::block_rows<T>;
-        for (std::size_t first = 0; first < N; first += width) {
-            std::size_t const now = (std::min)(width, N - first), whole = is_copied ? 0 : now / size;
-            T const* const from = B.data + first * B.column_stride;
-            if (whole != 0)
-                multiply_block(M, K, whole, A, a_stride, from, B.row_stride, C + first, c_stride, pause);
-            std::size_t const rest = now - whole * size;
-            if (rest == 0)
-                continue;
-            std::size_t const batches = (rest + size - 1) / size, stride = batches * size;
-            bool const is_partial = rest % size != 0;
-            T* const copy = memory.template take<T>(K * stride + (is_partial ? M * stride : 0));
-            T const* const columns = from + whole * size * B.column_stride;
-            if (B.column_stride == 1)
-                for (std::size_t k = 0; k < K; ++k) {
-                    std::copy_n(columns + k * B.row_stride, rest, copy + k * stride);
-                    std::fill_n(copy + k * stride + rest, stride - rest, T(0));
-                }
-            else
-                for (std::size_t k = 0; k < K; ++k) {
-                    for (std::size_t j = 0; j < rest; ++j)
-                        copy[k * stride + j] = columns[k * B.row_stride + j * B.column_stride];
-                    std::fill_n(copy + k * stride + rest, stride - rest, T(0));
-                }
-            T* const to = C + first + whole * size;
-            if (!is_partial) {
-                multiply_block(M, K, batches, A, a_stride, copy, stride, to, c_stride, pause);
-                continue;
-            }
-            T* const sums = copy + K * stride;
-            multiply_block(M, K, batches, A, a_stride, copy, stride, sums, stride, pause);
-            for (std::size_t m = 0; m < M; ++m)
-                std::copy_n(sums + m * stride, rest, to + m * c_stride);
+            multiply_by_dots(1, K, M, B.data, 0, matrix<T>{A, 1, a_stride}, C, 0);
+        } else if (B.column_stride == 1 && N >= kernels::batch_size<T> &&
+                   (M < many || K * B.row_stride <= items_in_cache)) {
+            multiply_in_place(M, K, N, A, a_stride, B, C, c_stride, pause);
+        } else {
+            multiply_copied(M, K, N, A, a_stride, B, C, c_stride, memory, pause);
         }
     } else {
         multiply_plainly(M, K, N, A, a_stride, B, C, c_stride, pause);

@@ -18,13 +18,14 @@ namespace xloom_onnx {
 
 namespace detail {
 
-/// Copies data to y, which gets its shape, and returns a view of it.
+/// Copies data to y, which gets its shape, unless y is data. Returns a view of it.
 template <operand Data, class Y>
 auto copied_data(std::string_view op, Data const& data, Y& y)
 {
     const_view_of<Data> const from(data);
     auto const to = output_view(op, y, from.shape());
-    std::copy(from.begin(), from.end(), to.begin());
+    if (from.data() != to.data())
+        std::copy(from.begin(), from.end(), to.begin());
     return to;
 }
 
