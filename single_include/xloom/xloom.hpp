@@ -8301,6 +8301,46 @@ T sum_of(batch_t<T> const& batch)
 #endif
 }
 
+/// Returns a batch that is in a register. Why the empty asm: g++ repeats a load in each instruction that uses
+/// the batch, and processors load two of them a cycle.
+template <class T>
+batch_t<T> in_register(std::type_identity_t<batch_t<T>> batch)
+{
+#if defined(__x86_64__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (has_simd<T>)
+        asm("" : "+v"(batch.data));
+#endif
+    return batch;
+}
+
+/// Returns the sum of each of as many batches as a batch has numbers.
+template <class T>
+batch_t<T> sums_of(T const* batches)
+{
+    constexpr std::size_t count = batch_size<T>;
+    batch_t<T> rows[count];
+    for (std::size_t i = 0; i < count; ++i)
+        rows[i] = load_batch(batches + i * count);
+    if constexpr (!has_simd<T>)
+        return rows[0];
+#ifndef XLOOM_NO_SIMD
+#ifdef __AVX512F__
+    else if constexpr (std::is_same_v<T, float> &&
+                       count == 16) { // xsimd 8 returns these sums in another order
+        __m512i const even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+                      odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+        for (std::size_t left = count / 2; left > 0; left /= 2)
+            for (std::size_t i = 0; i < left; ++i)
+                rows[i] = _mm512_add_ps(_mm512_permutex2var_ps(rows[2 * i], even, rows[2 * i + 1]),
+                    _mm512_permutex2var_ps(rows[2 * i], odd, rows[2 * i + 1]));
+        return rows[0];
+    }
+#endif
+    else
+        return xsimd::haddp(rows);
+#endif
+}
+
 /// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
@@ -23651,10 +23691,9 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
 // ==== xloom/detail/kernel/linear_attention_vjp.hpp ====
 // The vector-Jacobian product of linear attention of one head of a sequence.
 //
-// The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, the
-// states of its tokens are computed again, and then its tokens go backwards. A state is kept transposed, a
-// row for each value: of the sums, those over values are then sums of rows, and rows do not depend on each
-// other.
+// The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, a
+// panel of columns of the states of its tokens is computed again, and then its tokens go backwards. Columns
+// do not depend on each other; sums over them are added up in batches first, whose numbers are then added.
 
 // ==== xloom/detail/kernel/linear_attention.hpp ====
 // Linear attention of one head of a sequence. Columns of the state are independent: a panel of some of them
@@ -23695,10 +23734,7 @@ struct attention_token {
 template <class T>
 class attention_tokens {
 public:
-    /// The maximum number of tokens in a block.
-    static constexpr std::size_t capacity = 32;
-
-    attention_tokens(std::size_t keys, std::size_t queries, arena<T>& memory)
+    attention_tokens(std::size_t keys, std::size_t queries, std::size_t capacity, arena<T>& memory)
         : width_(whole_batches<T>(keys)), queries_(queries), numbers_(memory.take(capacity, stride()))
     {}
 
@@ -23710,6 +23746,14 @@ public:
         T* const key = numbers_ + i * stride();
         T* const products = key + (3 + queries_) * width_;
         return {key, key + width_, key + 2 * width_, key + 3 * width_, products, products[queries_]};
+    }
+
+    /// Reads a number for each key, padded with zeros to whole batches.
+    template <class Item>
+    static void read_keys(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
+    {
+        for (std::size_t d = 0; d < count; d += step)
+            store_batch(to + d, load_channels<T>(from, t, d, (std::min)(step, count - d)));
     }
 
     /// Reads a token of a head.
@@ -23740,13 +23784,6 @@ private:
     static constexpr std::size_t step = batch_size<T>;
 
     std::size_t stride() const { return (3 + queries_) * width_ + whole_batches<T>(queries_ + 1); }
-
-    template <class Item>
-    static void read_keys(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
-    {
-        for (std::size_t d = 0; d < count; d += step)
-            store_batch(to + d, load_channels<T>(from, t, d, (std::min)(step, count - d)));
-    }
 
     template <class Item>
     static void read_decay(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
@@ -23801,11 +23838,57 @@ void store_state(State* to, batch_t<float> const& numbers)
     store_narrowed(to, numbers);
 }
 
+/// A block of tokens, and a panel of `count` columns.
+struct attention_work {
+    std::size_t begin, tokens, column, count;
+};
+
+/// The columns of a panel, `Batches` batches of them.
+template <class T, std::size_t Batches>
+using panel_columns = std::array<batch_t<T>, Batches>;
+
+template <class T, std::size_t Batches>
+panel_columns<T, Batches> load_columns(T const* from)
+{
+    panel_columns<T, Batches> columns;
+    for (std::size_t j = 0; j < Batches; ++j)
+        columns[j] = load_batch(from + j * batch_size<T>);
+    return columns;
+}
+/// Loads `count` items of a row from a column on; zeros if the rows are omitted.
+template <class T, std::size_t Batches, class Item>
+panel_columns<T, Batches> load_columns(
+    item_rows<Item> const& from, std::size_t row, std::size_t column, std::size_t count)
+{
+    constexpr std::size_t width = batch_size<T>;
+    panel_columns<T, Batches> columns;
+    for (std::size_t j = 0; j < Batches; ++j)
+        columns[j] = from.first == nullptr ? batch_t<T>(T(0))
+                                           : load_channels<T>(from, row, column + j * width,
+                                                 (std::min)(width, count - j * width));
+    return columns;
+}
+
+template <class T, std::size_t Batches>
+void store_columns(panel_columns<T, Batches> const& columns, T* to)
+{
+    for (std::size_t j = 0; j < Batches; ++j)
+        store_batch(to + j * batch_size<T>, columns[j]);
+}
+template <class T, std::size_t Batches, class Item>
+void store_columns(panel_columns<T, Batches> const& columns, item_rows<Item> const& to, std::size_t row,
+    std::size_t column, std::size_t count)
+{
+    constexpr std::size_t width = batch_size<T>;
+    for (std::size_t j = 0; j < Batches; ++j)
+        store_channels<T>(columns[j], to, row, column + j * width, (std::min)(width, count - j * width));
+}
+
 /// The passes over a panel of `Batches` batches of columns, which are stored as States.
 template <class T, class State, std::size_t Batches, decay_kind Decays>
 struct attention_panel {
     using V = batch_t<T>;
-    using columns = std::array<V, Batches>;
+    using columns = panel_columns<T, Batches>;
 
     static constexpr std::size_t width = batch_size<T>;
 
@@ -23876,7 +23959,7 @@ struct attention_panel {
     };
 
     /// Updates the state by the token before, if there is one, and adds up what a token reads.
-    template <bool HasUpdate>
+    template <bool HasUpdate, bool HasQuery = true>
     [[gnu::always_inline]] read_sums update_before_read(
         attention_token<T> const& before, columns const& value, attention_token<T> const& token) const
     {
@@ -23892,9 +23975,12 @@ struct attention_panel {
                 if constexpr (HasUpdate) {
                     state = updated(state, decay, key, value[j]);
                     store_state(to[d] + j * width, state);
+                } else {
+                    state = in_register<T>(state);
                 }
                 sums.by_key[j] = multiply_add(state, read_key, sums.by_key[j]);
-                sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
+                if constexpr (HasQuery)
+                    sums.by_query[j] = multiply_add(state, query, sums.by_query[j]);
             }
         }
         return sums;
@@ -23922,7 +24008,7 @@ public:
 
     attention_run(attention_head<Item, State> const& head, arena<T>& memory)
         : head_(head),
-          tokens_(head.keys, head.queries, memory),
+          tokens_(head.keys, head.queries, block, memory),
           state_(memory.take(head.keys, whole_batches<T>(head.values)))
     {}
 
@@ -23930,7 +24016,7 @@ public:
     {
         std::size_t begin = 0;
         do {
-            std::size_t const count = (std::min)(tokens_.capacity, head_.tokens - begin);
+            std::size_t const count = (std::min)(block, head_.tokens - begin);
             for (std::size_t i = 0; i < count; ++i)
                 tokens_.read(i, head_, begin + i);
             run_block(begin, count);
@@ -23940,12 +24026,8 @@ public:
 
 private:
     static constexpr std::size_t width = batch_size<T>;
+    static constexpr std::size_t block = 32; ///< the maximum number of tokens in a block
     static constexpr bool has_32_registers = sizeof(V) == 64;
-
-    /// A block of tokens, and a panel of `count` columns.
-    struct work {
-        std::size_t begin, tokens, column, count;
-    };
 
     void run_block(std::size_t begin, std::size_t count) const
     {
@@ -23972,7 +24054,7 @@ private:
     /// Runs a block of tokens on a panel. A single token reads and writes the states where they are, if it
     /// can; else a copy of the panel is loaded before the first token and stored after the last.
     template <std::size_t Batches>
-    void run_panel(work const& of) const
+    void run_panel(attention_work const& of) const
     {
         if constexpr (std::is_same_v<State, T> || has_narrow_vectors<State>)
             if (head_.tokens == 1 && is_in_place(of, Batches * width))
@@ -23982,16 +24064,18 @@ private:
         state_rows<T> const panel{state_ + of.column * head_.keys, Batches * width};
         if (of.begin == 0)
             for (std::size_t d = 0; d < head_.keys; ++d)
-                store(load<Batches>(head_.past_state, d, of.column, of.count), panel[d]);
+                store_columns<T, Batches>(
+                    load_columns<T, Batches>(head_.past_state, d, of.column, of.count), panel[d]);
         run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
         if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
             for (std::size_t d = 0; d < head_.keys; ++d)
-                store(load<Batches>(panel[d]), head_.present_state, d, of.column, of.count);
+                store_columns<T, Batches>(
+                    load_columns<T, Batches>(panel[d]), head_.present_state, d, of.column, of.count);
     }
 
     /// True if a token's panel need not be copied. Other queries than the first read a state after its
     /// update, which must not be rounded then.
-    bool is_in_place(work const& of, std::size_t panel_width) const
+    bool is_in_place(attention_work const& of, std::size_t panel_width) const
     {
         bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;
         return is_read_before_rounding && of.count == panel_width && head_.past_state.first != nullptr &&
@@ -24000,7 +24084,7 @@ private:
     }
 
     template <std::size_t Batches, class Stored>
-    void run_tokens(work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
+    void run_tokens(attention_work const& of, attention_panel<T, Stored, Batches, Decays> const& panel) const
     {
         if constexpr (IsDelta) {
             run_delta_rule(of, panel);
@@ -24017,14 +24101,14 @@ private:
 
     /// Tokens whose values are added to the state as they are.
     template <std::size_t Tokens, class Stored, std::size_t Batches>
-    void run_together(
-        work const& of, attention_panel<T, Stored, Batches, Decays> const& panel, std::size_t first) const
+    void run_together(attention_work const& of, attention_panel<T, Stored, Batches, Decays> const& panel,
+        std::size_t first) const
     {
         std::array<attention_token<T>, Tokens> tokens;
-        std::array<std::array<V, Batches>, Tokens> values;
+        std::array<panel_columns<T, Batches>, Tokens> values;
         for (std::size_t i = 0; i < Tokens; ++i) {
             tokens[i] = tokens_[first + i];
-            values[i] = load<Batches>(head_.value, of.begin + first + i, of.column, of.count);
+            values[i] = load_columns<T, Batches>(head_.value, of.begin + first + i, of.column, of.count);
         }
         auto const sums = panel.update_and_read(tokens, values);
         for (std::size_t i = 0; i < Tokens; ++i)
@@ -24038,16 +24122,16 @@ private:
     /// The delta rule: value = beta (value - state^T key), by which the state is updated when the next token
     /// reads it. A query reads state^T query + (key . query) value.
     template <std::size_t Batches, class Stored>
-    void run_delta_rule(work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
+    void run_delta_rule(attention_work const& of, attention_panel<T, Stored, Batches, Decays> panel) const
     {
-        std::array<V, Batches> value{};
+        panel_columns<T, Batches> value{};
         for (std::size_t i = 0; i < of.tokens; ++i) {
             attention_token<T> const token = tokens_[i];
             auto const sums = i == 0 ? panel.template update_before_read<false>(token, value, token)
                                      : panel.template update_before_read<true>(tokens_[i - 1], value, token);
             if (i != 0)
                 panel.from = {panel.to.first, panel.to.stride};
-            auto const given = load<Batches>(head_.value, of.begin + i, of.column, of.count);
+            auto const given = load_columns<T, Batches>(head_.value, of.begin + i, of.column, of.count);
             for (std::size_t j = 0; j < Batches; ++j)
                 value[j] = V(token.beta) * (given[j] - sums.by_key[j]);
             write_delta(of, i, 0, sums.by_query, value);
@@ -24059,8 +24143,8 @@ private:
     }
 
     template <std::size_t Batches>
-    void write_delta(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums,
-        std::array<V, Batches> const& value) const
+    void write_delta(attention_work const& of, std::size_t i, std::size_t query,
+        panel_columns<T, Batches> sums, panel_columns<T, Batches> const& value) const
     {
         V const product(tokens_[i].products[query]);
         for (std::size_t j = 0; j < Batches; ++j)
@@ -24070,49 +24154,16 @@ private:
 
     /// Writes the output of a query.
     template <std::size_t Batches>
-    void write(work const& of, std::size_t i, std::size_t query, std::array<V, Batches> sums) const
+    void write(
+        attention_work const& of, std::size_t i, std::size_t query, panel_columns<T, Batches> sums) const
     {
         if (head_.output.first == nullptr)
             return;
         for (V& each : sums)
             each = V(head_.scale) * each;
-        store(sums, head_.output.moved(static_cast<std::ptrdiff_t>(query) * head_.next_output), of.begin + i,
+        store_columns<T, Batches>(sums,
+            head_.output.moved(static_cast<std::ptrdiff_t>(query) * head_.next_output), of.begin + i,
             of.column, of.count);
-    }
-
-    template <std::size_t Batches>
-    static std::array<V, Batches> load(T const* from)
-    {
-        std::array<V, Batches> batches;
-        for (std::size_t j = 0; j < Batches; ++j)
-            batches[j] = load_batch(from + j * width);
-        return batches;
-    }
-    /// Loads `count` items of a row from a column on; zeros if the rows are omitted.
-    template <std::size_t Batches, class Any>
-    static std::array<V, Batches> load(
-        item_rows<Any> const& from, std::size_t row, std::size_t column, std::size_t count)
-    {
-        std::array<V, Batches> batches;
-        for (std::size_t j = 0; j < Batches; ++j)
-            batches[j] = from.first == nullptr ? V(T(0))
-                                               : load_channels<T>(from, row, column + j * width,
-                                                     (std::min)(width, count - j * width));
-        return batches;
-    }
-
-    template <std::size_t Batches>
-    static void store(std::array<V, Batches> const& batches, T* to)
-    {
-        for (std::size_t j = 0; j < Batches; ++j)
-            store_batch(to + j * width, batches[j]);
-    }
-    template <std::size_t Batches, class Any>
-    static void store(std::array<V, Batches> const& batches, item_rows<Any> const& to, std::size_t row,
-        std::size_t column, std::size_t count)
-    {
-        for (std::size_t j = 0; j < Batches; ++j)
-            store_channels<T>(batches[j], to, row, column + j * width, (std::min)(width, count - j * width));
     }
 
     attention_head<Item, State> const& head_;
@@ -24167,53 +24218,93 @@ public:
         : head_(head),
           of_(cotangents),
           block_((std::max)(xloom::detail::ceil_sqrt(head.tokens), std::size_t{1})),
-          tokens_(head.keys, head.queries, memory),
+          tokens_(head.keys, head.queries, block_, memory),
           row_(tokens_.width()),
-          state_size_(saturated_product(head.values, row_)),
-          kept_(memory.take(head.tokens / block_ + 1, state_size_)),
-          states_(memory.take(block_ + 1, state_size_)),
-          errors_(memory.take(block_, head.values)),
-          ct_state_(memory.take(state_size_)),
-          queries_(memory.take(head.queries, row_)),
-          ct_outputs_(memory.take(head.queries, whole_batches<T>(head.values))),
-          ct_values_(memory.take(whole_batches<T>(head.values))),
-          ct_keys_(memory.take(head.queries + 3, row_))
+          values_(whole_batches<T>(head.values)),
+          kept_(memory.take(head.tokens / block_ + 1, state_size())),
+          ct_state_(memory.take(state_size())),
+          states_(memory.take(block_ + 1, saturated_product(head.keys, widest * width))),
+          partial_(memory.take(4 * width, row_)),
+          errors_(memory.take(block_, values_)),
+          ct_values_(memory.take(block_, values_)),
+          queries_(memory.take(block_, saturated_product(head.queries, row_))),
+          ct_keys_(memory.take(block_, saturated_product(head.queries + 3, row_)))
     {}
 
     [[gnu::flatten]] void operator()() const
     {
+        std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
         keep_states();
         load_state(of_.ct_present_state, ct_state_);
         for (std::size_t begin = (head_.tokens + block_ - 1) / block_ * block_; begin > 0;) {
             begin -= block_;
             std::size_t const count = (std::min)(block_, head_.tokens - begin);
-            std::copy_n(kept_ + begin / block_ * state_size_, state_size_, states_);
+            read_tokens(begin, count);
+            read_queries(begin, count);
+            for_each_panel(
+                begin, count, [&](auto batches, attention_work const& of) { go_back<batches()>(of); });
             for (std::size_t i = 0; i < count; ++i)
-                advance(begin + i, states_ + i * state_size_, states_ + (i + 1) * state_size_, i);
-            for (std::size_t i = count; i-- > 0;)
-                go_back(begin + i, i);
+                add_gradients(begin + i, i);
         }
-        for (std::size_t j = 0; j < head_.values; ++j)
-            add_row(ct_state_ + j * row_, of_.ct_past_state.transposed(), j, head_.keys);
+        add_ct_state();
     }
 
 private:
     static constexpr std::size_t width = batch_size<T>;
+    static constexpr std::size_t widest = sizeof(V) == 64 ? 4 : 2; ///< batches of a panel
+
+    /// The cotangents of a token: of its key after and before its update, of its decays, and of each query.
+    struct token_cotangents {
+        T *key, *read_key, *decay, *queries;
+    };
+
+    std::size_t state_size() const { return saturated_product(head_.keys, values_); }
+    T* kept(std::size_t begin) const { return kept_ + begin / block_ * state_size(); }
+
+    token_cotangents cotangents_of(std::size_t i) const
+    {
+        T* const key = ct_keys_ + i * (head_.queries + 3) * row_;
+        return {key, key + row_, key + 2 * row_, key + 3 * row_};
+    }
+
+    /// Calls f(number of batches, attention_work) for all panels; the number is a constant.
+    template <class F>
+    void for_each_panel(std::size_t begin, std::size_t tokens, F const& f) const
+    {
+        std::size_t column = 0;
+        for (; column + widest * width <= head_.values; column += widest * width)
+            f(std::integral_constant<std::size_t, widest>(),
+                attention_work{begin, tokens, column, widest * width});
+        for (; column < head_.values; column += width)
+            f(std::integral_constant<std::size_t, 1>(),
+                attention_work{begin, tokens, column, (std::min)(width, head_.values - column)});
+    }
+
+    /// Returns the rows of a panel of a state.
+    template <std::size_t Batches, class Number>
+    state_rows<Number> panel_of(Number* state, attention_work const& of) const
+    {
+        return {state + of.column * head_.keys, Batches * width};
+    }
 
     void load_state(item_rows<State const> const& from, T* to) const
     {
-        for (std::size_t j = 0; j < head_.values; ++j)
-            load_row(from.transposed(), j, head_.keys, to + j * row_);
+        for_each_panel(0, 0, [&](auto batches, attention_work const& of) {
+            auto const panel = panel_of<batches()>(to, of);
+            for (std::size_t d = 0; d < head_.keys; ++d)
+                store_columns<T, batches()>(
+                    load_columns<T, batches()>(from, d, of.column, of.count), panel[d]);
+        });
     }
 
-    /// Loads a row, padded with zeros; zeros if it is omitted.
-    template <class Any>
-    static void load_row(item_rows<Any> const& from, std::size_t row, std::size_t count, T* to)
+    /// Adds the cotangent of the state before the first token to the gradient, unless this is omitted.
+    void add_ct_state() const
     {
-        for (std::size_t j = 0; j < count; j += width)
-            store_batch(to + j, from.first == nullptr
-                                    ? V(T(0))
-                                    : load_channels<T>(from, row, j, (std::min)(width, count - j)));
+        for_each_panel(0, 0, [&](auto batches, attention_work const& of) {
+            auto const panel = panel_of<batches()>(ct_state_, of);
+            for (std::size_t d = 0; d < head_.keys; ++d)
+                add_row(panel[d], of_.ct_past_state.from(of.column), d, of.count);
+        });
     }
 
     /// Adds a row to a gradient, unless it is omitted.
@@ -24229,149 +24320,257 @@ private:
     /// Keeps the state before each block.
     void keep_states() const
     {
-        load_state(head_.past_state, states_);
-        for (std::size_t t = 0; t < head_.tokens; ++t) {
-            if (t % block_ == 0)
-                std::copy_n(states_, state_size_, kept_ + t / block_ * state_size_);
-            advance(t, states_, states_, 0);
+        load_state(head_.past_state, kept_);
+        for (std::size_t begin = 0; begin + block_ < head_.tokens; begin += block_) {
+            std::copy_n(kept(begin), state_size(), kept(begin + block_));
+            read_tokens(begin, block_);
+            for_each_panel(begin, block_, [&](auto batches, attention_work const& of) {
+                go_forward<batches()>(of, panel_of<batches()>(kept(begin + block_), of), 0);
+            });
         }
+    }
+
+    void read_tokens(std::size_t begin, std::size_t count) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            tokens_.read(i, head_, begin + i);
+    }
+
+    /// Reads the queries of a block, without decays, and sets its tokens' cotangents to 0.
+    void read_queries(std::size_t begin, std::size_t count) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            for (std::size_t q = 0; q < head_.queries; ++q)
+                attention_tokens<T>::read_keys(
+                    head_.query.moved(static_cast<std::ptrdiff_t>(q) * head_.next_query), begin + i,
+                    head_.keys, queries_ + (i * head_.queries + q) * row_);
+        std::fill_n(ct_keys_, count * (head_.queries + 3) * row_, T(0));
+    }
+
+    /// Computes a panel of the state after each token of a block, `next` behind the ones before, and the
+    /// errors of the tokens: value - state^T key of a delta rule, else the value.
+    template <std::size_t Batches>
+    void go_forward(attention_work const& of, state_rows<T> const& state, std::size_t next) const
+    {
+        attention_panel<T, T, Batches, Decays> panel{head_.keys, {state.first, state.stride}, state};
+        panel_columns<T, Batches> added{};
+        for (std::size_t i = 0; i < of.tokens; ++i) {
+            attention_token<T> const token = tokens_[i];
+            auto error = load_columns<T, Batches>(head_.value, of.begin + i, of.column, of.count);
+            if constexpr (IsDelta) {
+                panel.from.first = state.first + (i == 0 ? 0 : i - 1) * next;
+                panel.to.first = state.first + i * next;
+                auto const read =
+                    i == 0
+                        ? panel.template update_before_read<false, false>(token, added, token).by_key
+                        : panel.template update_before_read<true, false>(tokens_[i - 1], added, token).by_key;
+                for (std::size_t j = 0; j < Batches; ++j)
+                    error[j] = error[j] - read[j];
+            }
+            store_columns<T, Batches>(error, errors_ + i * values_ + of.column);
+            added = added_by<Batches>(of, i);
+            if constexpr (!IsDelta) {
+                panel.from.first = state.first + i * next;
+                panel.to.first = state.first + (i + 1) * next;
+                panel.update(token, added);
+            }
+        }
+        if constexpr (IsDelta) {
+            panel.from.first = state.first + (of.tokens - 1) * next;
+            panel.to.first = state.first + of.tokens * next;
+            panel.update(tokens_[of.tokens - 1], added);
+        }
+    }
+
+    /// Returns what token i of a block adds to the state, for each key.
+    template <std::size_t Batches>
+    panel_columns<T, Batches> added_by(attention_work const& of, std::size_t i) const
+    {
+        auto added = load_columns<T, Batches>(errors_ + i * values_ + of.column);
+        for (std::size_t j = 0; IsDelta && j < Batches; ++j)
+            added[j] = V(tokens_[i].beta) * added[j];
+        return added;
+    }
+
+    /// Takes a panel of ct_state from after a block to before it, and adds its part to the block's
+    /// cotangents.
+    template <std::size_t Batches>
+    void go_back(attention_work const& of) const
+    {
+        std::size_t const size = head_.keys * Batches * width;
+        state_rows<T> state{states_, Batches * width};
+        std::copy_n(panel_of<Batches>(kept(of.begin), of).first, size, states_);
+        go_forward<Batches>(of, state, size);
+        for (std::size_t i = of.tokens; i > 0; --i) {
+            state.first = states_ + i * size;
+            if (i < of.tokens && head_.queries == 1) {
+                go_back<Batches, true, true>(of, i, state);
+                continue;
+            }
+            if (i < of.tokens)
+                go_back<Batches, true, false>(of, i, state);
+            for (std::size_t q = 1; q < head_.queries; ++q)
+                read_back<Batches>(of, i - 1, q, state);
+            go_back<Batches, false, true>(of, i, state);
+        }
+        state.first = states_;
+        go_back<Batches, true, false>(of, 0, state);
+    }
+
+    /// Goes back from after the update by token i of a block to before the first query of the token before
+    /// it: over the decay and what the key reads, and over the query and the outer product that was added.
+    template <std::size_t Batches, bool HasUpdate, bool HasRead>
+    void go_back(attention_work const& of, std::size_t i, state_rows<T> const& states) const
+    {
+        std::size_t const reader = HasRead ? i - 1 : i;
+        attention_token<T> const token = tokens_[HasUpdate ? i : reader], before = tokens_[reader];
+        T const* const query = queries_ + reader * head_.queries * row_;
+        T *const ct_query = partial_, *const ct_key = ct_query + row_ * width,
+                 *const ct_read_key = ct_key + row_ * width, *const ct_decay = ct_read_key + row_ * width;
+        auto const ct_states = panel_of<Batches>(ct_state_, of);
+        panel_columns<T, Batches> ct_read{}, ct_output{}, added{}, sums{};
+        if constexpr (HasUpdate && IsDelta) {
+            ct_read = load_columns<T, Batches>(ct_values_ + i * values_ + of.column);
+            for (V& each : ct_read)
+                each = V(-token.beta) * each;
+        }
+        if constexpr (HasRead) {
+            ct_output = ct_output_of<Batches>(of, reader, 0);
+            added = added_by<Batches>(of, reader);
+        }
+        std::size_t const keys = head_.keys; // a copy: stores may alias members
+        for (std::size_t d = 0; d < keys; ++d) {
+            auto const state = load_columns<T, Batches>(states[d]);
+            auto ct = load_columns<T, Batches>(ct_states[d]);
+            if constexpr (HasUpdate && IsDelta) {
+                V const key(token.key[d]);
+                V sum(T(0));
+                for (std::size_t j = 0; j < Batches; ++j) {
+                    sum = multiply_add(ct_read[j], state[j], sum);
+                    ct[j] = multiply_add(ct_read[j], key, ct[j]);
+                }
+                store_batch(ct_read_key + d * width, sum);
+            }
+            if constexpr (HasUpdate && Decays != decay_kind::none) {
+                V const decay(token.decay[Decays == decay_kind::of_keys ? d : 0]);
+                V sum(T(0));
+                for (std::size_t j = 0; j < Batches; ++j) {
+                    sum = multiply_add(ct[j], state[j], sum);
+                    ct[j] = decay * ct[j];
+                }
+                store_batch(ct_decay + d * width, sum);
+            }
+            if constexpr (HasRead) {
+                V const of_query(query[d]), key(before.key[d]);
+                V sum_of_query(T(0)), sum_of_key(T(0));
+                for (std::size_t j = 0; j < Batches; ++j) {
+                    sum_of_query = multiply_add(ct_output[j], state[j], sum_of_query);
+                    ct[j] = multiply_add(ct_output[j], of_query, ct[j]);
+                    sums[j] = multiply_add(ct[j], key, sums[j]);
+                    sum_of_key = multiply_add(added[j], ct[j], sum_of_key);
+                }
+                store_batch(ct_query + d * width, sum_of_query);
+                store_batch(ct_key + d * width, sum_of_key);
+            }
+            store_columns<T, Batches>(ct, ct_states[d]);
+        }
+        if constexpr (HasUpdate && IsDelta)
+            add_sums(ct_read_key, cotangents_of(i).read_key);
+        if constexpr (HasUpdate && Decays != decay_kind::none)
+            add_sums(ct_decay, cotangents_of(i).decay);
+        if constexpr (HasRead) {
+            add_sums(ct_query, cotangents_of(reader).queries);
+            add_sums(ct_key, cotangents_of(reader).key);
+            store_columns<T, Batches>(sums, ct_values_ + reader * values_ + of.column);
+        }
+    }
+
+    /// Goes back over what a further query of token i of a block reads.
+    template <std::size_t Batches>
+    void read_back(attention_work const& of, std::size_t i, std::size_t q, state_rows<T> const& states) const
+    {
+        T const* const query = queries_ + (i * head_.queries + q) * row_;
+        auto const ct_states = panel_of<Batches>(ct_state_, of);
+        auto const ct_output = ct_output_of<Batches>(of, i, q);
+        for (std::size_t d = 0; d < head_.keys; ++d) {
+            V const of_query(query[d]);
+            V sum(T(0));
+            auto ct = load_columns<T, Batches>(ct_states[d]);
+            for (std::size_t j = 0; j < Batches; ++j) {
+                sum = multiply_add(ct_output[j], load_batch(states[d] + j * width), sum);
+                ct[j] = multiply_add(ct_output[j], of_query, ct[j]);
+            }
+            store_columns<T, Batches>(ct, ct_states[d]);
+            store_batch(partial_ + d * width, sum);
+        }
+        add_sums(partial_, cotangents_of(i).queries + q * row_);
+    }
+
+    /// Returns the cotangent of what query q of token i of a block reads.
+    template <std::size_t Batches>
+    panel_columns<T, Batches> ct_output_of(attention_work const& of, std::size_t i, std::size_t q) const
+    {
+        auto ct =
+            load_columns<T, Batches>(of_.ct_output.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_output),
+                of.begin + i, of.column, of.count);
+        for (V& each : ct)
+            each = V(head_.scale) * each;
+        return ct;
+    }
+
+    /// Adds the sum of each key's batch.
+    void add_sums(T const* batches, T* to) const
+    {
+        for (std::size_t d = 0; d < row_; d += width)
+            store_batch(to + d, load_batch(to + d) + sums_of(batches + d * width));
+    }
+
+    void add_gradients(std::size_t t, std::size_t i) const
+    {
+        attention_token<T> const token = tokens_[i];
+        token_cotangents const ct = cotangents_of(i);
+        for (std::size_t d = 0; d < row_; d += width) {
+            V const decay = decay_of(token, d);
+            store_batch(ct.key + d, multiply_add(decay, load_batch(ct.read_key + d), load_batch(ct.key + d)));
+            store_batch(ct.decay + d, decay * load_batch(ct.decay + d));
+        }
+        add_row(ct.key, of_.ct_key, t, head_.keys);
+        for (std::size_t q = 0; q < head_.queries; ++q)
+            add_row(ct.queries + q * row_,
+                of_.ct_query.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_query), t, head_.keys);
+        if constexpr (Decays == decay_kind::of_head)
+            ct.decay[0] = sum(ct.decay, row_);
+        add_row(ct.decay, of_.ct_decay, t, Decays == decay_kind::of_head ? 1 : head_.keys);
+        add_gradient_of_value(t, i);
+    }
+
+    /// Adds to the gradient of a value, and of a delta rule sets that of beta.
+    void add_gradient_of_value(std::size_t t, std::size_t i) const
+    {
+        T *const ct_value = ct_values_ + i * values_, *const error = errors_ + i * values_;
+        for (std::size_t j = 0; IsDelta && j < values_; j += width) {
+            V const ct = load_batch(ct_value + j);
+            store_batch(error + j, ct * load_batch(error + j));
+            store_batch(ct_value + j, V(tokens_[i].beta) * ct);
+        }
+        if (of_.ct_beta != nullptr)
+            of_.ct_beta[t] = sum(error, values_);
+        add_row(ct_value, of_.ct_value, t, head_.values);
     }
 
     /// Returns the decays of a batch of keys.
     static V decay_of(attention_token<T> const& token, std::size_t d)
     {
-        return Decays == decay_kind::of_keys ? load_batch(token.decay + d) : V(token.decay[0]);
+        if constexpr (Decays == decay_kind::none)
+            return V(T(1));
+        else
+            return Decays == decay_kind::of_keys ? load_batch(token.decay + d) : V(token.decay[0]);
     }
 
-    /// Computes the state after a token, and its errors: value - state^T key of a delta rule, else its value.
-    void advance(std::size_t t, T const* from, T* to, std::size_t i) const
-    {
-        tokens_.read(0, head_, t);
-        attention_token<T> const token = tokens_[0];
-        std::size_t const row = row_;
-        for (std::size_t j = 0; j < head_.values; ++j) {
-            T const* const before = from + j * row;
-            T* const after = to + j * row;
-            T value = static_cast<T>(*head_.value.at(t, j));
-            if constexpr (IsDelta)
-                value = value - product(before, token.read_key, row);
-            errors_[i * head_.values + j] = value;
-            V const factor(IsDelta ? token.beta * value : value);
-            for (std::size_t d = 0; d < row; d += width)
-                store_batch(after + d, attention_panel<T, T, 1, Decays>::updated(load_batch(before + d),
-                                           decay_of(token, d), load_batch(token.key + d), factor));
-        }
-    }
-
-    /// Adds a token's part to all gradients, and takes ct_state from after the token to before it.
-    void go_back(std::size_t t, std::size_t i) const
-    {
-        tokens_.read(0, head_, t);
-        attention_token<T> const token = tokens_[0];
-        std::size_t const values = whole_batches<T>(head_.values);
-        for (std::size_t q = 0; q < head_.queries; ++q) {
-            load_row(head_.query.moved(static_cast<std::ptrdiff_t>(q) * head_.next_query), t, head_.keys,
-                queries_ + q * row_);
-            load_row(of_.ct_output.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_output), t,
-                head_.values, ct_outputs_ + q * values);
-        }
-        std::fill_n(ct_keys_, (head_.queries + 3) * row_, T(0));
-        T ct_beta(0);
-        for (std::size_t j = 0; j < head_.values; ++j) {
-            T const error = errors_[i * head_.values + j];
-            read_back(
-                token, j, states_ + (i + 1) * state_size_ + j * row_, IsDelta ? token.beta * error : error);
-            if constexpr (IsDelta) {
-                ct_beta = ct_beta + ct_values_[j] * error;
-                ct_values_[j] = token.beta * ct_values_[j];
-            }
-            update_back(token, j, states_ + i * state_size_ + j * row_);
-        }
-        if (of_.ct_beta != nullptr)
-            of_.ct_beta[t] = ct_beta;
-        add_gradients(token, t);
-    }
-
-    /// Goes back, in a row of the state, over what queries read after the token and over its outer product.
-    void read_back(attention_token<T> const& token, std::size_t j, T const* state, T value) const
-    {
-        std::size_t const row = row_; // and other copies: stores may alias members
-        T *const ct_state = ct_state_ + j * row, *const ct_key = ct_keys_;
-        T const* const key = token.key;
-        for (std::size_t q = 0; q < head_.queries; ++q) {
-            V const ct(head_.scale * ct_outputs_[q * whole_batches<T>(head_.values) + j]);
-            T *const query = queries_ + q * row, *const ct_query = ct_key + (q + 3) * row;
-            for (std::size_t d = 0; d < row; d += width) {
-                add(ct, load_batch(state + d), ct_query + d);
-                add(ct, load_batch(query + d), ct_state + d);
-            }
-        }
-        V read(T(0));
-        for (std::size_t d = 0; d < row; d += width) {
-            V const ct = load_batch(ct_state + d);
-            read = multiply_add(ct, load_batch(key + d), read);
-            add(V(value), ct, ct_key + d);
-        }
-        ct_values_[j] = sum_of<T>(read);
-    }
-
-    /// Goes back, in a row of the state, over what a delta rule's key reads before the token and the decay.
-    void update_back(attention_token<T> const& token, std::size_t j, T const* before) const
-    {
-        if constexpr (!IsDelta && Decays == decay_kind::none)
-            return;
-        std::size_t const row = row_;
-        T *const ct_state = ct_state_ + j * row, *const ct_read_key = ct_keys_ + row,
-                 *const ct_decay = ct_keys_ + 2 * row;
-        T const* const key = token.key;
-        V const ct_read(-ct_values_[j]);
-        for (std::size_t d = 0; d < row; d += width) {
-            V const state = load_batch(before + d);
-            V ct = load_batch(ct_state + d);
-            if constexpr (IsDelta) {
-                add(ct_read, state, ct_read_key + d);
-                ct = multiply_add(ct_read, load_batch(key + d), ct);
-            }
-            if constexpr (Decays != decay_kind::none) {
-                add(ct, state, ct_decay + d);
-                ct = decay_of(token, d) * ct;
-            }
-            store_batch(ct_state + d, ct);
-        }
-    }
-
-    void add_gradients(attention_token<T> const& token, std::size_t t) const
-    {
-        T *const ct_read_key = ct_keys_ + row_, *const ct_decay = ct_keys_ + 2 * row_;
-        for (std::size_t d = 0; d < row_; d += width) {
-            V const decay = Decays == decay_kind::none ? V(T(1)) : decay_of(token, d);
-            add(decay, load_batch(ct_read_key + d), ct_keys_ + d);
-            store_batch(ct_decay + d, decay * load_batch(ct_decay + d));
-        }
-        add_row(ct_keys_, of_.ct_key, t, head_.keys);
-        add_row(ct_values_, of_.ct_value, t, head_.values);
-        for (std::size_t q = 0; q < head_.queries; ++q)
-            add_row(ct_keys_ + (q + 3) * row_,
-                of_.ct_query.moved(static_cast<std::ptrdiff_t>(q) * of_.next_ct_query), t, head_.keys);
-        if constexpr (Decays == decay_kind::of_head)
-            ct_decay[0] = sum(ct_decay);
-        add_row(ct_decay, of_.ct_decay, t, Decays == decay_kind::of_head ? 1 : head_.keys);
-    }
-
-    /// Computes to = x y + to.
-    static void add(V const& x, V const& y, T* to) { store_batch(to, multiply_add(x, y, load_batch(to))); }
-
-    static T product(T const* x, T const* y, std::size_t count)
+    static T sum(T const* x, std::size_t count)
     {
         V total(T(0));
         for (std::size_t d = 0; d < count; d += width)
-            total = multiply_add(load_batch(x + d), load_batch(y + d), total);
-        return sum_of<T>(total);
-    }
-    T sum(T const* x) const
-    {
-        V total(T(0));
-        for (std::size_t d = 0; d < row_; d += width)
             total = total + load_batch(x + d);
         return sum_of<T>(total);
     }
@@ -24380,12 +24579,11 @@ private:
     attention_cotangents<Item, State> const& of_;
     std::size_t block_;
     attention_tokens<T> tokens_;
-    std::size_t row_, state_size_;
-    T *kept_, *states_; ///< the states before each block, and before and after each token of a block
-    T* errors_;         ///< of each token of a block
-    T* ct_state_;
-    T *queries_, *ct_outputs_, *ct_values_; ///< of a token
-    T* ct_keys_; ///< of a token: of its key after and before its update, of its decays, and of each query
+    std::size_t row_, values_;
+    T *kept_, *ct_state_; ///< the states before each block, and the cotangent of a state, panel by panel
+    T* states_;           ///< a panel of the states before and after each token of a block
+    T* partial_;          ///< batches of numbers whose sums are a token's cotangents, for each key
+    T *errors_, *ct_values_, *queries_, *ct_keys_; ///< of each token of a block
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -25132,8 +25330,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// Order     sums over values in order, in lanes of a vector; then over keys, and over heads that share a
 ///           beta.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
-///           backward pass. Memory: 2 sqrt(T) states of each thread. Allocates nothing if a workspace is
-///           given that is large enough.
+///           backward pass. Memory of each thread: sqrt(T) states, and sqrt(T) times a panel of one.
+///           Allocates nothing if a workspace is given that is large enough.
 /// Source    ONNX LinearAttention-27, derived.
 /// Example
 /// ```cpp
@@ -35329,7 +35527,10 @@ enum class onnx_operator {
     cumsum,
     rnn,
     gru,
-    lstm
+    lstm,
+    linear_attention,
+    causal_conv_with_state,
+    tensor_scatter
 };
 
 namespace detail {
@@ -35348,13 +35549,16 @@ inline constexpr std::array<std::int64_t, 4> scatter_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 2> cumsum_versions{11, 14};
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 1> linear_attention_versions{27};
+inline constexpr std::array<std::int64_t, 1> tensor_scatter_versions{24};
 
 /// In the order of the enumerators.
-inline constexpr std::array<operator_history, 11> operator_histories{
+inline constexpr std::array<operator_history, 14> operator_histories{
     {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}, {"GatherND", gather_nd_versions},
         {"GatherElements", gather_elements_versions}, {"ScatterND", scatter_versions},
         {"ScatterElements", scatter_versions}, {"CumSum", cumsum_versions}, {"RNN", rnn_versions},
-        {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
+        {"GRU", gru_versions}, {"LSTM", rnn_versions}, {"LinearAttention", linear_attention_versions},
+        {"CausalConvWithState", linear_attention_versions}, {"TensorScatter", tensor_scatter_versions}}};
 
 /// Returns the history of an operator; that of If if `op` is not an enumerator.
 constexpr operator_history const& history_of(onnx_operator op) noexcept
@@ -35448,12 +35652,14 @@ constexpr bool is_recurrent_at(std::int64_t version, element_type element) noexc
 } // namespace detail
 
 /// True if `op` accepts tensors of this element type at this opset: If, Loop and Scan as V, the indexing
-/// operators as data (and updates), CumSum as x, and RNN, GRU and LSTM as X.
+/// operators as data (and updates), CumSum as x, RNN, GRU and LSTM as X, LinearAttention as query,
+/// CausalConvWithState as input, and TensorScatter as past_cache.
 ///
 /// Types     GatherND, GatherElements, ScatterND and ScatterElements: those of the first If, and from version
 ///           13 on bfloat16; their indices are int64 in every version, of GatherElements and ScatterElements
 ///           also int32. CumSum: its axis is int32 or int64 in every version. RNN, GRU and LSTM:
-///           sequence_lens is int32 in every version.
+///           sequence_lens is int32 in every version. LinearAttention's past_state has one of the types of
+///           query, not always the same; the write_indices of TensorScatter are int64.
 /// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
@@ -35474,6 +35680,10 @@ constexpr bool is_allowed(onnx_operator op, std::int64_t opset, element_type ele
     case onnx_operator::gru:
     case onnx_operator::lstm:
         return detail::is_recurrent_at(version, element);
+    case onnx_operator::linear_attention:
+    case onnx_operator::causal_conv_with_state:
+        return element == element_type::float16 || element == element_type::bfloat16 ||
+               element == element_type::float_;
     default:
         return detail::is_element_at(version, element);
     }

@@ -100,8 +100,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// Order     sums over values in order, in lanes of a vector; then over keys, and over heads that share a
 ///           beta.
 /// Cost      the forward pass twice, its states being computed again from about sqrt(T) of them, and a
-///           backward pass. Memory of each thread: sqrt(T) states, and sqrt(T) times a panel of one. Allocates nothing if a workspace is
-///           given that is large enough.
+///           backward pass. Memory of each thread: sqrt(T) states, and sqrt(T) times a panel of one.
+///           Allocates nothing if a workspace is given that is large enough.
 /// Source    ONNX LinearAttention-27, derived.
 /// Example
 /// ```cpp

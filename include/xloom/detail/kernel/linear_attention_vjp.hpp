@@ -1,9 +1,9 @@
 #pragma once
 // The vector-Jacobian product of linear attention of one head of a sequence.
 //
-// The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, a panel
-// of columns of the states of its tokens is computed again, and then its tokens go backwards. Columns do not
-// depend on each other; sums over them are added up in batches first, whose numbers are then added.
+// The states before each of about sqrt(T) blocks of tokens are kept. From the last block to the first, a
+// panel of columns of the states of its tokens is computed again, and then its tokens go backwards. Columns
+// do not depend on each other; sums over them are added up in batches first, whose numbers are then added.
 
 #include <algorithm>
 #include <array>
