@@ -185,7 +185,7 @@ struct delta_operands {
 template <class Generated>
 void run_generated(delta_operands<Generated>& o)
 {
-    if constexpr (o.is_gated)
+    if constexpr (delta_operands<Generated>::is_gated)
         o.generated.run_into(o.outputs, o.past_state, o.query, o.key, o.value, o.beta, o.decay);
     else
         o.generated.run_into(o.outputs, o.past_state, o.query, o.key, o.value, o.beta);
