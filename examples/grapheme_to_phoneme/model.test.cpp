@@ -7,6 +7,7 @@
 
 #include <xloom/types.hpp>
 
+#include "../central_differences.hpp"
 #include "model.hpp"
 
 namespace {
@@ -41,21 +42,10 @@ TEST_CASE("the gradient is that of the loss")
 
     weights.for_each(
         [&](char const* name, auto& tensor, auto const& derivative) {
-            constexpr double step = 1e-5;
-            double error = 0, largest = 0;
-            for (std::size_t i = 0; i < tensor.size(); ++i) {
-                double& item = tensor.data()[i];
-                double const middle = item;
-                item = middle + step;
-                double const above = of.loss(weights, some);
-                item = middle - step;
-                double const below = of.loss(weights, some);
-                item = middle;
-                error = std::fmax(error, std::abs((above - below) / (2 * step) - derivative.data()[i]));
-                largest = std::fmax(largest, std::abs(derivative.data()[i]));
-            }
-            CHECK_MESSAGE(error < 1e-9, std::string(name));
-            CHECK_MESSAGE(largest > 1e-3, std::string(name)); // the difference is not that of rounding
+            derivative_check const found =
+                check_derivatives(tensor, derivative, 1e-5, [&] { return of.loss(weights, some); });
+            CHECK_MESSAGE(found.error < 1e-9, std::string(name));
+            CHECK_MESSAGE(found.largest > 1e-3, std::string(name)); // the difference is not that of rounding
         },
         gradient);
 }

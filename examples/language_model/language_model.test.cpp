@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../central_differences.hpp"
 #include "../program_under_test.hpp"
 #include "model.hpp"
 #include "text.hpp"
@@ -92,21 +93,9 @@ TEST_CASE("the gradient is that of the loss")
     model.backward(weights, some_symbols.data(), past, gradient);
     for_each_tensor(
         [&](auto& tensor, auto const& derivative) {
-            constexpr double step = 1e-6;
-            double error = 0, largest = 0;
-            for (std::size_t i = 0; i < tensor.size(); ++i) {
-                double& item = tensor.data()[i];
-                double const middle = item;
-                item = middle + step;
-                double const above = loss();
-                item = middle - step;
-                double const below = loss();
-                item = middle;
-                error = std::fmax(error, std::abs((above - below) / (2 * step) - derivative.data()[i]));
-                largest = std::fmax(largest, std::abs(derivative.data()[i]));
-            }
-            CHECK(error < 1e-7);
-            CHECK(largest > 0.1);
+            derivative_check const found = check_derivatives(tensor, derivative, 1e-6, loss);
+            CHECK(found.error < 1e-7);
+            CHECK(found.largest > 0.1);
         },
         weights, gradient);
 }
