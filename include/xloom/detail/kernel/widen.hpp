@@ -153,30 +153,40 @@ void store_one_by_one(batch_t<float> const& numbers, Stored* to)
         to[i] = Stored(items[i]);
 }
 
-/// Rounds a batch without NaN, to nearest. Returns false if the target has no instructions for it.
+/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload. Returns
+/// false if the target has no instructions for it.
 template <class Batch>
 [[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
 {
     [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
 #ifndef XLOOM_NO_SIMD
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
     if constexpr (bytes == 64) {
-        __m512i const bits = _mm512_castps_si512(numbers), one = _mm512_set1_epi32(1);
-        __m512i const half =
-            _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), one));
+        __m512i const bits = _mm512_castps_si512(numbers), minus_one = _mm512_set1_epi32(-1);
+        __mmask16 const is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000)),
+                        is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+        __m512i rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+        rounded = _mm512_mask_sub_epi32(rounded, is_odd, rounded, minus_one);
+        rounded = _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+        __m512i const upper_words = _mm512_castsi256_si512(
+            _mm256_setr_epi16(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-            _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16)));
+            _mm512_castsi512_si256(_mm512_permutexvar_epi16(upper_words, rounded)));
         return true;
     }
 #endif
 #if defined(__AVX2__)
     if constexpr (bytes == 32) {
-        __m256i const bits = _mm256_castps_si256(numbers), one = _mm256_set1_epi32(1);
-        __m256i const half =
-            _mm256_add_epi32(_mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), one));
-        __m256i const rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+        __m256i const bits = _mm256_castps_si256(numbers);
+        __m256i const half = _mm256_add_epi32(
+            _mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1)));
+        __m256 const rounded = _mm256_castsi256_ps(_mm256_add_epi32(bits, half)),
+                     quiet = _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(0x400000)));
+        __m256i const high = _mm256_srli_epi32(_mm256_castps_si256(_mm256_blendv_ps(rounded, quiet,
+                                                   _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q))),
+            16);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-            _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)));
+            _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
         return true;
     }
 #endif
@@ -208,16 +218,6 @@ template <class Batch>
     return false;
 }
 
-/// True if a number of a batch is NaN.
-inline bool has_nan(batch_t<float> const& numbers)
-{
-#ifdef XLOOM_NO_SIMD
-    return !(numbers == numbers);
-#else
-    return !xsimd::all(numbers == numbers); // in xsimd 8 a NaN is not unequal to itself
-#endif
-}
-
 } // namespace detail
 
 /// Loads as many numbers as a batch has lanes, and widens them exactly.
@@ -240,7 +240,7 @@ template <class Stored>
     requires has_narrow_vectors<Stored>
 void store_narrowed(Stored* to, batch_t<float> const& numbers)
 {
-    if (detail::has_nan(numbers) || !detail::narrow(numbers, to))
+    if (!detail::narrow(numbers, to))
         detail::store_one_by_one(numbers, to);
 }
 
