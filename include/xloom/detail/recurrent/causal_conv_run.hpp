@@ -155,8 +155,8 @@ private:
     /// Few steps have too few lanes.
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
-        return {
-            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
+        std::size_t const L = call.sizes.L;
+        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1, L};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
