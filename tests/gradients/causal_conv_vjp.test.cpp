@@ -27,7 +27,7 @@ textbook::array<double> or_zeros(textbook::array<double> const& array, textbook:
 }
 
 /// The gradients of input, weight, bias and past_state; omitted ones have the derivative at zeros.
-gradients expected_gradients(
+operand_gradients expected_gradients(
     textbook::conv_operands<double> const& of, bool silu, textbook::conv_result<double> const& cotangents)
 {
     textbook::conv_operands<dual> const operands{carried(of.input), carried(of.weight),

@@ -28,8 +28,8 @@ constexpr update_rule every_rule[] = {
 
 /// The gradients of query, key, value, past_state, decay and beta. An omitted past state has the derivative
 /// at zeros.
-gradients expected_gradients(textbook::attention_operands<double> const& of, attention_dims const& dims,
-    textbook::attention_result<double> const& cotangents)
+operand_gradients expected_gradients(textbook::attention_operands<double> const& of,
+    attention_dims const& dims, textbook::attention_result<double> const& cotangents)
 {
     textbook::array<double> past_state = of.past_state;
     if (past_state.items.empty())

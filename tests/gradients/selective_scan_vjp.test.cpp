@@ -20,8 +20,8 @@ namespace {
 
 /// The gradients of u, delta, A, B, C, D, z, delta_bias and initial_state. An omitted D, delta_bias or
 /// initial state has the derivative at zeros.
-gradients expected_gradients(textbook::selective_operands<double> const& of, selective_dims const& dims,
-    bool delta_softplus, textbook::selective_result<double> const& cotangents)
+operand_gradients expected_gradients(textbook::selective_operands<double> const& of,
+    selective_dims const& dims, bool delta_softplus, textbook::selective_result<double> const& cotangents)
 {
     auto const or_zeros = [](textbook::array<double> const& operand, textbook::dims const& shape) {
         return carried(operand.shape.empty() ? textbook::array<double>{shape,

@@ -12,7 +12,7 @@
 using dual = boost::math::differentiation::autodiff_fvar<double, 1>;
 
 /// The derivative by each item of each operand, one operand after the other.
-using gradients = std::vector<std::vector<double>>;
+using operand_gradients = std::vector<std::vector<double>>;
 
 inline textbook::array<dual> carried(textbook::array<double> const& from)
 {
@@ -30,9 +30,9 @@ inline double weighted_sum(textbook::array<double> const& cotangents, textbook::
 
 /// Returns the gradients of loss(operands), whose value is the derivative by the item that carries one.
 template <class Operands, class Loss>
-gradients dual_gradients(Operands operands, Loss const& loss)
+operand_gradients dual_gradients(Operands operands, Loss const& loss)
 {
-    gradients all;
+    operand_gradients all;
     Operands::for_each(operands, [&](textbook::array<dual>& operand) {
         all.emplace_back();
         for (dual& item : operand.items) {
@@ -56,10 +56,10 @@ inline double weighted_sum(textbook::array<double> const& cotangents, textbook::
 
 /// Returns the gradients of loss(operands) by central differences, whose error is about 1e-9 here.
 template <class Operands, class Loss>
-gradients central_differences(Operands operands, Loss const& loss)
+operand_gradients central_differences(Operands operands, Loss const& loss)
 {
     double const step = 1e-5;
-    gradients all;
+    operand_gradients all;
     Operands::for_each(operands, [&](textbook::array<double>& operand) {
         all.emplace_back();
         for (double& item : operand.items) {
