@@ -10048,30 +10048,40 @@ void store_one_by_one(batch_t<float> const& numbers, Stored* to)
         to[i] = Stored(items[i]);
 }
 
-/// Rounds a batch without NaN, to nearest. Returns false if the target has no instructions for it.
+/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload. Returns
+/// false if the target has no instructions for it.
 template <class Batch>
 [[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
 {
     [[maybe_unused]] constexpr std::size_t bytes = sizeof(Batch);
 #ifndef XLOOM_NO_SIMD
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
     if constexpr (bytes == 64) {
-        __m512i const bits = _mm512_castps_si512(numbers), one = _mm512_set1_epi32(1);
-        __m512i const half =
-            _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), one));
+        __m512i const bits = _mm512_castps_si512(numbers), minus_one = _mm512_set1_epi32(-1);
+        __mmask16 const is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000)),
+                        is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+        __m512i rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+        rounded = _mm512_mask_sub_epi32(rounded, is_odd, rounded, minus_one);
+        rounded = _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+        __m512i const upper_words = _mm512_castsi256_si512(
+            _mm256_setr_epi16(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-            _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16)));
+            _mm512_castsi512_si256(_mm512_permutexvar_epi16(upper_words, rounded)));
         return true;
     }
 #endif
 #if defined(__AVX2__)
     if constexpr (bytes == 32) {
-        __m256i const bits = _mm256_castps_si256(numbers), one = _mm256_set1_epi32(1);
-        __m256i const half =
-            _mm256_add_epi32(_mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), one));
-        __m256i const rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+        __m256i const bits = _mm256_castps_si256(numbers);
+        __m256i const half = _mm256_add_epi32(
+            _mm256_set1_epi32(0x7fff), _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1)));
+        __m256 const rounded = _mm256_castsi256_ps(_mm256_add_epi32(bits, half)),
+                     quiet = _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(0x400000)));
+        __m256i const high = _mm256_srli_epi32(_mm256_castps_si256(_mm256_blendv_ps(rounded, quiet,
+                                                   _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q))),
+            16);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-            _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)));
+            _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
         return true;
     }
 #endif
@@ -10103,16 +10113,6 @@ template <class Batch>
     return false;
 }
 
-/// True if a number of a batch is NaN.
-inline bool has_nan(batch_t<float> const& numbers)
-{
-#ifdef XLOOM_NO_SIMD
-    return !(numbers == numbers);
-#else
-    return !xsimd::all(numbers == numbers); // in xsimd 8 a NaN is not unequal to itself
-#endif
-}
-
 } // namespace detail
 
 /// Loads as many numbers as a batch has lanes, and widens them exactly.
@@ -10135,7 +10135,7 @@ template <class Stored>
     requires has_narrow_vectors<Stored>
 void store_narrowed(Stored* to, batch_t<float> const& numbers)
 {
-    if (detail::has_nan(numbers) || !detail::narrow(numbers, to))
+    if (!detail::narrow(numbers, to))
         detail::store_one_by_one(numbers, to);
 }
 
@@ -17522,7 +17522,8 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
 
 // ==== xloom/detail/kernel/causal_conv.hpp ====
 // The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
-// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there in place.
+// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there; in place, where the sums
+// cannot be stored in the output.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -17544,9 +17545,15 @@ struct conv_outputs {
 /// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
 struct conv_tiling {
     bool has_step_lanes;
+    std::size_t length; ///< the steps of a sequence; not 0 with step lanes
 
-    constexpr std::size_t channels() const noexcept { return has_step_lanes ? 8 : 256; }
-    constexpr std::size_t steps() const noexcept { return 2048 / channels(); }
+    static constexpr std::size_t items = 4096;
+
+    constexpr std::size_t steps() const noexcept
+    {
+        return has_step_lanes ? (std::min)(length, items / 8) : items / 512;
+    }
+    constexpr std::size_t channels() const noexcept { return items / steps(); }
 };
 
 /// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
@@ -17571,6 +17578,7 @@ public:
         : has_step_lanes_(tiling.has_step_lanes),
           capacity_(tiling.steps()),
           taps_(taps),
+          count_(count),
           channels_(whole_batches<T>(count)),
           lines_(has_step_lanes_ ? count : 1),
           step_(has_step_lanes_ ? 1 : channels_),
@@ -17588,70 +17596,96 @@ public:
         return {first_, static_cast<std::ptrdiff_t>(step_),
             has_step_lanes_ ? static_cast<std::ptrdiff_t>(line_) : 1};
     }
+    /// Returns memory for the weight and the bias, whose columns are channels.
     item_rows<T> weight() const { return {weight_, static_cast<std::ptrdiff_t>(channels_), 1}; }
     item_rows<T> bias() const { return {bias_, 0, 1}; }
 
-    /// Replaces each of the first `count` steps by its sum, which begins with it.
-    void convolve(std::size_t count) const
+    /// True if a row's channels can be loaded where they are.
+    template <class Item>
+    bool can_load(item_rows<Item> const& from) const
     {
-        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, count); }))
-            convolve_by(taps_, count);
+        return std::is_same_v<std::remove_const_t<Item>, T> && from.first != nullptr &&
+               (has_step_lanes_ || (from.column == 1 && channels_ == count_));
+    }
+    /// True if sums can be stored there.
+    template <class Item>
+    bool can_store(item_rows<Item> const& to) const
+    {
+        return can_load(to) && (!has_step_lanes_ || to.row == 1);
+    }
+
+    /// Stores the sum that begins with each of the first `count` steps; `to` may be steps().
+    void convolve(item_rows<T const> const& weight, item_rows<T const> const& bias, item_rows<T> const& to,
+        std::size_t count) const
+    {
+        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, weight, bias, to, count); }))
+            convolve_by(taps_, weight, bias, to, count);
     }
 
     template <class Item>
-    void activate(std::size_t count) const
+    void activate(item_rows<T> const& sums, std::size_t count) const
     {
-        for_each_line([&](T* line) { activate_sums<Item>(line, count * step_); });
+        if (has_step_lanes_)
+            for (std::size_t c = 0; c < lines_; ++c)
+                activate_sums<Item>(sums.at(0, c), count);
+        else if (sums.row == static_cast<std::ptrdiff_t>(channels_))
+            activate_sums<Item>(sums.first, count * channels_);
+        else
+            for (std::size_t t = 0; t < count; ++t)
+                activate_sums<Item>(sums.at(t, 0), channels_);
     }
 
     /// Makes the taps - 1 steps behind the first `count` those of the padding.
     void advance(std::size_t count) const
     {
-        for_each_line(
-            [&](T* line) { std::copy(line + count * step_, line + (count + taps_ - 1) * step_, line); });
+        for (std::size_t c = 0; c < lines_; ++c) {
+            T* const line = first_ + c * line_;
+            std::copy(line + count * step_, line + (count + taps_ - 1) * step_, line);
+        }
     }
 
 private:
-    template <class F>
-    void for_each_line(F const& f) const
-    {
-        for (std::size_t c = 0; c < lines_; ++c)
-            f(first_ + c * line_);
-    }
-
     /// `taps` is taps_, or a constant of its value.
     template <class Taps>
-    [[gnu::flatten]] void convolve_by(Taps taps, std::size_t count) const
+    [[gnu::flatten]] void convolve_by(Taps taps, item_rows<T const> const& weight,
+        item_rows<T const> const& bias, item_rows<T> const& to, std::size_t count) const
     {
-        if (has_step_lanes_)
-            for (std::size_t c = 0; c < lines_; ++c) {
-                T* const line = first_ + c * line_;
-                auto const weight = [&](std::size_t j) { return V(weight_[j * channels_ + c]); };
+        constexpr std::size_t width = batch_size<T>;
+        conv_tile const tile = *this; // whose members no store changes
+        if (tile.has_step_lanes_)
+            for (std::size_t c = 0; c < tile.lines_; ++c) {
+                T const *const from = tile.first_ + c * tile.line_, *const weights = weight.at(0, c);
+                T* const sums = to.at(0, c);
+                auto const sum = [&](std::size_t t) {
+                    V total(*bias.at(0, c));
+                    for (std::size_t j = 0; j < taps; ++j)
+                        total = multiply_add(V(weights[static_cast<std::ptrdiff_t>(j) * weight.row]),
+                            load_batch(from + t + j), total);
+                    return total;
+                };
                 std::size_t t = 0;
-                for (; t + batch_size<T> <= count; t += batch_size<T>)
-                    store_batch(line + t, sum_at(line + t, V(bias_[c]), weight, taps));
+                for (; t + width <= count; t += width)
+                    store_batch(sums + t, sum(t));
                 if constexpr (has_simd<T>)
                     if (t < count)
-                        store_first<T>(sum_at(line + t, V(bias_[c]), weight, taps), line + t, count - t);
+                        store_first<T>(sum(t), sums + t, count - t);
             }
         else
-            for (std::size_t c = 0; c < channels_; c += batch_size<T>) {
-                auto const weight = [&](std::size_t j) { return load_batch(weight_ + j * channels_ + c); };
-                for (T* at = first_ + c; at != first_ + c + count * step_; at += step_)
-                    store_batch(at, sum_at(at, load_batch(bias_ + c), weight, taps));
+            for (std::size_t c = 0; c < tile.channels_; c += width) {
+                T const* from = tile.first_ + c;
+                T* sums = to.at(0, c);
+                for (std::size_t t = 0; t < count; ++t, from += tile.step_, sums += to.row) {
+                    V total = load_batch(bias.at(0, c));
+                    for (std::size_t j = 0; j < taps; ++j)
+                        total = multiply_add(
+                            load_batch(weight.at(j, c)), load_batch(from + j * tile.step_), total);
+                    store_batch(sums, total);
+                }
             }
-    }
-
-    template <class Weight>
-    V sum_at(T const* at, V sum, Weight const& weight, std::size_t taps) const
-    {
-        for (std::size_t j = 0; j < taps; ++j)
-            sum = multiply_add(weight(j), load_batch(at + j * step_), sum);
-        return sum;
     }
 
     bool has_step_lanes_;
-    std::size_t capacity_, taps_, channels_, lines_, step_, line_;
+    std::size_t capacity_, taps_, count_, channels_, lines_, step_, line_;
     T *weight_, *bias_, *first_;
 };
 
@@ -17667,6 +17701,18 @@ void copy_or_clear(
         copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
 }
 
+/// Returns `rows` rows where they are, if the tile can load them, or copied to `memory`.
+template <class Item, class T>
+item_rows<T const> loadable(conv_tile<T> const& tile, item_rows<Item const> const& from,
+    item_rows<T> const& memory, std::size_t rows, std::size_t columns)
+{
+    if constexpr (std::is_same_v<Item, T>)
+        if (tile.can_load(from))
+            return from;
+    copy_or_clear(from, memory, rows, columns);
+    return {memory.first, memory.row, memory.column};
+}
+
 /// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
 template <class Item, class T>
 void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_outputs<Item> const& out,
@@ -17675,18 +17721,23 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
     item_rows<T> const padded = tile.steps();
     std::size_t const history = in.taps - 1;
     std::size_t steps = 0;
-    copy_matrix(in.weight.from(first), tile.weight(), in.taps, count);
-    copy_or_clear(in.bias.from(first), tile.bias(), 1, count);
+    item_rows<T const> const weight = loadable(tile, in.weight.from(first), tile.weight(), in.taps, count),
+                             bias = loadable(tile, in.bias.from(first), tile.bias(), 1, count);
     copy_or_clear(in.past_state.from(first), padded, history, count);
     for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
         tile.advance(steps);
         steps = (std::min)(tile.capacity(), in.steps - begin);
         copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
-        tile.convolve(steps);
+        item_rows<Item> const output = out.output.from_row(begin).from(first);
+        item_rows<T> sums = padded;
+        if constexpr (std::is_same_v<Item, T>)
+            if (tile.can_store(output))
+                sums = output;
+        tile.convolve(weight, bias, sums, steps);
         if (in.silu)
-            tile.template activate<Item>(steps);
-        if (out.output.first != nullptr)
-            copy_matrix(padded, out.output.from_row(begin).from(first), steps, count);
+            tile.template activate<Item>(sums, steps);
+        if (output.first != nullptr && sums.first == padded.first)
+            copy_matrix(sums, output, steps, count);
     }
     if (out.present_state.first != nullptr)
         copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
@@ -17997,8 +18048,8 @@ private:
     /// Few steps have too few lanes.
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
-        return {
-            call.sizes.L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1};
+        std::size_t const L = call.sizes.L;
+        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1, L};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
