@@ -10048,8 +10048,8 @@ void store_one_by_one(batch_t<float> const& numbers, Stored* to)
         to[i] = Stored(items[i]);
 }
 
-/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload. Returns
-/// false if the target has no instructions for it.
+/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload.
+/// Returns false if the target has no instructions for it.
 template <class Batch>
 [[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
 {
@@ -17522,7 +17522,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
 
 // ==== xloom/detail/kernel/causal_conv.hpp ====
 // The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
-// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there; in place, where the sums
+// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there; in place, if the sums
 // cannot be stored in the output.
 
 namespace xloom::inline XLOOM_ABI::kernel {

@@ -1,6 +1,6 @@
 #pragma once
 // The causal convolution of one sequence, for a block of channels at a time. The steps of a tile and the
-// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there; in place, where the sums
+// taps - 1 steps before it are copied into the L1 cache, padded, and convolved there; in place, if the sums
 // cannot be stored in the output.
 
 #include <algorithm>

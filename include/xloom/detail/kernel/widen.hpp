@@ -153,8 +153,8 @@ void store_one_by_one(batch_t<float> const& numbers, Stored* to)
         to[i] = Stored(items[i]);
 }
 
-/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload. Returns
-/// false if the target has no instructions for it.
+/// Rounds a batch to nearest. A NaN becomes quiet and keeps its sign and the high bits of its payload.
+/// Returns false if the target has no instructions for it.
 template <class Batch>
 [[nodiscard]] bool narrow(Batch const& numbers, bfloat16* to)
 {
