@@ -3,12 +3,14 @@
 // (impl:onnxruntime) or two buffers (impl:onnxruntime_two), and a hand-written loop. impl:xloom_two writes to
 // another state than it reads.
 //
-// linear_attention_narrow: states of float16 and bfloat16, beside those of float.
+// linear_attention_narrow: states of float16 and bfloat16, beside those of float. Those of 256 layers come
+// from memory, that of one layer stays in a core's caches.
 // linear_attention_vjp: the backward pass, beside the forward pass (impl:forward).
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/interop/tbb.hpp>
@@ -168,51 +170,50 @@ void add_attention(update_rule rule, std::size_t T, std::size_t d)
             std::vector<series<attention_operands>>{{"xloom_serial", in_place}, {"xloom", by_two}}, 2);
 }
 
-/// A token at a time, with a state of each type.
+/// A token of several layers, one after the other, each with a state of either type.
 template <class State>
 struct narrow_operands : attention_operands {
-    xt::xtensor<State, 4> narrow;
+    std::vector<states> wide;
+    std::vector<xt::xtensor<State, 4>> narrow;
 
-    explicit narrow_operands(std::size_t width)
-        : attention_operands(update_rule::gated_delta, 1, width), narrow(state0.shape())
+    narrow_operands(std::size_t width, std::size_t layers)
+        : attention_operands(update_rule::gated_delta, 1, width), wide(layers), narrow(layers)
     {
+        iterations = layers;
         clear();
     }
     void clear()
     {
         attention_operands::clear();
-        std::transform(
-            state0.begin(), state0.end(), narrow.begin(), [](float x) { return static_cast<State>(x); });
+        std::ranges::fill(wide, state0);
+        std::ranges::fill(narrow, xt::xtensor<State, 4>(xt::cast<State>(state0)));
     }
     bool is_close_to(tokens const& expected) const
     {
         return std::equal(expected.begin(), expected.end(), output.begin(),
             [](float a, float b) { return std::abs(a - b) <= 0.05f; });
     }
+
+    template <class Held>
+    void run(std::vector<xt::xtensor<Held, 4>>& layers)
+    {
+        for (xt::xtensor<Held, 4>& each : layers)
+            xloom::linear_attention_into<Held>(query, key, value,
+                {.past_state = each, .decay = decay, .beta = beta}, {.output = output, .present_state = each},
+                options(), workspace);
+    }
 };
 
 template <class State>
-void with_float(narrow_operands<State>& o)
+void add_narrow(char const* type, std::size_t d, std::size_t layers)
 {
-    in_place(o);
-}
-
-template <class State>
-void with_narrow(narrow_operands<State>& o)
-{
-    xloom::linear_attention_into<State>(o.query, o.key, o.value,
-        {.past_state = o.narrow, .decay = o.decay, .beta = o.beta},
-        {.output = o.output, .present_state = o.narrow}, o.options(), o.workspace);
-}
-
-template <class State>
-void add_narrow(char const* type, std::size_t d)
-{
+    using operands = narrow_operands<State>;
     add_case(
-        "linear_attention_narrow/f32/state:" + std::string(type) + "/heads:16/d:" + std::to_string(d),
-        [=] { return narrow_operands<State>(d); },
-        std::vector<series<narrow_operands<State>>>{
-            {"float", with_float<State>}, {"xloom", with_narrow<State>}});
+        "linear_attention_narrow/f32/state:" + std::string(type) + "/heads:16/d:" + std::to_string(d) +
+            "/layers:" + std::to_string(layers),
+        [=] { return operands(d, layers); },
+        std::vector<series<operands>>{
+            {"float", [](operands& o) { o.run(o.wide); }}, {"xloom", [](operands& o) { o.run(o.narrow); }}});
 }
 
 /// The operands of a backward pass: ct is the cotangent of the output.
@@ -261,8 +262,10 @@ int main(int argc, char** argv)
             for (std::size_t const T : {std::size_t{1}, std::size_t{64}})
                 if (d == 64 || rule == update_rule::gated || rule == update_rule::gated_delta)
                     add_attention(rule, T, d);
-        add_narrow<xloom::float16>("float16", d);
-        add_narrow<xloom::bfloat16>("bfloat16", d);
+        for (std::size_t const layers : {std::size_t{1}, std::size_t{256}}) {
+            add_narrow<xloom::float16>("float16", d, layers);
+            add_narrow<xloom::bfloat16>("bfloat16", d, layers);
+        }
         add_backward(update_rule::gated_delta, d);
     }
     return run_cases(argc, argv);
