@@ -17542,18 +17542,21 @@ struct conv_outputs {
     item_rows<Item> output, present_state;
 };
 
-/// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
+/// The largest tile of a sequence: SIMD lanes are either consecutive steps of a channel, or channels.
 struct conv_tiling {
     bool has_step_lanes;
-    std::size_t length; ///< the steps of a sequence; not 0 with step lanes
+    std::size_t length, width; ///< the steps and channels of a sequence, at least 1
 
-    static constexpr std::size_t items = 4096;
+    static constexpr std::size_t items = 4096, most_channels = 512;
 
     constexpr std::size_t steps() const noexcept
     {
-        return has_step_lanes ? (std::min)(length, items / 8) : items / 512;
+        return has_step_lanes ? (std::min)(length, items / 8) : items / most_channels;
     }
-    constexpr std::size_t channels() const noexcept { return items / steps(); }
+    constexpr std::size_t channels() const noexcept
+    {
+        return (std::min)({width, most_channels, items / steps()});
+    }
 };
 
 /// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
@@ -17574,6 +17577,7 @@ class conv_tile {
 public:
     using V = batch_t<T>;
 
+    /// Takes `count` channels, and memory that does not depend on the length of a sequence.
     conv_tile(conv_tiling const& tiling, std::size_t count, std::size_t taps, arena<T>& memory)
         : has_step_lanes_(tiling.has_step_lanes),
           capacity_(tiling.steps()),
@@ -17583,9 +17587,9 @@ public:
           lines_(has_step_lanes_ ? count : 1),
           step_(has_step_lanes_ ? 1 : channels_),
           line_(has_step_lanes_ ? taps - 1 + whole_batches<T>(capacity_) : 0),
-          weight_(memory.take(taps, channels_)),
-          bias_(memory.take(channels_)),
-          first_(has_step_lanes_ ? memory.take(count, line_) : memory.take(taps - 1 + capacity_, channels_))
+          weight_(memory.take(taps, reserved_channels(tiling))),
+          bias_(memory.take(reserved_channels(tiling))),
+          first_(memory.take(reserved_channels(tiling), reserved_steps(tiling, taps)))
     {}
 
     /// Returns the number of steps that a tile takes at once.
@@ -17645,6 +17649,16 @@ public:
     }
 
 private:
+    static std::size_t reserved_channels(conv_tiling const& tiling)
+    {
+        return whole_batches<T>((std::min)(tiling.width, conv_tiling::most_channels));
+    }
+    /// Returns the length of a line that is long enough for every length of a sequence.
+    static std::size_t reserved_steps(conv_tiling const& tiling, std::size_t taps)
+    {
+        return taps + conv_tiling::items / reserved_channels(tiling) + batch_size<T>;
+    }
+
     /// `taps` is taps_, or a constant of its value.
     template <class Taps>
     [[gnu::flatten]] void convolve_by(Taps taps, item_rows<T const> const& weight,
@@ -18049,7 +18063,8 @@ private:
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
         std::size_t const L = call.sizes.L;
-        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1, L};
+        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1,
+            (std::max)(L, std::size_t{1}), (std::max)(call.sizes.C, std::size_t{1})};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
@@ -18061,7 +18076,7 @@ private:
                           units = sizes.B * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
-        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
+        kernel::conv_tile<T>(tiling, width, sizes.k, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {

@@ -29,18 +29,21 @@ struct conv_outputs {
     item_rows<Item> output, present_state;
 };
 
-/// The largest tile: SIMD lanes are either consecutive steps of a channel, or channels.
+/// The largest tile of a sequence: SIMD lanes are either consecutive steps of a channel, or channels.
 struct conv_tiling {
     bool has_step_lanes;
-    std::size_t length; ///< the steps of a sequence; not 0 with step lanes
+    std::size_t length, width; ///< the steps and channels of a sequence, at least 1
 
-    static constexpr std::size_t items = 4096;
+    static constexpr std::size_t items = 4096, most_channels = 512;
 
     constexpr std::size_t steps() const noexcept
     {
-        return has_step_lanes ? (std::min)(length, items / 8) : items / 512;
+        return has_step_lanes ? (std::min)(length, items / 8) : items / most_channels;
     }
-    constexpr std::size_t channels() const noexcept { return items / steps(); }
+    constexpr std::size_t channels() const noexcept
+    {
+        return (std::min)({width, most_channels, items / steps()});
+    }
 };
 
 /// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
@@ -61,6 +64,7 @@ class conv_tile {
 public:
     using V = batch_t<T>;
 
+    /// Takes `count` channels, and memory that does not depend on the length of a sequence.
     conv_tile(conv_tiling const& tiling, std::size_t count, std::size_t taps, arena<T>& memory)
         : has_step_lanes_(tiling.has_step_lanes),
           capacity_(tiling.steps()),
@@ -70,9 +74,9 @@ public:
           lines_(has_step_lanes_ ? count : 1),
           step_(has_step_lanes_ ? 1 : channels_),
           line_(has_step_lanes_ ? taps - 1 + whole_batches<T>(capacity_) : 0),
-          weight_(memory.take(taps, channels_)),
-          bias_(memory.take(channels_)),
-          first_(has_step_lanes_ ? memory.take(count, line_) : memory.take(taps - 1 + capacity_, channels_))
+          weight_(memory.take(taps, reserved_channels(tiling))),
+          bias_(memory.take(reserved_channels(tiling))),
+          first_(memory.take(reserved_channels(tiling), reserved_steps(tiling, taps)))
     {}
 
     /// Returns the number of steps that a tile takes at once.
@@ -132,6 +136,16 @@ public:
     }
 
 private:
+    static std::size_t reserved_channels(conv_tiling const& tiling)
+    {
+        return whole_batches<T>((std::min)(tiling.width, conv_tiling::most_channels));
+    }
+    /// Returns the length of a line that is long enough for every length of a sequence.
+    static std::size_t reserved_steps(conv_tiling const& tiling, std::size_t taps)
+    {
+        return taps + conv_tiling::items / reserved_channels(tiling) + batch_size<T>;
+    }
+
     /// `taps` is taps_, or a constant of its value.
     template <class Taps>
     [[gnu::flatten]] void convolve_by(Taps taps, item_rows<T const> const& weight,

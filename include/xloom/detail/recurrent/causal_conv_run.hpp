@@ -1,6 +1,7 @@
 #pragma once
 // The run of a causal convolution: blocks of channels of each sequence, divided among threads.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -156,7 +157,8 @@ private:
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
         std::size_t const L = call.sizes.L;
-        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1, L};
+        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1,
+            (std::max)(L, std::size_t{1}), (std::max)(call.sizes.C, std::size_t{1})};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
@@ -168,7 +170,7 @@ private:
                           units = sizes.B * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
-        kernel::conv_tile<T>(tiling, (std::min)(width, sizes.C), sizes.k, size);
+        kernel::conv_tile<T>(tiling, width, sizes.k, size);
         T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
