@@ -1964,7 +1964,7 @@ struct enable_tensor<T> {
         if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
             typename T::shape_type extents{};
             xt::resize_container(extents, dims.size());
-            std::copy(dims.begin(), dims.end(), extents.begin());
+            std::copy_n(dims.begin(), extents.size(), extents.begin());
             tensor.resize(extents);
         }
         return tensor;
