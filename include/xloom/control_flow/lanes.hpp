@@ -1,0 +1,265 @@
+#pragma once
+// The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/reduction.hpp>
+#include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/kernel/lanes.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// True for the types of numbers that lanes hold: float, double, and integers of 32 and 64 bits.
+template <class T>
+concept lane_item =
+    std::same_as<T, float> || std::same_as<T, double> || (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+template <lane_item T, std::size_t N>
+class lanes;
+
+namespace detail {
+
+/// The least number of lanes: those of a register of 32-bit items, 1 without vector units.
+inline constexpr std::size_t fewest_lanes = kernel::lane_count<std::int32_t>;
+
+template <std::size_t Bytes>
+using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+
+/// The type of one register of a mask; bool without vector units.
+template <std::size_t Bytes>
+using mask_part = std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+
+} // namespace detail
+
+/// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
+///
+/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one of
+/// lanes has select, & and |.
+template <std::size_t Bytes, std::size_t N>
+class lane_mask {
+public:
+    using part = detail::mask_part<Bytes>;
+    static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
+
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
+
+    template <std::same_as<bool> Bool>
+    operator Bool() const
+    {
+        static_assert(detail::never<Bool>,
+            "a body computes with the lanes of many sequences at once, so that it cannot branch on their values; "
+            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
+        return false;
+    }
+
+    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::same_as<part, bool>)
+                return !a[i];
+            else
+                return ~a[i];
+        });
+    }
+
+    /// Returns the mask whose parts are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lane_mask made(F const& f)
+    {
+        lane_mask mask;
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+            ((mask.parts_[I] = f(I)), ...);
+        }(std::make_index_sequence<parts>());
+        return mask;
+    }
+
+private:
+    part parts_[parts];
+};
+
+/// N numbers, each of another sequence, on which all operators work at once; without SIMD units N is 1.
+///
+/// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
+/// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
+///
+/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
+///           because it would be rounded; write 0.5f.
+template <lane_item T, std::size_t N>
+class lanes {
+    static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
+
+public:
+    using item = T;
+    using part = kernel::lanes_t<T>;
+    using mask = lane_mask<sizeof(T), N>;
+
+    static constexpr std::size_t size = N, parts = N / kernel::lane_count<T>;
+
+    lanes() = default;
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    [[gnu::always_inline]] lanes(Number x)
+    {
+        static_assert(!(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T))),
+            "a number would be rounded to the type of the lanes beside it; write 0.5f in place of 0.5, or cast it");
+        *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
+    }
+    /// Converts each number as static_cast does.
+    template <class From>
+    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
+    {
+        if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
+            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
+        } else {
+            From items[N];
+            T converted[N];
+            from.store(items);
+            for (std::size_t i = 0; i < N; ++i)
+                converted[i] = static_cast<T>(items[i]);
+            *this = load(converted);
+        }
+    }
+
+    [[gnu::always_inline]] static lanes load(T const* from)
+    {
+        return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
+    }
+    [[gnu::always_inline]] void store(T* to) const
+    {
+        for_each_part([&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
+    }
+
+    /// One of the vectors that hold the numbers.
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+
+    /// Returns the lanes whose vectors are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lanes made(F const& f)
+    {
+        lanes x;
+        for_each_part([&](std::size_t i) { x.parts_[i] = f(i); });
+        return x;
+    }
+
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] + b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] - b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::floating_point<T>)
+                return detail::rounded_product(a[i], b[i]);
+            else
+                return a[i] * b[i];
+        });
+    }
+    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] / b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
+    {
+        return made([&](std::size_t i) { return -a[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
+
+    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
+    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
+    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
+    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
+
+#define XLOOM_COMPARISON(op)                                                                                 \
+    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                            \
+    {                                                                                                         \
+        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });                \
+    }
+    XLOOM_COMPARISON(<)
+    XLOOM_COMPARISON(>)
+    XLOOM_COMPARISON(<=)
+    XLOOM_COMPARISON(>=)
+    XLOOM_COMPARISON(==)
+    XLOOM_COMPARISON(!=)
+#undef XLOOM_COMPARISON
+
+#define XLOOM_INTEGER_OPERATOR(op)                                                                           \
+    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                           \
+        requires std::integral<T>                                                                             \
+    {                                                                                                         \
+        return made([&](std::size_t i) { return a[i] op b[i]; });                                             \
+    }
+    XLOOM_INTEGER_OPERATOR(%)
+    XLOOM_INTEGER_OPERATOR(&)
+    XLOOM_INTEGER_OPERATOR(|)
+    XLOOM_INTEGER_OPERATOR(^)
+    XLOOM_INTEGER_OPERATOR(<<)
+    XLOOM_INTEGER_OPERATOR(>>)
+#undef XLOOM_INTEGER_OPERATOR
+
+private:
+    template <class F>
+    [[gnu::always_inline]] static void for_each_part(F const& f)
+    {
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+            (f(I), ...);
+        }(std::make_index_sequence<parts>());
+    }
+
+    part parts_[parts]{};
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_lanes = false;
+template <class T, std::size_t N>
+inline constexpr bool is_lanes<lanes<T, N>> = true;
+
+/// The common type of two values one of which is lanes, the other lanes of the same type or a number.
+template <class A, class B>
+using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
+
+} // namespace detail
+
+/// Returns a where the condition is true, else b: lane by lane, or of two numbers one.
+template <std::size_t Bytes, std::size_t N, class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    static_assert(sizeof(typename result::item) == Bytes,
+        "a condition chooses among numbers of the size of those that were compared; cast them");
+    result const yes(a), no(b);
+    return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
+}
+template <std::size_t Bytes, std::size_t N, lane_item T>
+[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
+{
+    return select(condition, lanes<T, N>(a), lanes<T, N>(b));
+}
+template <class T>
+    requires std::is_arithmetic_v<T>
+constexpr T select(bool condition, T a, T b)
+{
+    return condition ? a : b;
+}
+
+} // namespace xloom::inline XLOOM_ABI

@@ -1,0 +1,109 @@
+#pragma once
+// Shape requirements of scans whose sequences are lanes.
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <xloom/detail/check/scan_batched.hpp>
+#include <xloom/detail/core/scan_lanes_options.hpp>
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The axis of the sequences, and the other one of an operand of rank 2.
+struct lane_axes {
+    std::size_t batch, other;
+
+    constexpr std::size_t sequences(shape const& dims) const { return dims[dims.size() == 1 ? 0 : batch]; }
+};
+
+/// The shapes of the operands of a call; `states` is the states' name in errors.
+struct lane_shapes {
+    std::string_view states_name;
+    std::span<shape const> states, inputs, outputs;
+};
+
+/// Calls f(name, i, dims) for every operand.
+template <class F>
+constexpr void for_each_operand(lane_shapes const& of, F const& f)
+{
+    auto const each = [&](std::string_view name, std::span<shape const> operands) {
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            f(name, i, operands[i]);
+    };
+    each(of.states_name, of.states);
+    each("scan_inputs", of.inputs);
+    each("scan_outputs", of.outputs);
+}
+
+/// Returns the size on which all operands agree that have it: size_of(name, dims), or std::nullopt.
+///
+/// Errors    shape_error: they do not agree; `law` says what must be equal.
+template <class SizeOf>
+constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
+    std::string_view law, std::string_view remedy, SizeOf const& size_of)
+{
+    std::optional<std::size_t> common;
+    bool agree = true;
+    for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
+        std::optional<std::size_t> const size = size_of(name, dims);
+        agree = agree && (!size || !common || *size == *common);
+        if (size)
+            common = size;
+    });
+    if (!agree) {
+        fact_list sizes;
+        for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
+            if (std::optional<std::size_t> const size = size_of(name, dims))
+                sizes.add(name, "[", i, "] has ", *size, " (", dims, ")");
+        });
+        fail<shape_error>(op, law, sizes, remedy);
+    }
+    return common;
+}
+
+/// Returns the axes that options.batch_axis names.
+///
+/// Errors    option_error
+constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options const& options)
+{
+    if (!is_axis(options.batch_axis, 2))
+        fail<option_error>(op, ": batch_axis must be an axis of operands of rank 2, in [-2, 1], but it is ",
+            options.batch_axis, ". Name one of the two axes.");
+    std::size_t const batch = wrap_axis(options.batch_axis, 2);
+    return {batch, 1 - batch};
+}
+
+/// Checks the operands and options, and returns N and T. Requires states and inputs of rank 1 or 2, and outputs of rank 2.
+///
+/// Errors    option_error: more than max_operands; the batch axis; no operands; no length or another one than
+///           that of the operands. shape_error: other numbers of sequences, or lengths.
+constexpr batch_extent check_scan_lanes(
+    std::string_view op, lane_shapes const& of, scan_lanes_options const& options)
+{
+    check_count(op, of.inputs.size(), "scan inputs");
+    check_count(op, of.outputs.size(), "scan outputs");
+    lane_axes const along = check_batch_axis(op, options);
+    std::optional<std::size_t> const N =
+        common_size(op, of, ": all operands must have the same number of sequences, but ",
+            ". Cut them to the same sequences, or name another batch_axis.",
+            [&](std::string_view, shape const& dims) { return std::optional(along.sequences(dims)); });
+    std::optional<std::size_t> const T =
+        common_size(op, of, ": all inputs and outputs must have the same sequence length, but ",
+            ". Cut them to one length.", [&](std::string_view name, shape const& dims) {
+                bool const has_time = name != of.states_name && dims.size() == 2;
+                return has_time ? std::optional(dims[along.other]) : std::nullopt;
+            });
+    if (!N)
+        fail<option_error>(op, ": the number of sequences comes from the operands, but there are none. Give a "
+                               "state, an input or an output.");
+    if (!T && !options.length)
+        fail<option_error>(op, ": without inputs and outputs along time the sequence length must be given, but "
+                               "options.length is empty. Set it.");
+    if (T && options.length && *options.length != *T)
+        fail<option_error>(op, ": options.length must be the operands' sequence length, but it is ",
+            *options.length, " and they have ", *T, ". Leave it empty.");
+    return {*N, T ? *T : *options.length};
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
