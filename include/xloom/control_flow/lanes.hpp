@@ -1,10 +1,12 @@
 #pragma once
 // The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
 
-#include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -16,8 +18,8 @@ namespace xloom::inline XLOOM_ABI {
 
 /// True for the types of numbers that lanes hold: float, double, and integers of 32 and 64 bits.
 template <class T>
-concept lane_item =
-    std::same_as<T, float> || std::same_as<T, double> || (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+concept lane_item = std::same_as<T, float> || std::same_as<T, double> ||
+                    (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
 template <lane_item T, std::size_t N>
 class lanes;
@@ -32,7 +34,33 @@ using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t
 
 /// The type of one register of a mask; bool without vector units.
 template <std::size_t Bytes>
-using mask_part = std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+using mask_part =
+    std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+
+/// Requires a body that does not branch on lanes.
+template <class Bool>
+struct no_branch {
+    static consteval bool holds()
+    {
+        static_assert(never<Bool>,
+            "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
+            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
+        return false;
+    }
+};
+
+/// Requires that a number beside lanes of Ts is one of theirs.
+template <class Number, class T>
+struct number_beside_lanes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
+        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
+                                "place of 0.5, or cast it");
+        return is_valid;
+    }
+};
 
 } // namespace detail
 
@@ -52,10 +80,7 @@ public:
     template <std::same_as<bool> Bool>
     operator Bool() const
     {
-        static_assert(detail::never<Bool>,
-            "a body computes with the lanes of many sequences at once, so that it cannot branch on their values; "
-            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
-        return false;
+        return detail::no_branch<Bool>::holds();
     }
 
     [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
@@ -81,9 +106,11 @@ public:
     [[gnu::always_inline]] static lane_mask made(F const& f)
     {
         lane_mask mask;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline))
+        {
             ((mask.parts_[I] = f(I)), ...);
-        }(std::make_index_sequence<parts>());
+        }
+        (std::make_index_sequence<parts>());
         return mask;
     }
 
@@ -114,9 +141,8 @@ public:
         requires std::is_arithmetic_v<Number>
     [[gnu::always_inline]] lanes(Number x)
     {
-        static_assert(!(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T))),
-            "a number would be rounded to the type of the lanes beside it; write 0.5f in place of 0.5, or cast it");
-        *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
+        if constexpr (detail::number_beside_lanes<Number, T>::holds())
+            *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
     }
     /// Converts each number as static_cast does.
     template <class From>
@@ -188,9 +214,9 @@ public:
     [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
 
 #define XLOOM_COMPARISON(op)                                                                                 \
-    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                            \
-    {                                                                                                         \
-        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });                \
+    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
+    {                                                                                                        \
+        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
     }
     XLOOM_COMPARISON(<)
     XLOOM_COMPARISON(>)
@@ -201,10 +227,10 @@ public:
 #undef XLOOM_COMPARISON
 
 #define XLOOM_INTEGER_OPERATOR(op)                                                                           \
-    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                           \
-        requires std::integral<T>                                                                             \
-    {                                                                                                         \
-        return made([&](std::size_t i) { return a[i] op b[i]; });                                             \
+    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
+        requires std::integral<T>                                                                            \
+    {                                                                                                        \
+        return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
     }
     XLOOM_INTEGER_OPERATOR(%)
     XLOOM_INTEGER_OPERATOR(&)
@@ -218,9 +244,8 @@ private:
     template <class F>
     [[gnu::always_inline]] static void for_each_part(F const& f)
     {
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-            (f(I), ...);
-        }(std::make_index_sequence<parts>());
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
+        (std::make_index_sequence<parts>());
     }
 
     part parts_[parts]{};
@@ -256,10 +281,67 @@ template <std::size_t Bytes, std::size_t N, lane_item T>
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
 template <class T>
-    requires std::is_arithmetic_v<T>
-constexpr T select(bool condition, T a, T b)
+    requires(!detail::is_lanes<T>)
+constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 {
     return condition ? a : b;
+}
+
+/// Returns |x|, without the sign of -0 and NaN.
+template <lane_item T, std::size_t N>
+[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
+{
+    if constexpr (std::integral<T>) {
+        return select(x < T(0), -x, x);
+    } else if constexpr (!kernel::has_lanes<T>) {
+        return lanes<T, N>::made([&](std::size_t i) { return std::abs(x[i]); });
+    } else {
+        using integer = detail::signed_integer<sizeof(T)>;
+        using bits = kernel::lanes_t<integer>;
+        return lanes<T, N>::made([&](std::size_t i) {
+            return reinterpret_cast<typename lanes<T, N>::part>(
+                reinterpret_cast<bits>(x[i]) & (std::numeric_limits<integer>::max)());
+        });
+    }
+}
+template <lane_item T>
+T abs(T x)
+{
+    if constexpr (std::unsigned_integral<T>)
+        return x;
+    else
+        return std::abs(x);
+}
+
+/// Returns b if b < a, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto min(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first(a), second(b);
+    return select(second < first, second, first);
+}
+/// Returns b if a < b, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto max(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first(a), second(b);
+    return select(first < second, second, first);
+}
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T min(T const& a, std::type_identity_t<T> const& b)
+{
+    return b < a ? b : a;
+}
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T max(T const& a, std::type_identity_t<T> const& b)
+{
+    return a < b ? b : a;
 }
 
 } // namespace xloom::inline XLOOM_ABI

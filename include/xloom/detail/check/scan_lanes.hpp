@@ -74,15 +74,37 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
     return {batch, 1 - batch};
 }
 
-/// Checks the operands and options, and returns N and T. Requires states and inputs of rank 1 or 2, and outputs of rank 2.
+/// Requires that inputs have one or two axes, and outputs two.
+///
+/// Errors    shape_error
+constexpr void check_lane_ranks(std::string_view op, lane_shapes const& of)
+{
+    auto const is_input = [&](std::size_t i) { return of.inputs[i].size() == 1 || of.inputs[i].size() == 2; };
+    auto const is_output = [&](std::size_t i) { return of.outputs[i].size() == 2; };
+    if (!are_all_right(of.inputs.size(), is_input))
+        fail<shape_error>(op, ": a scan input must be [N, T], or [N] as a parameter of each sequence, but ",
+            facts_of_shapes("scan_inputs", of.inputs, is_input), ". Give it one or two axes.");
+    if (!are_all_right(of.outputs.size(), is_output))
+        fail<shape_error>(op, ": a scan output must be [N, T], but ",
+            facts_of_shapes("scan_outputs", of.outputs, is_output), ". Give it two axes.");
+}
+
+/// The sizes of a call, and the axis of the sequences in operands of rank 2.
+struct lane_extent {
+    batch_extent extent;
+    std::size_t batch_axis;
+};
+
+/// Checks the operands and options, and returns N, T and the axis. Requires states of rank 1 or 2.
 ///
 /// Errors    option_error: more than max_operands; the batch axis; no operands; no length or another one than
-///           that of the operands. shape_error: other numbers of sequences, or lengths.
-constexpr batch_extent check_scan_lanes(
+///           that of the operands. shape_error: ranks, other numbers of sequences, or lengths.
+constexpr lane_extent check_scan_lanes(
     std::string_view op, lane_shapes const& of, scan_lanes_options const& options)
 {
     check_count(op, of.inputs.size(), "scan inputs");
     check_count(op, of.outputs.size(), "scan outputs");
+    check_lane_ranks(op, of);
     lane_axes const along = check_batch_axis(op, options);
     std::optional<std::size_t> const N =
         common_size(op, of, ": all operands must have the same number of sequences, but ",
@@ -95,15 +117,17 @@ constexpr batch_extent check_scan_lanes(
                 return has_time ? std::optional(dims[along.other]) : std::nullopt;
             });
     if (!N)
-        fail<option_error>(op, ": the number of sequences comes from the operands, but there are none. Give a "
-                               "state, an input or an output.");
+        fail<option_error>(op,
+            ": the number of sequences comes from the operands, but there are none. Give a "
+            "state, an input or an output.");
     if (!T && !options.length)
-        fail<option_error>(op, ": without inputs and outputs along time the sequence length must be given, but "
-                               "options.length is empty. Set it.");
+        fail<option_error>(op,
+            ": without inputs and outputs along time the sequence length must be given, but "
+            "options.length is empty. Set it.");
     if (T && options.length && *options.length != *T)
         fail<option_error>(op, ": options.length must be the operands' sequence length, but it is ",
             *options.length, " and they have ", *T, ". Leave it empty.");
-    return {*N, T ? *T : *options.length};
+    return {{*N, T ? *T : *options.length}, along.batch};
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -16,8 +16,8 @@ namespace detail {
 template <std::size_t Half, class V, std::size_t... I>
 [[gnu::always_inline]] inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
 {
-    V const lower = __builtin_shufflevector(
-        a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I - Half : I)...);
+    V const lower =
+        __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I - Half : I)...);
     b = __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I + Half)...);
     a = lower;
 }
@@ -101,7 +101,8 @@ private:
 /// Assigns `rows` rows of `columns` items, as copy_matrix does, but by blocks of vectors where the columns of
 /// `from` and the rows of `to` are contiguous.
 template <class T>
-void pack_columns(item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
+void pack_columns(
+    item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
     std::size_t j = 0;
     if constexpr (has_lanes<T>)

@@ -4,38 +4,40 @@
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/detail/scan/lane_scan.hpp>
 #include <xloom/detail/scan/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True for a tensor of lane items whose rank is statically in [Least, 2].
-template <class X, std::size_t Least>
+/// True for a tensor of lane items that may have a rank.
+template <class X, std::size_t... Ranks>
 inline constexpr bool is_lane_operand = false;
-template <tensor X, std::size_t Least>
-inline constexpr bool is_lane_operand<X, Least> =
-    lane_item<item_t<X>> && enable_tensor<X>::rank >= Least && enable_tensor<X>::rank <= 2;
+template <tensor X, std::size_t... Ranks>
+inline constexpr bool is_lane_operand<X, Ranks...> =
+    lane_item<item_t<X>> && (... || (enable_tensor<X>::rank == Ranks));
 
-template <std::size_t Least, class Leaves>
+template <class Leaves, std::size_t... Ranks>
 inline constexpr bool are_lane_operands = false;
-template <std::size_t Least, class... Xs>
-inline constexpr bool are_lane_operands<Least, std::tuple<Xs...>> = (is_lane_operand<bare<Xs>, Least> && ...);
+template <class... Xs, std::size_t... Ranks>
+inline constexpr bool are_lane_operands<std::tuple<Xs...>, Ranks...> =
+    (is_lane_operand<bare<Xs>, Ranks...> && ...);
 
 /// Requires states, inputs and outputs, tuples of references, of ranks and items that lanes have.
-template <class States, class Inputs, class Outputs>
+template <class States, class Inputs, class Outputs = std::tuple<>>
 struct of_lane_ranks {
     static consteval bool holds()
     {
-        if constexpr (!are_lane_operands<1, States>)
-            static_assert(never<of_lane_ranks>,
-                "a state is a tensor [N] or [N, K] of floats, doubles or integers of 32 or 64 bits, with an item or K "
-                "items for each of N sequences");
-        else if constexpr (!are_lane_operands<1, Inputs>)
+        if constexpr (!are_lane_operands<States, 1, 2>)
+            static_assert(
+                never<of_lane_ranks>, "a state is a tensor [N] or [N, K] of floats, doubles or integers of "
+                                      "32 or 64 bits, whose rank is known at compile time");
+        else if constexpr (!are_lane_operands<Inputs, 1, 2, dynamic_rank>)
             static_assert(never<of_lane_ranks>,
                 "a scan input is a tensor [N, T] of floats, doubles or integers of 32 or 64 bits, or [N], a "
                 "parameter of each sequence; capture other values in the body");
-        else if constexpr (!are_lane_operands<2, Outputs>)
+        else if constexpr (!are_lane_operands<Outputs, 2, dynamic_rank>)
             static_assert(never<of_lane_ranks>,
                 "a scan output is a tensor [N, T] of floats, doubles or integers of 32 or 64 bits");
         else
@@ -58,8 +60,108 @@ struct lane_operands<std::tuple<Xs...>> {
 
 /// Requires a body that can be called for lanes of states, inputs and outputs.
 template <class Body, class States, class Inputs, class Outputs>
-using updates_lanes = scan_body_in_place<lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
-    typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs>>;
+using updates_lanes =
+    scan_body_in_place<lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
+        typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs>>;
+
+/// Requires states [N] of a body that returns steps.
+template <class States>
+struct single_lane_states;
+template <class... Xs>
+struct single_lane_states<std::tuple<Xs...>> {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = ((enable_tensor<bare<Xs>>::rank == 1) && ...);
+        static_assert(is_valid, "a state of scan_lanes is a tensor [N]; scan_lanes_into takes [N, K], too");
+        return is_valid;
+    }
+};
+
+/// The call of a body that returns steps: body(state const&..., element const&...).
+template <class Body, class States, class Inputs>
+struct lane_step_call;
+template <class Body, class... Ss, class... Xs>
+struct lane_step_call<Body, std::tuple<Ss...>, std::tuple<Xs...>>
+    : call_of<Body, std::tuple<lanes<item_t<bare<Ss>>, fewest_lanes> const&...,
+                        lanes<item_t<bare<Xs>>, fewest_lanes> const&...>> {};
+
+/// The type of the numbers in a value of a step: lanes, or a number that is the same in all of them.
+template <class V>
+struct lane_item_of {
+    using type = V;
+};
+template <class T, std::size_t N>
+struct lane_item_of<lanes<T, N>> {
+    using type = T;
+};
+template <class V>
+using lane_item_of_t = typename lane_item_of<bare<V>>::type;
+
+/// Requires a step of lanes, whose states have the types of the initial ones.
+template <class States, class Call>
+struct steps_lanes {
+    template <class... Ss, class... Vs>
+    static consteval bool keeps(std::tuple<Ss...>*, std::tuple<Vs...>*)
+    {
+        if constexpr (sizeof...(Ss) != sizeof...(Vs))
+            return false;
+        else
+            return (std::is_same_v<item_t<bare<Ss>>, lane_item_of_t<Vs>> && ...);
+    }
+    template <class... Vs>
+    static consteval bool are_items(std::tuple<Vs...>*)
+    {
+        return (lane_item<lane_item_of_t<Vs>> && ...);
+    }
+
+    static consteval bool holds()
+    {
+        using step = bare<typename Call::result>;
+        using states = leaves_t<decltype(step::state)>;
+        using outputs = leaves_t<decltype(step::scan_outputs)>;
+        if constexpr (!keeps(static_cast<States*>(nullptr), static_cast<states*>(nullptr)))
+            static_assert(never<steps_lanes>,
+                "the states of a step are as many as the initial ones, and lanes of the same types");
+        else if constexpr (!are_items(static_cast<outputs*>(nullptr)))
+            static_assert(never<steps_lanes>, "the outputs of a step are lanes or numbers");
+        else
+            return true;
+        return false;
+    }
+};
+
+/// The outputs [N, T] of steps.
+template <class Outputs>
+struct lane_outputs_of_step {
+    using type = xt::xtensor<lane_item_of_t<Outputs>, 2>;
+};
+template <class... Ys>
+struct lane_outputs_of_step<std::tuple<Ys...>> {
+    using type = std::tuple<xt::xtensor<lane_item_of_t<Ys>, 2>...>;
+};
+template <class Step>
+using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs)>::type;
+
+/// A body that writes what another one returns.
+template <class Body, class States, class Inputs>
+struct lane_step_writer;
+template <class Body, class... Ss, class... Xs>
+struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
+    Body const& body;
+
+    template <class... Arguments>
+    [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
+    {
+        std::tuple<Arguments&...> const all(arguments...);
+        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return body(std::as_const(std::get<I>(all))...);
+        }(std::make_index_sequence<sizeof...(Ss) + sizeof...(Xs)>());
+        detail::for_each_leaf(
+            detail::leaves(step.state), [&](auto i, auto const& state) { std::get<i>(all) = state; });
+        detail::for_each_leaf(detail::leaves(step.scan_outputs),
+            [&](auto i, auto const& output) { std::get<sizeof...(Ss) + sizeof...(Xs) + i>(all) = output; });
+    }
+};
 
 /// Returns an operand as a matrix whose columns are its sequences; of rank 1 it has one row.
 template <class X>
@@ -86,8 +188,8 @@ auto lane_states_of(std::tuple<Xs&...> const& states, std::size_t batch)
 {
     return std::apply(
         [&](auto&... state) {
-            return std::tuple<lane_state_t<Xs>...>{
-                lane_state_t<Xs>{detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
+            return std::tuple<lane_state_t<Xs>...>{lane_state_t<Xs>{
+                detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
         },
         states);
 }
@@ -97,7 +199,7 @@ auto lane_inputs_of(std::tuple<Xs...> const& inputs, std::size_t batch)
     return std::apply(
         [&](auto const&... input) {
             return std::tuple<lane_input<item_t<bare<Xs>>>...>{
-                {detail::lane_items_of(input, batch), enable_tensor<bare<Xs>>::rank == 1}...};
+                {detail::lane_items_of(input, batch), detail::rank_of(input) == 1}...};
         },
         inputs);
 }

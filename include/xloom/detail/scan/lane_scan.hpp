@@ -203,8 +203,9 @@ public:
             lengths[n] = static_cast<std::int64_t>(rows.length(first + n));
         auto const [least, most] = std::minmax_element(lengths, lengths + valid);
         auto const shortest = static_cast<std::size_t>(*least), longest = static_cast<std::size_t>(*most);
-        bool const is_packed = std::apply([&](auto const&... x) { return (... || is_packed_input(x, valid)); }, inputs) ||
-                               std::apply([&](auto const&... y) { return (... || is_packed_output(y, valid)); }, outputs);
+        bool const is_packed =
+            std::apply([&](auto const&... x) { return (... || is_packed_input(x, valid)); }, inputs) ||
+            std::apply([&](auto const&... y) { return (... || is_packed_output(y, valid)); }, outputs);
         load_states(states, valid);
         for (std::size_t begin = 0; begin < longest;) {
             std::size_t const whole = begin < shortest ? shortest - begin : longest - begin;
@@ -248,7 +249,9 @@ private:
         detail::for_each_leaf(states, [&]<class State>(auto i, State const& state) {
             for (std::size_t k = 0; k < state.count; ++k) {
                 typename State::item items[N];
-                pack_lanes<N>(kernel::item_rows<typename State::item const>{state.items.at(k, 0), 0, state.items.column}, items, 1, valid);
+                pack_lanes<N>(kernel::item_rows<typename State::item const>{state.items.at(k, 0), 0,
+                                  state.items.column},
+                    items, 1, valid);
                 item_of(std::get<i>(held_), k) = lanes<typename State::item, N>::load(items);
             }
         });
@@ -310,8 +313,8 @@ private:
 
     /// Calls the body for `steps` steps. The states are local, so that no store can change them.
     template <class Active>
-    [[gnu::noinline, gnu::flatten]] void run_steps(Body const& shared, input_steps const in, output_steps const out,
-        std::size_t steps, Active const active)
+    [[gnu::noinline, gnu::flatten]] void run_steps(Body const& shared, input_steps const in,
+        output_steps const out, std::size_t steps, Active const active)
     {
         constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;
         using local = std::conditional_t<std::is_trivially_copyable_v<Body>, Body const, Body const&>;
