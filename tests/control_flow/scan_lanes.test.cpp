@@ -30,12 +30,13 @@ template <class T>
 using matrix = xt::xtensor<T, 2>;
 using lengths = xt::xtensor<int, 1>;
 
-/// A second-order section and, for more operators, the greater of its output and a decaying maximum.
+/// A second-order section with a branch; its products have to be rounded.
 template <class T>
 constexpr auto filter = [](auto& s, auto& r, auto const& x, auto& y) {
-    y = T(2) * x + s;
-    s = T(3) * x - T(1) / T(4) * y + r;
-    r = x - xloom::select(x < s, y / T(8), -y / T(4));
+    constexpr T unit = std::is_floating_point_v<T> ? T(1) / T(7) : T(1);
+    y = T(2) * unit * x + s;
+    s = T(3) * unit * x - T(4) * unit * y + r;
+    r = x - xloom::select(x < s, y / T(3), -y / T(7));
 };
 
 /// The states and outputs of N sequences.
@@ -49,7 +50,7 @@ T item_at(std::size_t i)
 {
     auto const number = static_cast<T>((i * 7919) % 1013);
     if constexpr (std::is_floating_point_v<T>)
-        return number / 64 - 7;
+        return number / 61 - 7;
     else
         return number;
 }
