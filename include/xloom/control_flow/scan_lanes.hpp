@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
-#include <xloom/control_flow/lanes.hpp>
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/scan/lane_requirements.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
+#include <xloom/detail/scan/lanes.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -78,7 +78,7 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 /// Order     any order of sequences, each from its first to its last iteration. The body must not depend on
 ///           other sequences: it is called as a const callable, also for lanes that have ended or do not
 ///           exist, whose results are dropped.
-/// Cost      loads and stores vectors where sequences lie side by side (batch_axis = 1 of row-major operands);
+/// Cost      loads and stores vectors where sequences are adjacent (batch_axis = 1 of row-major operands);
 ///           else blocks of steps are transposed in the L1 cache, a few percent of the time of a body of ten
 ///           operations or more. The bits of a sequence depend neither on the other sequences nor on the
 ///           layout, the number of threads, or the vector unit: a product is never contracted with a sum. So

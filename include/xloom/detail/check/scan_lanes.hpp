@@ -38,10 +38,10 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
 
 /// Returns the size on which all operands agree that have it: size_of(name, dims), or std::nullopt.
 ///
-/// Errors    shape_error: they do not agree; `law` says what must be equal.
+/// Errors    shape_error: they do not agree; `rule` says what must be equal.
 template <class SizeOf>
 constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
-    std::string_view law, std::string_view remedy, SizeOf const& size_of)
+    std::string_view rule, std::string_view remedy, SizeOf const& size_of)
 {
     std::optional<std::size_t> common;
     bool agree = true;
@@ -57,7 +57,7 @@ constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shape
             if (std::optional<std::size_t> const size = size_of(name, dims))
                 sizes.add(name, "[", i, "] has ", *size, " (", dims, ")");
         });
-        fail<shape_error>(op, law, sizes, remedy);
+        fail<shape_error>(op, rule, sizes, remedy);
     }
     return common;
 }

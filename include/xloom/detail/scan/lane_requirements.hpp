@@ -30,9 +30,9 @@ struct of_lane_ranks {
     static consteval bool holds()
     {
         if constexpr (!are_lane_operands<States, 1, 2>)
-            static_assert(
-                never<of_lane_ranks>, "a state is a tensor [N] or [N, K] of floats, doubles or integers of "
-                                      "32 or 64 bits, whose rank is known at compile time");
+            static_assert(never<of_lane_ranks>,
+                "a state is a tensor [N] or [N, K] of floats, doubles or integers of "
+                "32 or 64 bits, whose rank is known at compile time");
         else if constexpr (!are_lane_operands<Inputs, 1, 2, dynamic_rank>)
             static_assert(never<of_lane_ranks>,
                 "a scan input is a tensor [N, T] of floats, doubles or integers of 32 or 64 bits, or [N], a "

@@ -1,5 +1,5 @@
 #pragma once
-// The engine of scans whose sequences are lanes: groups of sequences, whose items lie side by side where the
+// The engine of scans whose sequences are lanes: groups of sequences, whose items are adjacent where the
 // body is called, in the operands themselves or in a buffer in the L1 cache.
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/control_flow/lanes.hpp>
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/scan/batch_rows.hpp>
 #include <xloom/detail/scan/body.hpp>
+#include <xloom/detail/scan/lanes.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -65,7 +65,7 @@ struct lane_output {
     lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
 };
 
-// --- What a group of N sequences has: lanes of each step, side by side ---
+// --- What a group of N sequences has: adjacent lanes of each step ---
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
 template <class T>
@@ -98,7 +98,7 @@ void unpack_lanes(T const* from, kernel::item_rows<T> const& to, std::size_t row
 
 /// True if the lanes of a step can be loaded and stored in the operand.
 template <std::size_t N, class T>
-bool is_side_by_side(kernel::item_rows<T> const& items, std::size_t valid)
+bool is_adjacent(kernel::item_rows<T> const& items, std::size_t valid)
 {
     return items.column == 1 && valid == N;
 }
@@ -164,7 +164,7 @@ struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y.
     : call_of<Body, std::tuple<typename S::template held<N>&..., lanes<typename X::item, N> const&...,
                         lanes<typename Y::item, N>&...>> {};
 
-/// The number of vectors of 32-bit items side by side, whose steps a processor runs at once: as many as keep
+/// The number of vectors of 32-bit items whose steps a processor runs at once: as many as keep
 /// the states in half of its registers.
 template <class... S>
 constexpr std::size_t vectors_at_once()
@@ -236,12 +236,12 @@ private:
     template <class Input>
     static bool is_packed_input(Input const& input, std::size_t valid)
     {
-        return !input.is_parameter && !is_side_by_side<N>(input.items, valid);
+        return !input.is_parameter && !is_adjacent<N>(input.items, valid);
     }
     template <class Output>
     static bool is_packed_output(Output const& output, std::size_t valid)
     {
-        return !is_side_by_side<N>(output.items, valid);
+        return !is_adjacent<N>(output.items, valid);
     }
 
     void load_states(std::tuple<S...> const& states, std::size_t valid)
@@ -284,7 +284,7 @@ private:
         detail::for_each_leaf(inputs, [&](auto i, auto const& input) {
             auto* const packed = std::get<i>(packed_inputs_);
             auto const from = input.is_parameter ? input.items : input.items.from_row(begin);
-            if (is_side_by_side<N>(input.items, valid)) {
+            if (is_adjacent<N>(input.items, valid)) {
                 std::get<i>(in) = {from.first, from.row};
             } else {
                 pack_lanes<N>(from, packed, input.is_parameter ? 1 : steps, valid);
@@ -292,7 +292,7 @@ private:
             }
         });
         detail::for_each_leaf(outputs, [&](auto i, auto const& output) {
-            if (is_side_by_side<N>(output.items, valid))
+            if (is_adjacent<N>(output.items, valid))
                 std::get<i>(out) = {output.items.at(begin, 0), output.items.row};
             else
                 std::get<i>(out) = {std::get<i>(packed_outputs_), static_cast<std::ptrdiff_t>(N)};
@@ -306,7 +306,7 @@ private:
             run_steps(body, in, out, steps, shorter_lanes<N>(left));
         }
         detail::for_each_leaf(outputs, [&](auto i, auto const& output) {
-            if (!is_side_by_side<N>(output.items, valid))
+            if (!is_adjacent<N>(output.items, valid))
                 unpack_lanes<N>(std::get<i>(packed_outputs_), output.items.from_row(begin), steps, valid);
         });
     }
