@@ -326,7 +326,9 @@ private:
                 std::tuple<lanes<typename Y::item, N>...> values;
                 if constexpr (!are_all_active)
                     (copy_state(std::get<s>(states), std::get<s>(before_)), ...);
-                body(std::get<s>(states)..., std::get<x>(in).template load<N>(t)..., std::get<y>(values)...);
+                body(std::get<s>(states)...,
+                    static_cast<lanes<typename X::item, N> const&>(std::get<x>(in).template load<N>(t))...,
+                    std::get<y>(values)...);
                 if constexpr (!are_all_active) {
                     (active.restore(t, std::get<s>(states), std::get<s>(before_)), ...);
                     ((std::get<y>(values) = active.choose(t, std::get<y>(values), 0)), ...);
