@@ -21,14 +21,14 @@ auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens co
 {
     static constexpr std::string_view op = "xloom::scan_lanes";
     auto const states = detail::leaves(state);
+    detail::check_ranks(op, "scan_inputs", inputs);
     auto const [extent, batch] = detail::check_scan_lanes(
         op, {"init", detail::shapes_of(states), detail::shapes_of(inputs), {}}, options);
     batch_rows const rows(op, sequence_lens, extent);
-    std::size_t const dims[2] = {
-        batch == 0 ? extent.batch : extent.length, batch == 0 ? extent.length : extent.batch};
+    shape const dims = batch == 0 ? shape{extent.batch, extent.length} : shape{extent.length, extent.batch};
     lane_outputs_t<Step> outputs;
-    detail::for_each_leaf(detail::leaves(outputs), [&]<class Y>(auto, Y& output) {
-        output = Y::from_shape({dims[0], dims[1]});
+    detail::for_each_leaf(detail::leaves(outputs), [&]<class Y>(auto k, Y& output) {
+        output = enable_tensor<Y>::make(stacked_shape(op, k, {dims[1]}, dims[0], sizeof(item_t<Y>), {}));
     });
     detail::run_lanes(lane_step_writer<Body, leaves_t<State>, Inputs>{body}, rows,
         detail::lane_states_of(states, batch), detail::lane_inputs_of(inputs, batch),
@@ -42,6 +42,8 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_lanes_into";
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
     auto const [extent, batch] = detail::check_scan_lanes(op,
         {"states", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(outputs)},
         options);
@@ -102,11 +104,13 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    using call = lane_step_call<std::remove_reference_t<Body> const, leaves_t<state>, inputs>;
+    using body_type = std::remove_reference_t<Body>;
+    using call = lane_step_call<body_type const, leaves_t<state>, inputs>;
     if constexpr (satisfied<options_and_policy<scan_lanes_options, Options, Env...>,
                       flat_arguments<state, inputs>, of_lane_ranks<leaves_t<state>, inputs>,
-                      single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>, returns_scan_step<call>,
-                      steps_lanes<leaves_t<state>, call>>())
+                      single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>,
+                      callable_while_const<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
+                      returns_scan_step<call>, steps_lanes<leaves_t<state>, call>>())
         return detail::run_scan_lanes<bare<typename call::result>>(body, state(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), sequence_lens,
             detail::options_of<scan_lanes_options>(options), detail::policy_of(options, env...));
@@ -160,7 +164,7 @@ void scan_lanes_into(Body&& body, States&& states, Inputs const& scan_inputs,
                       flat_arguments<States, inputs, Outputs>, updated<States>,
                       of_lane_ranks<leaves_t<States>, inputs, leaves_t<Outputs>>, holds_sequence_lens<Lens>,
                       written_by_body<Outputs, 2>,
-                      updates_lanes<std::remove_reference_t<Body> const, leaves_t<States>, inputs,
+                      updates_lanes<std::remove_reference_t<Body>, leaves_t<States>, inputs,
                           leaves_t<Outputs>>>())
         detail::run_scan_lanes_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_lanes_options>(options),

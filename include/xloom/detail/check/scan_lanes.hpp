@@ -13,8 +13,6 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// The axis of the sequences, and the other one of an operand of rank 2.
 struct lane_axes {
     std::size_t batch, other;
-
-    constexpr std::size_t sequences(shape const& dims) const { return dims[dims.size() == 1 ? 0 : batch]; }
 };
 
 /// The shapes of the operands of a call; `states` is the states' name in errors.
@@ -36,29 +34,42 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
     each("scan_outputs", of.outputs);
 }
 
-/// Returns the size on which all operands agree that have it: size_of(name, dims), or std::nullopt.
+/// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
+/// error text lists the first one and those that differ from it.
+template <class AxisOf>
+fact_list describe_sizes(lane_shapes const& of, AxisOf const& axis_of)
+{
+    bool const is_each_listed = are_all_listed(of.states.size() + of.inputs.size() + of.outputs.size());
+    std::optional<std::size_t> first;
+    fact_list sizes;
+    for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
+        std::optional<std::size_t> const axis = axis_of(name, dims);
+        if (axis && (is_each_listed || !first || dims[*axis] != *first))
+            sizes.add(name, "[", i, "] has ", dims[*axis], " (axis ", *axis, " of ", dims, ")");
+        if (axis && !first)
+            first = dims[*axis];
+    });
+    return sizes;
+}
+
+/// Returns the common size of all operands along axis_of(name, dims), without those for which it is
+/// std::nullopt.
 ///
-/// Errors    shape_error: they do not agree; `rule` says what must be equal.
-template <class SizeOf>
+/// Errors    shape_error: the sizes are not equal; `rule` says that they must be.
+template <class AxisOf>
 constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
-    std::string_view rule, std::string_view remedy, SizeOf const& size_of)
+    std::string_view rule, std::string_view remedy, AxisOf const& axis_of)
 {
     std::optional<std::size_t> common;
     bool agree = true;
     for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
-        std::optional<std::size_t> const size = size_of(name, dims);
-        agree = agree && (!size || !common || *size == *common);
-        if (size)
-            common = size;
+        if (std::optional<std::size_t> const axis = axis_of(name, dims)) {
+            agree = agree && dims[*axis] == common.value_or(dims[*axis]);
+            common = dims[*axis];
+        }
     });
-    if (!agree) {
-        fact_list sizes;
-        for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
-            if (std::optional<std::size_t> const size = size_of(name, dims))
-                sizes.add(name, "[", i, "] has ", *size, " (", dims, ")");
-        });
-        fail<shape_error>(op, rule, sizes, remedy);
-    }
+    if (!agree)
+        fail<shape_error>(op, rule, describe_sizes(of, axis_of), remedy);
     return common;
 }
 
@@ -82,10 +93,11 @@ constexpr void check_lane_ranks(std::string_view op, lane_shapes const& of)
     auto const is_input = [&](std::size_t i) { return of.inputs[i].size() == 1 || of.inputs[i].size() == 2; };
     auto const is_output = [&](std::size_t i) { return of.outputs[i].size() == 2; };
     if (!are_all_right(of.inputs.size(), is_input))
-        fail<shape_error>(op, ": a scan input must be [N, T], or [N] as a parameter of each sequence, but ",
+        fail<shape_error>(op,
+            ": a scan input must have rank 2, or rank 1 as a parameter of each sequence, but ",
             facts_of_shapes("scan_inputs", of.inputs, is_input), ". Give it one or two axes.");
     if (!are_all_right(of.outputs.size(), is_output))
-        fail<shape_error>(op, ": a scan output must be [N, T], but ",
+        fail<shape_error>(op, ": a scan output must have rank 2, but ",
             facts_of_shapes("scan_outputs", of.outputs, is_output), ". Give it two axes.");
 }
 
@@ -109,21 +121,22 @@ constexpr lane_extent check_scan_lanes(
     std::optional<std::size_t> const N =
         common_size(op, of, ": all operands must have the same number of sequences, but ",
             ". Cut them to the same sequences, or name another batch_axis.",
-            [&](std::string_view, shape const& dims) { return std::optional(along.sequences(dims)); });
+            [&](std::string_view, shape const& dims) {
+                return std::optional(dims.size() == 1 ? 0 : along.batch);
+            });
     std::optional<std::size_t> const T =
         common_size(op, of, ": all inputs and outputs must have the same sequence length, but ",
             ". Cut them to one length.", [&](std::string_view name, shape const& dims) {
                 bool const has_time = name != of.states_name && dims.size() == 2;
-                return has_time ? std::optional(dims[along.other]) : std::nullopt;
+                return has_time ? std::optional(along.other) : std::nullopt;
             });
     if (!N)
-        fail<option_error>(op,
-            ": the number of sequences comes from the operands, but there are none. Give a "
-            "state, an input or an output.");
+        fail<option_error>(
+            op, ": the number of sequences comes from the operands, but there are none. Give one.");
     if (!T && !options.length)
         fail<option_error>(op,
-            ": without inputs and outputs along time the sequence length must be given, but "
-            "options.length is empty. Set it.");
+            ": without operands along time the sequence length must be given, but options.length is empty. "
+            "Set it.");
     if (T && options.length && *options.length != *T)
         fail<option_error>(op, ": options.length must be the operands' sequence length, but it is ",
             *options.length, " and they have ", *T, ". Leave it empty.");

@@ -58,11 +58,33 @@ struct lane_operands<std::tuple<Xs...>> {
     using outputs = std::tuple<lane_output<item_t<bare<Xs>>>...>;
 };
 
-/// Requires a body that can be called for lanes of states, inputs and outputs.
+/// The call of a body that updates states: body(state&..., element const&..., output&...).
 template <class Body, class States, class Inputs, class Outputs>
-using updates_lanes =
-    scan_body_in_place<lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
-        typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs>>;
+struct lane_update_call
+    : lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
+          typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs> {};
+
+/// Requires a body that can be called while it is const, if it can be called at all.
+template <class Call, class ConstCall>
+struct callable_while_const {
+    static consteval bool holds()
+    {
+        if constexpr (ConstCall::is_valid) {
+            return true;
+        } else {
+            static_assert(!Call::is_valid,
+                "a body of lanes is called while it is const, by several threads at once if the policy has "
+                "them; it cannot be a mutable lambda");
+            return !Call::is_valid;
+        }
+    }
+};
+
+/// Requires a body that updates lanes of states and writes lanes of outputs.
+template <class Body, class States, class Inputs, class Outputs>
+using updates_lanes = requirements<callable_while_const<lane_update_call<Body, States, Inputs, Outputs>,
+                                       lane_update_call<Body const, States, Inputs, Outputs>>,
+    scan_body_in_place<lane_update_call<Body const, States, Inputs, Outputs>>>;
 
 /// Requires states [N] of a body that returns steps.
 template <class States>
