@@ -258,22 +258,35 @@ inline constexpr bool is_lanes = false;
 template <class T, std::size_t N>
 inline constexpr bool is_lanes<lanes<T, N>> = true;
 
+/// Requires that a condition chooses among numbers of the size of those that were compared.
+template <class T, std::size_t Bytes>
+struct chosen_by_comparison {
+    static consteval bool holds()
+    {
+        static_assert(sizeof(T) == Bytes,
+            "a condition chooses among numbers of the size of those that were compared; cast them");
+        return sizeof(T) == Bytes;
+    }
+};
+
 /// The common type of two values one of which is lanes, the other lanes of the same type or a number.
 template <class A, class B>
 using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
 
 } // namespace detail
 
-/// Returns a where the condition is true, else b: lane by lane, or of two numbers one.
+/// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
 template <std::size_t Bytes, std::size_t N, class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
 [[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
-    static_assert(sizeof(typename result::item) == Bytes,
-        "a condition chooses among numbers of the size of those that were compared; cast them");
-    result const yes(a), no(b);
-    return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
+    if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
+        result const yes = a, no = b;
+        return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
+    } else {
+        return result();
+    }
 }
 template <std::size_t Bytes, std::size_t N, lane_item T>
 [[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
@@ -281,7 +294,6 @@ template <std::size_t Bytes, std::size_t N, lane_item T>
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
 template <class T>
-    requires(!detail::is_lanes<T>)
 constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 {
     return condition ? a : b;
