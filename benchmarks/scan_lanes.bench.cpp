@@ -1,0 +1,134 @@
+// Filters of 128 sequences of 4,096 samples: one body by scan_lanes_into (impl:xloom), by scan_batched_into
+// row by row (impl:rows), and a loop over the sequences of each step, which the compiler vectorises
+// (impl:hand). The sequences are rows of the input, or its columns (adjacent).
+
+#include <cmath>
+#include <limits>
+
+#include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/control_flow/scan_lanes.hpp>
+#include <xloom/interop/tbb.hpp>
+
+#include "support.hpp"
+#include "uniform.hpp"
+
+namespace {
+
+using namespace bench;
+using signal = xt::xtensor<float, 2>;
+using states = xt::xtensor<float, 1>;
+
+/// A second-order section.
+constexpr auto section = [](auto& s, auto& r, auto const& x, auto& y) {
+    y = 0.2f * x + s;
+    s = 0.3f * x + 0.9f * y + r;
+    r = 0.1f * x - 0.3f * y;
+};
+
+/// A follower of the amplitude, which rises faster than it falls.
+constexpr auto envelope = [](auto& s, auto& r, auto const& x, auto& y) {
+    auto const size = xloom::abs(x);
+    s = s + xloom::select(size > s, 0.1f, 0.002f) * (size - s);
+    r = s;
+    y = s;
+};
+
+struct filter_operands {
+    static constexpr std::size_t sequences = 128;
+
+    bool is_adjacent;
+    std::size_t iterations; ///< samples of a sequence
+    signal x, y;            ///< [N, T], or [T, N]
+    states s, r;
+
+    filter_operands(bool adjacent, std::size_t length)
+        : is_adjacent(adjacent),
+          iterations(length),
+          x(uniform<signal>(
+              adjacent ? signal::shape_type{length, sequences} : signal::shape_type{sequences, length}, 1,
+              1.0)),
+          y(x),
+          s(xt::zeros<float>({sequences})),
+          r(s)
+    {}
+
+    auto const& results() const { return y; }
+    void clear()
+    {
+        y.fill(std::numeric_limits<float>::quiet_NaN());
+        s.fill(0);
+        r.fill(0);
+    }
+    /// Compilers contract the products of the other two.
+    bool is_close_to(signal const& expected) const
+    {
+        return std::equal(expected.begin(), expected.end(), y.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
+    }
+};
+
+template <auto const& Body>
+void rows(filter_operands& o)
+{
+    if (!o.is_adjacent)
+        return xloom::scan_batched_into(Body, std::tie(o.s, o.r), o.x, std::nullopt, o.y);
+    auto const x = xt::transpose(o.x);
+    auto y = xt::transpose(o.y);
+    xloom::scan_batched_into(Body, std::tie(o.s, o.r), x, std::nullopt, y);
+}
+
+template <auto const& Body, class Policy>
+void lanes(filter_operands& o, Policy const& policy)
+{
+    xloom::scan_lanes_into(Body, std::tie(o.s, o.r), o.x, std::nullopt, o.y,
+        xloom::scan_lanes_options{.batch_axis = o.is_adjacent ? 1 : 0}, policy);
+}
+template <auto const& Body>
+void serial(filter_operands& o)
+{
+    lanes<Body>(o, xloom::serial);
+}
+template <auto const& Body>
+void by_two(filter_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    lanes<Body>(o, policy);
+}
+
+template <auto const& Body>
+void hand(filter_operands& o)
+{
+    constexpr std::size_t N = filter_operands::sequences;
+    std::size_t const T = o.iterations;
+    float *const s = o.s.data(), *const r = o.r.data(), *const y = o.y.data();
+    float const* const x = o.x.data();
+    std::size_t const step = o.is_adjacent ? N : 1, next = o.is_adjacent ? 1 : T;
+    for (std::size_t t = 0; t < T; ++t)
+#pragma GCC ivdep
+        for (std::size_t n = 0; n < N; ++n)
+            Body(s[n], r[n], x[t * step + n * next], y[t * step + n * next]);
+}
+
+template <auto const& Body>
+void add_filter(char const* name)
+{
+    for (bool const is_adjacent : {false, true}) {
+        auto const make = [=] { return filter_operands(is_adjacent, 4096); };
+        std::string const work =
+            "scan_lanes/f32/body:" + std::string(name) + "/sequences:128" + (is_adjacent ? "/adjacent" : "");
+        add_case(work, make,
+            std::vector<series<filter_operands>>{
+                {"hand", hand<Body>}, {"rows", rows<Body>}, {"xloom", serial<Body>}});
+        add_case(work, make,
+            std::vector<series<filter_operands>>{{"xloom_serial", serial<Body>}, {"xloom", by_two<Body>}}, 2);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    add_filter<section>("section");
+    add_filter<envelope>("envelope");
+    return run_cases(argc, argv);
+}
