@@ -1,6 +1,6 @@
 // Filters of 128 sequences of 4,096 samples: one body by scan_lanes_into (impl:xloom), by scan_batched_into
-// row by row (impl:rows), and a loop over the sequences of each step, which the compiler vectorises
-// (impl:hand). The sequences are rows of the input, or its columns (adjacent).
+// row by row (impl:rows), and by loops (impl:hand). The sequences are rows of the input, or its columns
+// (adjacent), of which the compiler computes several at once.
 
 #include <cmath>
 #include <limits>
@@ -95,18 +95,34 @@ void by_two(filter_operands& o)
     lanes<Body>(o, policy);
 }
 
+/// Blocks of sequences, or row by row.
 template <auto const& Body>
 void hand(filter_operands& o)
 {
-    constexpr std::size_t N = filter_operands::sequences;
+    constexpr std::size_t N = filter_operands::sequences, block = 64;
     std::size_t const T = o.iterations;
-    float *const s = o.s.data(), *const r = o.r.data(), *const y = o.y.data();
     float const* const x = o.x.data();
-    std::size_t const step = o.is_adjacent ? N : 1, next = o.is_adjacent ? 1 : T;
-    for (std::size_t t = 0; t < T; ++t)
+    float* const y = o.y.data();
+    if (o.is_adjacent)
+        for (std::size_t first = 0; first < N; first += block) {
+            float s[block], r[block];
+            std::copy_n(o.s.data() + first, block, s);
+            std::copy_n(o.r.data() + first, block, r);
+            for (std::size_t t = 0; t < T; ++t)
 #pragma GCC ivdep
-        for (std::size_t n = 0; n < N; ++n)
-            Body(s[n], r[n], x[t * step + n * next], y[t * step + n * next]);
+                for (std::size_t n = 0; n < block; ++n)
+                    Body(s[n], r[n], x[t * N + first + n], y[t * N + first + n]);
+            std::copy_n(s, block, o.s.data() + first);
+            std::copy_n(r, block, o.r.data() + first);
+        }
+    else
+        for (std::size_t n = 0; n < N; ++n) {
+            float s = o.s(n), r = o.r(n);
+            for (std::size_t t = 0; t < T; ++t)
+                Body(s, r, x[n * T + t], y[n * T + t]);
+            o.s(n) = s;
+            o.r(n) = r;
+        }
 }
 
 template <auto const& Body>
