@@ -1,4 +1,4 @@
-// Filters of 128 sequences of 4,096 samples: one body by scan_lanes_into (impl:xloom), by scan_batched_into
+// Filters of 128 sequences of 4,096 samples, with threads of 1,024: one body by scan_lanes_into (impl:xloom), by scan_batched_into
 // row by row (impl:rows), and by loops (impl:hand). The sequences are rows of the input, or its columns
 // (adjacent), of which the compiler computes several at once.
 
@@ -34,15 +34,14 @@ constexpr auto envelope = [](auto& s, auto& r, auto const& x, auto& y) {
 };
 
 struct filter_operands {
-    static constexpr std::size_t sequences = 128;
-
     bool is_adjacent;
-    std::size_t iterations; ///< samples of a sequence
-    signal x, y;            ///< [N, T], or [T, N]
+    std::size_t sequences, iterations; ///< N, and the T samples of each
+    signal x, y;                       ///< [N, T], or [T, N]
     states s, r;
 
-    filter_operands(bool adjacent, std::size_t length)
+    filter_operands(bool adjacent, std::size_t count, std::size_t length)
         : is_adjacent(adjacent),
+          sequences(count),
           iterations(length),
           x(uniform<signal>(
               adjacent ? signal::shape_type{length, sequences} : signal::shape_type{sequences, length}, 1,
@@ -99,8 +98,8 @@ void by_two(filter_operands& o)
 template <auto const& Body>
 void hand(filter_operands& o)
 {
-    constexpr std::size_t N = filter_operands::sequences, block = 64;
-    std::size_t const T = o.iterations;
+    constexpr std::size_t block = 64;
+    std::size_t const N = o.sequences, T = o.iterations;
     float const* const x = o.x.data();
     float* const y = o.y.data();
     if (o.is_adjacent)
@@ -129,13 +128,17 @@ template <auto const& Body>
 void add_filter(char const* name)
 {
     for (bool const is_adjacent : {false, true}) {
-        auto const make = [=] { return filter_operands(is_adjacent, 4096); };
-        std::string const work =
-            "scan_lanes/f32/body:" + std::string(name) + "/sequences:128" + (is_adjacent ? "/adjacent" : "");
-        add_case(work, make,
+        auto const make = [=](std::size_t sequences) {
+            return [=] { return filter_operands(is_adjacent, sequences, 4096); };
+        };
+        auto const work = [=](std::size_t sequences) {
+            return "scan_lanes/f32/body:" + std::string(name) + "/sequences:" + std::to_string(sequences) +
+                   (is_adjacent ? "/adjacent" : "");
+        };
+        add_case(work(128), make(128),
             std::vector<series<filter_operands>>{
                 {"hand", hand<Body>}, {"rows", rows<Body>}, {"xloom", serial<Body>}});
-        add_case(work, make,
+        add_case(work(1024), make(1024),
             std::vector<series<filter_operands>>{{"xloom_serial", serial<Body>}, {"xloom", by_two<Body>}}, 2);
     }
 }
