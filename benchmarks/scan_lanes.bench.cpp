@@ -1,6 +1,6 @@
-// Filters of 128 sequences of 4,096 samples, with threads of 1,024: one body by scan_lanes_into (impl:xloom), by scan_batched_into
-// row by row (impl:rows), and by loops (impl:hand). The sequences are rows of the input, or its columns
-// (adjacent), of which the compiler computes several at once.
+// Filters of 128 sequences of 4,096 samples, with threads of 1,024: one body by scan_lanes_into (impl:xloom),
+// by scan_batched_into row by row (impl:rows), and by loops (impl:hand). The sequences are rows of the input,
+// or its columns (adjacent), of which the compiler computes several at once.
 
 #include <cmath>
 #include <limits>
