@@ -1,5 +1,5 @@
-// The elementary functions of lanes: how exact they are, what they do at the edges, and that an item's bits are
-// its own.
+// The elementary functions of lanes: how exact they are, what they do at the edges, and that the bits of an
+// item are its own.
 
 #include <doctest/doctest.h>
 
@@ -72,8 +72,8 @@ std::vector<T> all(F const& f, std::vector<T> const& x)
     return y;
 }
 
-/// Numbers with patterns of bits that are spread over all, those of arguments(), and evenly spaced ones as far
-/// as exp has results.
+/// Numbers with patterns of bits that are spread over all, those of arguments(), and evenly spaced ones where
+/// exp is neither 0 nor infinite.
 template <class T>
 std::vector<T> numbers()
 {
@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("pow is no further from the true value than this", T, float, 
     std::uniform_real_distribution<double> exponent_of_x(-50, 50), logarithm(-1, 1);
     T const range = std::is_same_v<T, float> ? T(104) : T(745);
     std::vector<T> x, y, found;
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 50'000; ++i) {
         x.push_back(static_cast<T>(std::exp2(exponent_of_x(bits) * (i % 3 == 0 ? 0.01 : 1))));
         y.push_back(static_cast<T>(logarithm(bits)) * range / std::log(x.back()));
         found.push_back(lane_pow(x.back(), y.back()));
@@ -210,7 +210,7 @@ TEST_CASE_TEMPLATE("pow is no further from the true value than this", T, float, 
     std::size_t i = 0;
     using std::pow;
     check_ulps(
-        x, found, [&](auto const& each) { return pow(each, static_cast<wide_float<T>>(y[i++])); }, 2);
+        x, found, [&](auto const& each) { return pow(each, static_cast<wide_float<T>>(y[i++])); }, 1.5L);
 }
 
 TEST_CASE_TEMPLATE("edges", T, float, double)

@@ -1,15 +1,15 @@
 #pragma once
-// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan: defined for every value. An item
-// has the same bits alone, as a number, and at every place in a batch, beside any neighbours.
+// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value. An
+// item has the same bits as a number alone and at every place in a batch, beside any neighbours.
 //
 // Errors in units of the last place (ULP), of results that are subnormal in units of the smallest number:
 //
 //              float   double
 //     exp       1.5     1.5
 //     log       1       1
-//     sin, cos  1       1       beyond a limit those of <cmath>
+//     sin, cos  1       1       beyond 3000 and 800,000 those of <cmath>
 //     tanh      1.5     1.5
-//     pow       1       that of <cmath>
+//     pow       1       1.5     with few or no lanes that of <cmath>
 //     sqrt      0.5     0.5
 //     sigmoid   2.5     2.5     0 where it is below 1e-38 or 1e-308
 //
@@ -147,18 +147,26 @@ struct log_parts {
     }
 };
 
+/// The decomposition of a number above 0, which may be subnormal.
 template <class V>
-V log_of_batch(V const& x)
+log_parts<V> log_parts_of(V const& x)
 {
     using T = batch_item_t<V>;
-    V const infinite(std::numeric_limits<T>::infinity());
     // Subnormal numbers are scaled by 2^fraction_bits.
     auto const is_small = x < V(std::numeric_limits<T>::min());
     log_parts<V> parts(select(is_small, x * V(static_cast<T>(word_t<V>(1) << fraction_bits<V>)), x));
     parts.exponent = parts.exponent - select(is_small, V(T(fraction_bits<V>)), V(T(0)));
+    return parts;
+}
+
+template <class V>
+V log_of_batch(V const& x)
+{
+    using T = batch_item_t<V>;
+    V const zero(T(0)), infinite(std::numeric_limits<T>::infinity());
     V const of_others =
-        select(x == V(T(0)), -infinite, select(x < V(T(0)), V(std::numeric_limits<T>::quiet_NaN()), x));
-    return select((x > V(T(0))) & (x < infinite), parts.log(), of_others);
+        select(x == zero, -infinite, select(x < zero, V(std::numeric_limits<T>::quiet_NaN()), x));
+    return select((x > zero) & (x < infinite), log_parts_of(x).log(), of_others);
 }
 
 /// pi / 2 as a sum of four numbers, the first three with so few bits that their products with n are exact up
@@ -321,6 +329,66 @@ V power_of_positive(V const& x, V const& y)
         []<class W>(W const& a, W const& b) { return exp_of(b * log_parts<W>(a).log()); }, x, y);
 }
 
+/// A number as a sum of two, the second below the last place of the first.
+template <class V>
+struct double_number {
+    V high, low;
+};
+
+/// Returns exponent * log(2) + log(1 + rest) with a relative error of about 2^-64. Requires a multiply_add
+/// that rounds once: with it, multiply_add(a, b, -(a * b)) is what the rounding of a product left.
+template <class V>
+double_number<V> accurate_log(log_parts<V> const& x)
+{
+    // As in log(): s = r / (2 + r), z = s^2, log(1 + r) = 2 s + s z c, c = 2/3 + z p(z).
+    V const one(1.0), two(2.0), r = x.rest;
+    V const sum = two + r, sum_low = r - (sum - two), inverse = one / sum;
+    V const s = r * inverse, s_low = multiply_add(-s, sum_low, multiply_add(-s, sum, r)) * inverse;
+    V const twice = two * s;
+    V const z = s * s, z_low = multiply_add(twice, s_low, multiply_add(s, s, -z));
+    V const z2 = z * z, z4 = z2 * z2;
+    V const p0 = multiply_add(polynomial(z, 0.22222222519979065, 0.18181784362498601), z2,
+        polynomial(z, 0.40000000000002256, 0.2857142857009924));
+    V const p4 =
+        multiply_add(V(0.13196369045852652), z2, polynomial(z, 0.15386757533520534, 0.1325681323734934));
+    V const p = multiply_add(p4, z4, p0), two_thirds(2.0 / 3);
+    V const c = multiply_add(z, p, two_thirds),
+            c_low = multiply_add(z, p, two_thirds - c) + V(0x1.5555555555555p-55);
+    V const zc = z * c, zc_low = multiply_add(z, c_low, multiply_add(z_low, c, multiply_add(z, c, -zc)));
+    V const high = multiply_add(s, zc, twice);
+    V const low =
+        multiply_add(s, zc, twice - high) + multiply_add(s, zc_low, multiply_add(s_low, zc, two * s_low));
+    // log(2) in two parts, as in log().
+    V const log2_high(0.693147180369123816490), log2_low(1.90821492927058770002e-10);
+    V const total = multiply_add(x.exponent, log2_high, high);
+    V const left = multiply_add(x.exponent, log2_high, -total) + high;
+    V const rest = left + multiply_add(x.exponent, log2_low, low), rounded_sum = total + rest;
+    return {rounded_sum, (total - rounded_sum) + rest};
+}
+
+/// Returns x^y of doubles x > 0.
+template <class V>
+    requires is_double_batch<V>
+V power_of_positive(V const& x, V const& y)
+{
+    auto const log = accurate_log(log_parts_of(x));
+    V const product = y * log.high, limited = max_nan_second(V(-746), min_nan_second(V(710), product));
+    V const low = multiply_add(y, log.low, multiply_add(y, log.high, -product));
+    V const rest = exp_parts<V>(limited).rest;
+    V const with_low = multiply_add(select(limited == product, low, V(0.0)), V(1) + rest, rest);
+    return times_power_of_two(V(1) + with_low, limited);
+}
+
+/// True if powers of Ts are computed in batches: of doubles where multiply_add rounds once, of floats where
+/// there are more than two doubles in a batch, since <cmath> is faster.
+template <class T>
+inline constexpr bool has_lane_powers =
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+    has_lane_functions<T>;
+#else
+    has_lane_functions<T> && std::is_same_v<T, float> && batch_size<double> > 2;
+#endif
+
 } // namespace detail
 
 /// Returns e to the power of x.
@@ -375,13 +443,12 @@ V lane_tanh(V const& x)
         [](auto const& v) { return detail::tanh_of(v); }, [](auto each) { return std::tanh(each); }, x);
 }
 
-/// Returns x to the power of y, with the special values of <cmath>. Of floats it is computed in doubles, of
-/// doubles item by item.
+/// Returns x to the power of y, with the special values of <cmath>.
 template <lane_number V>
 V lane_pow(V const& x, V const& y)
 {
     auto const of_item = [](auto each, auto exponent) { return std::pow(each, exponent); };
-    if constexpr (std::is_same_v<batch_item_t<V>, float> && detail::has_lane_functions<double>)
+    if constexpr (detail::has_lane_powers<batch_item_t<V>>)
         return detail::by_lanes(
             []<class B>(B const& base, B const& exponent) {
                 return detail::power(
