@@ -5,4 +5,5 @@
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/control_flow/scan_lanes.hpp>
 #include <xloom/control_flow/scan_ragged.hpp>

@@ -66,12 +66,12 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 ///
 /// body(state const&..., element const&...) -> scan_step, as in scan, whose states, elements and outputs are
 /// lanes: numbers of many sequences, on which operators and the functions of lanes.hpp work. So the body is
-/// written for one sequence; but it cannot branch on values: in place of if and ?: it has select(condition, a,
-/// b).
+/// written for one sequence; but it cannot branch on values: in place of if and ?: it has select(condition,
+/// a, b).
 ///
 /// Shapes    init [N], scan inputs [N, T], or [N]: a parameter of each sequence, given at every step.
-///           sequence_lens [N], each in [0, T]; std::nullopt: T for every sequence. Outputs [N, T], zeros from
-///           sequence_lens[n] on. With batch_axis = 1 operands of rank 2 are [T, N].
+///           sequence_lens [N], each in [0, T]; std::nullopt: T for every sequence. Outputs [N, T], zeros
+///           from sequence_lens[n] on. With batch_axis = 1 operands of rank 2 are [T, N].
 /// Types     float, double, and integers of 32 and 64 bits, each operand its own.
 /// Options   batch_axis; length, required only without scan inputs [N, T].
 /// Policy    groups of sequences run on its threads. Several threads call the body at once.

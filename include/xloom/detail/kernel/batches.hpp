@@ -86,6 +86,24 @@ V item_by_item(F const& f, V const& first, Vs const&... others)
     return load_batch(x[0]);
 }
 
+namespace detail {
+
+/// Returns y * 2^n, n being x / log(2) rounded to an integer, of doubles; x in [-746, 710].
+template <class V>
+V times_power_of_two(V const& y, V const& x)
+{
+    V const shift(6755399441055744.0); // as in exp_parts
+    V const n = multiply_add(x, V(1.4426950408889634), shift) - shift;
+    using integers = decltype(nearbyint_as_int(x));
+    auto const power = [](V const& shifted) {
+        return bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
+    };
+    V const half = multiply_add(n, V(0.5), shift); // 2^n = 2^half 2^(n - half)
+    return y * power(half) * power((n - (half - shift)) + shift);
+}
+
+} // namespace detail
+
 /// Returns exp(x), with subnormal results.
 ///
 /// Why not exp_of: it is 0 or infinite for results near the ends of the range.
@@ -101,16 +119,7 @@ V full_exp(V const& x)
         return (V(1) + rest) * detail::power_of_two<V>(half) * detail::power_of_two<V>(ints(exponent - half));
     } else if constexpr (detail::is_double_batch<V>) {
         V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
-        V const shift(6755399441055744.0); // as in exp_parts
-        V const n = multiply_add(limited, V(1.4426950408889634), shift) - shift;
-        using integers = decltype(nearbyint_as_int(x));
-        auto const power = [](V const& shifted) {
-            return detail::bits_as<double, V>(
-                (detail::bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-        };
-        V const half = multiply_add(n, V(0.5), shift);
-        V const rest = detail::exp_parts<V>(limited).rest;
-        return (V(1) + rest) * power(half) * power((n - (half - shift)) + shift);
+        return detail::times_power_of_two(V(1) + detail::exp_parts<V>(limited).rest, limited);
     } else if constexpr (is_batch<V>) {
         return item_by_item([](auto each) { return std::exp(each); }, x);
     } else {

@@ -174,7 +174,7 @@ constexpr std::size_t vectors_at_once()
     if constexpr (fewest_lanes == 1 || (S::is_array || ...))
         return 1;
     else
-        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 1, 8);
+        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 1, 4);
 }
 
 /// A scan of N sequences at once, with memory for them.

@@ -66,8 +66,8 @@ struct number_beside_lanes {
 
 /// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
 ///
-/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one of
-/// lanes has select, & and |.
+/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one
+/// of lanes has select, & and |.
 template <std::size_t Bytes, std::size_t N>
 class lane_mask {
 public:
