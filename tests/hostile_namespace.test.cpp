@@ -21,6 +21,9 @@ void copy_items(matrix const&, matrix&) = delete;
 void is_copied(matrix const&, matrix const&) = delete;
 void fill_with_zeros(matrix&) = delete;
 void gradient_items(matrix&) = delete;
+void lane_items_of(matrix const&, std::size_t) = delete;
+void lane_items_of(matrix&, std::size_t) = delete;
+void items_of_state(matrix const&, std::size_t) = delete;
 
 } // namespace user
 
@@ -84,6 +87,9 @@ HOSTILE(run_scan)
 HOSTILE(run_scan_into)
 HOSTILE(run_scan_batched)
 HOSTILE(run_scan_batched_into)
+HOSTILE(run_scan_lanes)
+HOSTILE(run_scan_lanes_into)
+HOSTILE(run_lanes)
 HOSTILE(run_iteration)
 HOSTILE(run_loop)
 HOSTILE(run_loop_into)
@@ -178,6 +184,20 @@ struct add_in_place_vjp {
         ct_x = ct_x + ct_next + ct_y;
     }
 };
+struct sum_of_lanes {
+    template <class State, class Element>
+    auto operator()(State const& state, Element const& x_t) const
+    {
+        return xloom::scan_step{state + x_t, state + x_t};
+    }
+};
+struct add_lanes_in_place {
+    template <class Lanes>
+    void operator()(Lanes& state, Lanes const& x_t, Lanes& y_t) const
+    {
+        y_t = state = state + x_t;
+    }
+};
 struct twice_vjp {
     void operator()(std::int64_t, number, number ct_next, number ct_y, number& ct_v) const
     {
@@ -218,6 +238,14 @@ TEST_CASE("a caller's functions do not replace the library's")
     xloom::scan_batched_into(hostile::add_in_place(), row_sums, rows, row_lengths, sums_so_far);
     CHECK(sums_so_far(0, 1) == number{3});
     CHECK(sums_so_far(1, 1) == number{0});
+
+    xt::xtensor<float, 2> const items = {{1, 2}, {3, 4}};
+    xt::xtensor<float, 1> item_sums = {0, 0};
+    xt::xtensor<float, 2> items_so_far = items;
+    xloom::scan_lanes_into(hostile::add_lanes_in_place(), item_sums, items, row_lengths, items_so_far);
+    CHECK(items_so_far(0, 1) == 3);
+    CHECK(items_so_far(1, 1) == 0);
+    CHECK(xloom::scan_lanes(hostile::sum_of_lanes(), item_sums, items).final_state(1) == 10);
 
     xt::xtensor<number, 2, xt::layout_type::column_major> columns = rows;
     auto const add_rows = [](xt::xtensor<number, 1>& h, auto const& x_t, auto& y_t) {
@@ -303,6 +331,13 @@ TEST_CASE("nor do functions of a caller's tensor type")
     CHECK(item(xloom::scatter_nd_vjp(x, indices, rows, x).ct_updates, 0, 1) == before);
     xloom::gather_nd_vjp_into(indices, rows, x);
     CHECK(item(x, 1, 1) == before + 7);
+
+    user::matrix sums({2, 1}), items({2, 2}), items_so_far({2, 2});
+    items.items = {1, 3, 2, 4};
+    auto const add = [](auto& s, auto const& x_t, auto& y_t) { y_t = s[0] = s[0] + x_t; };
+    xloom::scan_lanes_into(add, sums, items, std::nullopt, items_so_far);
+    CHECK(item(items_so_far, 1, 1) == 7);
+    CHECK(item(sums, 0, 0) == 3);
 }
 
 TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")

@@ -131,6 +131,9 @@ TEST_CASE("the headers stand the macros of windows.h, X11 and Qt")
     xt::xtensor<float, 1> const updates = {3, 4};
     CHECK(xloom::scatter_nd(xloom::reduction::max, data, indices, updates) == xt::xtensor<float, 1>{3, 5});
     CHECK(xloom::to_string(xloom::axes{1}) == "[1]");
+    xt::xtensor<float, 2> const x = {{1, 5, 2}, {-1, -2, 0}};
+    auto const highest = [](auto const& h, auto const& x_t) { return xloom::scan_step{xloom::max(h, x_t)}; };
+    CHECK(xloom::scan_lanes(highest, updates, x).final_state == xt::xtensor<float, 1>{5, 4});
 }
 
 } // namespace macros_test
