@@ -5,14 +5,14 @@
 // 3: a body of lanes computes with many sequences at once, so that it cannot branch on their values
 // 4: a number would be rounded to the type of the lanes beside it
 // 5: a number would be rounded to the type of the lanes beside it
-// 6: the body must be callable as body(state&..., element const&..., output&...)
+// 6: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 7: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 8: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 9: the body writes through its references and must return void
 // 10: a body of lanes is called while it is const, by several threads at once if the policy has them; it cannot be a mutable lambda
 // 11: a condition chooses among numbers of the size of those that were compared
 // 12: the body must return xloom::scan_step{state, scan_outputs}
-// 13: the body must be callable as body(state const&..., element const&...)
+// 13: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 14: the states of a step are as many as the initial ones, and lanes of the same types
 // 15: the states of a step are as many as the initial ones, and lanes of the same types
 // 16: the outputs of a step are lanes or numbers
@@ -37,6 +37,8 @@
 // 35: behind the operands and outputs come the options, then at most one policy
 // 36: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 37: a state is a tensor [N] or [N, K] of floats, doubles or integers of 32 or 64 bits
+// 38: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
+// 39: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // clang-format on
 #include <array>
 #include <cstdint>
@@ -154,6 +156,10 @@ int main()
     xloom::scan_lanes_into(body, h, std::tuple{std::tuple{x, x}, x}, lens, y);
 #elif CASE == 37
     xloom::scan_lanes(step, 0.0f, x);
+#elif CASE == 38
+    xloom::scan_lanes_into([](float& s, float const& x_t) { s += x_t; }, h, x);
+#elif CASE == 39
+    xloom::scan_lanes([](float s, float x_t) { return xloom::scan_step{s + x_t}; }, h, x);
 #endif
     static_cast<void>(body);
     static_cast<void>(step);

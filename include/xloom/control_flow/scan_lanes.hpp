@@ -109,7 +109,7 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
     if constexpr (satisfied<options_and_policy<scan_lanes_options, Options, Env...>,
                       flat_arguments<state, inputs>, of_lane_ranks<leaves_t<state>, inputs>,
                       single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>,
-                      callable_while_const<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
+                      takes_lanes<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
                       returns_scan_step<call>, steps_lanes<leaves_t<state>, call>>())
         return detail::run_scan_lanes<bare<typename call::result>>(body, state(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), sequence_lens,

@@ -64,25 +64,27 @@ struct lane_update_call
     : lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
           typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs> {};
 
-/// Requires a body that can be called while it is const, if it can be called at all.
+/// Requires a body that takes lanes, also while it is const: ConstCall is the call of a const body.
 template <class Call, class ConstCall>
-struct callable_while_const {
+struct takes_lanes {
     static consteval bool holds()
     {
-        if constexpr (ConstCall::is_valid) {
-            return true;
-        } else {
-            static_assert(!Call::is_valid,
+        if constexpr (!Call::is_valid)
+            static_assert(never<takes_lanes>,
+                "the body must take lanes of the states, of an element of each input, then, in "
+                "scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a "
+                "number");
+        else
+            static_assert(ConstCall::is_valid,
                 "a body of lanes is called while it is const, by several threads at once if the policy has "
                 "them; it cannot be a mutable lambda");
-            return !Call::is_valid;
-        }
+        return ConstCall::is_valid;
     }
 };
 
 /// Requires a body that updates lanes of states and writes lanes of outputs.
 template <class Body, class States, class Inputs, class Outputs>
-using updates_lanes = requirements<callable_while_const<lane_update_call<Body, States, Inputs, Outputs>,
+using updates_lanes = requirements<takes_lanes<lane_update_call<Body, States, Inputs, Outputs>,
                                        lane_update_call<Body const, States, Inputs, Outputs>>,
     scan_body_in_place<lane_update_call<Body const, States, Inputs, Outputs>>>;
 
