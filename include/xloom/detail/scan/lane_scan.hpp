@@ -107,6 +107,9 @@ bool is_adjacent(kernel::item_rows<T> const& items, std::size_t valid)
 template <std::size_t N>
 inline constexpr std::size_t packed_steps = (std::max)(std::size_t{64}, 2048 / N);
 
+/// The number of steps that are run at once where nothing is packed: lanes of 32 bits count them.
+inline constexpr std::size_t most_steps = std::size_t{1} << 30;
+
 /// Copies a state.
 template <class State>
 [[gnu::always_inline]] inline void copy_state(State const& from, State& to)
@@ -124,7 +127,7 @@ struct all_lanes {};
 template <std::size_t N>
 class shorter_lanes {
 public:
-    /// `lengths` are the steps of each sequence that are left.
+    /// `lengths` are the steps of each sequence that are left, at most most_steps.
     explicit shorter_lanes(std::int64_t const* lengths)
         : of_eight_(lanes<std::int64_t, N>::load(lengths)), of_four_(of_eight_)
     {}
@@ -209,7 +212,7 @@ public:
         load_states(states, valid);
         for (std::size_t begin = 0; begin < longest;) {
             std::size_t const whole = begin < shortest ? shortest - begin : longest - begin;
-            std::size_t const steps = is_packed ? (std::min)(whole, packed_steps<N>) : whole;
+            std::size_t const steps = (std::min)(whole, is_packed ? packed_steps<N> : most_steps);
             run_chunk(body, inputs, outputs, valid, begin, steps, begin < shortest, lengths);
             begin += steps;
         }
@@ -301,8 +304,10 @@ private:
             run_steps(body, in, out, steps, all_lanes());
         } else {
             std::int64_t left[N];
-            std::transform(lengths, lengths + N, left,
-                [&](std::int64_t length) { return length - static_cast<std::int64_t>(begin); });
+            std::transform(lengths, lengths + N, left, [&](std::int64_t length) {
+                return std::clamp<std::int64_t>(
+                    length - static_cast<std::int64_t>(begin), 0, static_cast<std::int64_t>(steps));
+            });
             run_steps(body, in, out, steps, shorter_lanes<N>(left));
         }
         detail::for_each_leaf(outputs, [&](auto i, auto const& output) {
