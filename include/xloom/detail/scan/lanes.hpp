@@ -38,11 +38,11 @@ using mask_part =
     std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
 
 /// Requires a body that does not branch on lanes.
-template <class Bool>
+template <class To>
 struct no_branch {
     static consteval bool holds()
     {
-        static_assert(never<Bool>,
+        static_assert(never<To>,
             "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
             "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
         return false;
@@ -77,10 +77,10 @@ public:
     [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
     [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
 
-    template <std::same_as<bool> Bool>
-    operator Bool() const
+    template <std::same_as<bool> To>
+    operator To() const
     {
-        return detail::no_branch<Bool>::holds();
+        return detail::no_branch<To>::holds();
     }
 
     [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
@@ -316,7 +316,7 @@ T abs(T x)
 /// Returns b if b < a, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto min(A const& a, B const& b)
+[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first(a), second(b);
@@ -325,7 +325,7 @@ template <class A, class B>
 /// Returns b if a < b, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto max(A const& a, B const& b)
+[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first(a), second(b);
@@ -333,13 +333,13 @@ template <class A, class B>
 }
 template <class T>
     requires(!detail::is_lanes<T>)
-constexpr T min(T const& a, std::type_identity_t<T> const& b)
+constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
 {
     return b < a ? b : a;
 }
 template <class T>
     requires(!detail::is_lanes<T>)
-constexpr T max(T const& a, std::type_identity_t<T> const& b)
+constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
 {
     return a < b ? b : a;
 }
