@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_lanes.hpp>
 #include <xloom/interop/threads.hpp>
 
@@ -287,6 +288,26 @@ TEST_CASE("scan_lanes: the values of steps, and their types")
         none, std::tuple(), std::nullopt, {.length = 2});
     CHECK(counted.final_state == vector<std::int64_t>{2, 12});
     CHECK(counted.scan_outputs == matrix<std::int64_t>{{0, 1}, {10, 11}});
+}
+
+TEST_CASE_TEMPLATE(
+    "elementary functions: a lane has the bits of a number, in scan_lanes and scan_batched", T, float, double)
+{
+    std::size_t const N = 37, length = 20;
+    auto const body = [](auto& s, auto const& x, auto& y) {
+        auto const u = xloom::abs(x) + T(1);
+        y = xloom::exp(-u) + xloom::log(u) + xloom::sin(x) + xloom::cos(x) + xloom::tanh(x) +
+            xloom::sigmoid(x) + xloom::sqrt(u) + xloom::pow(u, T(1.5)) + xloom::pow(T(2), x);
+        s = xloom::max(xloom::min(s, y), x);
+    };
+    matrix<T> x = xt::zeros<T>({N, length}), y = x, z = x;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x.flat(i) = item_at<T>(i);
+    vector<T> s = xt::zeros<T>({N}), r = s;
+    xloom::scan_lanes_into(body, s, x, std::nullopt, y);
+    xloom::scan_batched_into(body, r, x, std::nullopt, z);
+    CHECK(y == z);
+    CHECK(s == r);
 }
 
 TEST_CASE("scan_lanes_into: an exception of the body passes through")

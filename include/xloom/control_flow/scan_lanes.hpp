@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <xloom/detail/check/scan_lanes.hpp>
+#include <xloom/detail/scan/lane_functions.hpp>
 #include <xloom/detail/scan/lane_requirements.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
 #include <xloom/detail/scan/lanes.hpp>
@@ -65,9 +66,9 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 ///         final_state[n] = state
 ///
 /// body(state const&..., element const&...) -> scan_step, as in scan, whose states, elements and outputs are
-/// lanes: numbers of many sequences, on which operators and the functions of lanes.hpp work. So the body is
-/// written for one sequence; but it cannot branch on values: in place of if and ?: it has select(condition,
-/// a, b).
+/// lanes: numbers of many sequences, on which operators, select, abs, min, max, exp, log, sin, cos, tanh,
+/// sigmoid, sqrt and pow work. So the body is written for one sequence; but it cannot branch on values: in
+/// place of if and ?: it has select(condition, a, b).
 ///
 /// Shapes    init [N], scan inputs [N, T], or [N]: a parameter of each sequence, given at every step.
 ///           sequence_lens [N], each in [0, T]; std::nullopt: T for every sequence. Outputs [N, T], zeros
@@ -81,10 +82,10 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 ///           other sequences: it is called as a const callable, also for lanes that have ended or do not
 ///           exist, whose results are dropped.
 /// Cost      loads and stores vectors where sequences are adjacent (batch_axis = 1 of row-major operands);
-///           else blocks of steps are transposed in the L1 cache, a few percent of the time of a body of ten
-///           operations or more. The bits of a sequence depend neither on the other sequences nor on the
-///           layout, the number of threads, or the vector unit: a product is never contracted with a sum. So
-///           they are those of scan_batched where the compiler does not contract either.
+///           else blocks of steps are transposed in the L1 cache, about 0.1 ns an item with AVX-512. The bits
+///           of a sequence depend neither on the other sequences nor on the layout, the number of threads or
+///           the number of lanes: a product is never contracted with a sum. So they are those of scan_batched
+///           where the compiler does not contract either.
 /// Differs   from scan_batched in the types of the body's arguments, and in its rows, which are [N, T].
 /// Source    ISPC's varying types; JAX's vmap of a scan.
 /// Example
@@ -136,8 +137,8 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
 ///           outside [0, T]. After an exception of the body, outputs hold the values of whole blocks of steps
 ///           before it, and states their initial or final values.
 /// Order     as scan_lanes.
-/// Cost      as scan_lanes. Allocates once in each thread, before its first iteration: at most 1 KB for each
-///           byte of an item of each operand.
+/// Cost      as scan_lanes. Allocates once in each thread, before its first iteration: for each input and
+///           output some 6,000 items at most, and for a state [N, K] the items of 128 sequences at most.
 /// Aliasing  an output may be the same tensor as an input.
 /// Source    ISPC's varying types; JAX's vmap of a scan.
 /// Example

@@ -38,11 +38,11 @@ using mask_part =
     std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
 
 /// Requires a body that does not branch on lanes.
-template <class Result>
+template <class To>
 struct no_branch {
     static consteval bool holds()
     {
-        static_assert(never<Result>,
+        static_assert(never<To>,
             "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
             "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
         return false;
@@ -77,10 +77,10 @@ public:
     [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
     [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
 
-    template <std::same_as<bool> Result>
-    operator Result() const
+    template <std::same_as<bool> To>
+    operator To() const
     {
-        return detail::no_branch<Result>::holds();
+        return detail::no_branch<To>::holds();
     }
 
     [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
