@@ -39,6 +39,7 @@
 // 37: a state is a tensor [N] or [N, K] of floats, doubles or integers of 32 or 64 bits
 // 38: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 39: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
+// 40: the body returned references, which could outlive the body's variables; return the step without template arguments
 // clang-format on
 #include <array>
 #include <cstdint>
@@ -160,6 +161,13 @@ int main()
     xloom::scan_lanes_into([](float& s, float const& x_t) { s += x_t; }, h, x);
 #elif CASE == 39
     xloom::scan_lanes([](float s, float x_t) { return xloom::scan_step{s + x_t}; }, h, x);
+#elif CASE == 40
+    xloom::scan_lanes(
+        [](auto const& s, auto const& x_t) {
+            auto const sum = s + x_t;
+            return xloom::scan_step<decltype(sum)&>{sum};
+        },
+        h, x);
 #endif
     static_cast<void>(body);
     static_cast<void>(step);

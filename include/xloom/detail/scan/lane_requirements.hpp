@@ -143,7 +143,9 @@ struct steps_lanes {
         using step = bare<typename Call::result>;
         using states = leaves_t<decltype(step::state)>;
         using outputs = leaves_t<decltype(step::scan_outputs)>;
-        if constexpr (!keeps(static_cast<States*>(nullptr), static_cast<states*>(nullptr)))
+        if constexpr (!holds_values<step>::holds())
+            return false;
+        else if constexpr (!keeps(static_cast<States*>(nullptr), static_cast<states*>(nullptr)))
             static_assert(never<steps_lanes>,
                 "the states of a step are as many as the initial ones, and lanes of the same types");
         else if constexpr (!are_items(static_cast<outputs*>(nullptr)))

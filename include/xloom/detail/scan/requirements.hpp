@@ -339,6 +339,20 @@ struct first_invalid<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> 
         carried_state<I, item_t<To>, item_t<From>>, carried_state<I, To, From>>;
 };
 
+/// Requires a step that holds no references.
+template <class Step>
+struct holds_values {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            !is_or_has_reference<decltype(Step::state)> && !is_or_has_reference<decltype(Step::scan_outputs)>;
+        static_assert(is_valid,
+            "the body returned references, which could outlive the body's variables; return "
+            "the step without template arguments");
+        return is_valid;
+    }
+};
+
 /// Requires that the outputs of the step that a call returns can be stacked, and that its state can replace
 /// State.
 template <class State, class Call>
@@ -349,9 +363,8 @@ struct step_replaces {
         using state = decltype(step::state);
         using outputs = decltype(step::scan_outputs);
         using invalid = first_invalid<leaves_t<State>, leaves_t<state>>;
-        if constexpr (is_or_has_reference<state> || is_or_has_reference<outputs>)
-            static_assert(never<step>, "the body returned references, which could outlive the body's "
-                                       "variables; return the step without template arguments");
+        if constexpr (!holds_values<step>::holds())
+            return false;
         else if constexpr (!is_self_contained<state> || !is_self_contained<outputs>)
             static_assert(never<step>, "the body returned a lazy xtensor expression or a view, which would "
                                        "refer to the body's dead local variables; return the step without "
