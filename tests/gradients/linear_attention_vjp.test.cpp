@@ -159,7 +159,7 @@ TEST_CASE("linear_attention_vjp_into: central differences of the textbook")
 
 TEST_CASE("linear_attention_vjp_into: the same bits on several threads")
 {
-    attention_dims const dims{3, 100, 8, 4, 8, 20};
+    attention_dims const dims{3, 40, 8, 4, 8, 20};
     for (update_rule const rule : every_rule)
         for (unsigned const given : {with_past_state + 0U, with_one_beta | with_lengths}) {
             auto const operands = random_attention(dims, rule, given, 5);

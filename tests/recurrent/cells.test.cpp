@@ -123,8 +123,8 @@ void check_every_size(textbook::recurrent_options const& options, double toleran
     for (std::size_t const I : {0u, 1u, 5u, 33u, 40u, 130u})
         for (std::size_t const H : {1u, 4u, 7u, 8u, 9u, 16u, 17u, 20u, 32u, 33u, 40u, 64u, 65u})
             check_steps<Case, T>({1, 1, I, H}, 0, with_B, options, tolerance);
-    for (std::size_t const I : {0u, 1u, 5u, 33u})
-        for (std::size_t const H : {1u, 4u, 7u, 9u, 16u, 33u})
+    for (std::size_t const I : {0u, 5u, 33u})
+        for (std::size_t const H : {1u, 7u, 16u, 33u})
             for (std::size_t const N : {1u, 2u, 7u}) {
                 check_steps<Case, T>({1, N, I, H}, 0, with_B, options, tolerance);
                 check_steps<Case, T>({1, N, I, H}, 1, with_B | with_P, options, tolerance);
