@@ -5699,6 +5699,20 @@ struct first_invalid<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> 
         carried_state<I, item_t<To>, item_t<From>>, carried_state<I, To, From>>;
 };
 
+/// Requires a step that holds no references.
+template <class Step>
+struct holds_values {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            !is_or_has_reference<decltype(Step::state)> && !is_or_has_reference<decltype(Step::scan_outputs)>;
+        static_assert(is_valid,
+            "the body returned references, which could outlive the body's variables; return "
+            "the step without template arguments");
+        return is_valid;
+    }
+};
+
 /// Requires that the outputs of the step that a call returns can be stacked, and that its state can replace
 /// State.
 template <class State, class Call>
@@ -5709,9 +5723,8 @@ struct step_replaces {
         using state = decltype(step::state);
         using outputs = decltype(step::scan_outputs);
         using invalid = first_invalid<leaves_t<State>, leaves_t<state>>;
-        if constexpr (is_or_has_reference<state> || is_or_has_reference<outputs>)
-            static_assert(never<step>, "the body returned references, which could outlive the body's "
-                                       "variables; return the step without template arguments");
+        if constexpr (!holds_values<step>::holds())
+            return false;
         else if constexpr (!is_self_contained<state> || !is_self_contained<outputs>)
             static_assert(never<step>, "the body returned a lazy xtensor expression or a view, which would "
                                        "refer to the body's dead local variables; return the step without "
@@ -7417,523 +7430,183 @@ void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/control_flow/scan_ragged.hpp ====
-// Scans over the segments of ragged rows.
+// ==== xloom/control_flow/scan_lanes.hpp ====
+// A batch of scans whose sequences are SIMD lanes: one body of one sequence, run for many at once.
 
-// ==== xloom/detail/tensor/row_split_list.hpp ====
-// The row_splits of a call: rows that are divided into segments, checked.
+// ==== xloom/detail/check/scan_lanes.hpp ====
+// Shape requirements of scans whose sequences are lanes.
 
-// ==== xloom/detail/check/prefix.hpp ====
-// Shape requirements of parallel scans and linear recurrences: operands and results of one shape, which has
-// the scanned axis.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Checks the shapes of a parallel scan and returns its axis, counted from the front.
-///
-/// Errors    shape_error: rank 0, an axis out of range, unequal shapes.
-inline std::size_t check_scanned_axis(
-    std::string_view op, std::span<operand_memory const> operands, std::int64_t axis)
-{
-    operand_memory const& first = operands.front();
-    std::size_t const rank = first.dims().size();
-    if (rank == 0)
-        fail<shape_error>(op, ": ", first.name(),
-            " must have at least one axis, but it has rank 0. Give it an axis for the scan.");
-    if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " for ", first.name(), " of the shape ", first.dims(),
-            ". Name an axis that the tensor has.");
-    for (operand_memory const& operand : operands)
-        if (operand.dims() != first.dims())
-            fail<shape_error>(op, ": all operands must have the same shape, but ", first.name(), " has ",
-                first.dims(), " and ", operand.name(), " has ", operand.dims(), ". Give them one shape.");
-    return wrap_axis(axis, rank);
-}
-
-/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
-///
-/// Errors    shape_error
-inline void check_initial_state(
-    std::string_view op, operand_memory const& h0, shape const& dims, std::size_t axis)
-{
-    shape const expected = drop_axis(dims, axis);
-    if (!h0.dims().empty() && h0.dims() != expected)
-        fail<shape_error>(op, ": ", h0.name(),
-            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
-            h0.dims(), ". Give it that shape.");
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Requires row_splits of the shape [S + 1].
-///
-/// Errors    shape_error
-inline void check_row_splits_shape(std::string_view op, shape const& dims)
-{
-    if (dims.size() != 1 || dims[0] == 0)
-        fail<shape_error>(op, ": row_splits must have the shape [S + 1] for S segments, but it is ", dims,
-            ". Begin with 0, then say where each segment ends.");
-}
-
-/// True if the splits begin with 0, do not decrease, and end with the number of rows.
-inline bool are_row_splits(std::span<std::size_t const> splits, std::size_t rows)
-{
-    bool are_sorted = true;
-    for (std::size_t s = 1; s < splits.size(); ++s)
-        are_sorted = are_sorted & (splits[s - 1] <= splits[s]);
-    return are_sorted && splits.front() == 0 && splits.back() == rows;
-}
-
-/// Throws for splits that do not begin with 0, end with the number of rows and ascend; text(s) is split s as
-/// it was given.
-///
-/// Errors    index_error
-template <class Text>
-[[noreturn]] void fail_row_splits(
-    std::string_view op, std::span<std::size_t const> splits, std::size_t rows, Text const& text)
-{
-    fact_list wrong;
-    if (splits.front() != 0)
-        wrong.add("row_splits[0] is ", text(0));
-    for (std::size_t s = 1; s < splits.size(); ++s)
-        if (splits[s] > rows) // a negative one too
-            wrong.add("row_splits[", s, "] is ", text(s));
-        else if (splits[s - 1] <= rows && splits[s - 1] > splits[s])
-            wrong.add("row_splits[", s, "] is ", text(s), " after ", text(s - 1));
-    if (splits.back() < rows)
-        wrong.add("row_splits[", splits.size() - 1, "] is ", text(splits.size() - 1));
-    fail<index_error>(op,
-        ": row_splits must begin with 0, not decrease, and end with the number of rows of the values, ", rows,
-        ", but ", wrong,
-        ". Correct it; for some of the rows pass a view of them, and row_splits less the "
-        "first one. Ids of segments become row_splits by xloom::row_splits_of.");
-}
-
-/// Requires segment_ids of rank 1.
-///
-/// Errors    shape_error
-inline void check_segment_ids_shape(std::string_view op, shape const& dims)
-{
-    if (dims.size() != 1)
-        fail<shape_error>(
-            op, ": segment_ids must have the shape [N], but it is ", dims, ". Give one id for each row.");
-}
-
-/// Throws for segment_ids[n], which is outside [0, num_segments) or less than the one before it.
-///
-/// Errors    index_error
-template <class At>
-[[noreturn]] void fail_segment_id(std::string_view op, std::size_t n, At const& at, std::size_t num_segments)
-{
-    fail<index_error>(op, ": segment ids must not decrease and be in [0, num_segments) = [0, ", num_segments,
-        "), but segment_ids[", n, "] is ", at(n), n == 0 ? std::string() : concat(" after ", at(n - 1)),
-        ". Sort the rows, or use scatter_nd, which takes ids in any order.");
-}
-
-/// Requires that an operand of a segmented operator has as many rows as the others.
-inline std::size_t check_segmented_rows(std::string_view op, std::span<operand_memory const> operands)
-{
-    check_scanned_axis(op, operands, 0);
-    return operands.front().dims()[0];
-}
-
-/// Requires results of the shape [S, ...], where the values have [N, ...].
-///
-/// Errors    shape_error
-inline void check_segment_results(
-    std::string_view op, shape const& values, std::size_t segments, std::span<operand_memory const> results)
-{
-    shape expected = values;
-    expected[0] = segments;
-    for (operand_memory const& result : results)
-        if (result.dims() != expected)
-            fail<shape_error>(op, ": there is one result for each segment, so ", result.name(),
-                " must have the shape ", expected, ", but it is ", result.dims(), ". Resize it.");
-}
-
-/// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
-template <class Splits>
-inline constexpr bool is_row_splits =
-    (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
-
-/// Requires row_splits or segment_ids: integers along one axis.
-template <class Splits>
-struct splits_of_rows {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = is_row_splits<Splits>;
-        static_assert(is_valid,
-            "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
-            "inputs; wrap a std::vector by xt::adapt");
-        return is_valid;
-    }
-};
-
-/// The segments of N rows: segment s has the rows [begin(s), begin(s + 1)). Refers to the operand where its
-/// items are contiguous and have the type of std::size_t, or the signed one; copies others.
-class row_split_list {
-public:
-    /// Errors    shape_error, index_error
-    template <class Splits>
-    row_split_list(std::string_view op, Splits const& splits, std::size_t rows)
-    {
-        check_rank(op, "row_splits", detail::rank_of(splits));
-        strided_layout const layout = detail::layout_of(splits);
-        check_row_splits_shape(op, layout.dims);
-        auto const* const items = enable_tensor<bare<Splits>>::data(splits);
-        std::size_t const count = layout.dims[0];
-        auto const at = [&](std::size_t s) {
-            return items[static_cast<std::ptrdiff_t>(s) * layout.strides[0]];
-        };
-        using item = std::make_unsigned_t<item_t<Splits>>;
-        if constexpr (std::same_as<item, std::size_t>)
-            if (layout.strides[0] == 1 || count == 1)
-                splits_ = {reinterpret_cast<std::size_t const*>(items), count};
-        if (splits_.empty()) {
-            copy_.resize(count);
-            for (std::size_t s = 0; s < count; ++s) // a negative one is larger than any number of rows
-                copy_[s] = static_cast<std::size_t>(
-                    (std::min<std::uintmax_t>)(static_cast<std::uintmax_t>(at(s)), ~std::size_t{0}));
-            splits_ = copy_;
-        }
-        if (!are_row_splits(splits_, rows))
-            fail_row_splits(op, splits_, rows, at);
-    }
-    row_split_list(row_split_list const&) = delete;
-
-    std::size_t size() const noexcept { return splits_.size() - 1; }
-    std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
-    std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
-
-    /// True if a segment has no rows.
-    bool has_empty() const noexcept
-    {
-        bool is_found = false;
-        for (std::size_t s = 0; s < size(); ++s)
-            is_found = is_found | (length(s) == 0);
-        return is_found;
-    }
-
-    /// Returns the length of the longest segment; 0 if there is none.
-    std::size_t longest() const noexcept
-    {
-        std::size_t most = 0;
-        for (std::size_t s = 0; s < size(); ++s)
-            most = (std::max)(most, length(s));
-        return most;
-    }
-
-    /// Returns the first segment of part `part` of `parts`, which have about the same number of rows.
-    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
-    {
-        if (part == parts)
-            return size();
-        std::size_t const row = detail::begin_of_part(part, parts, splits_.back() + size());
-        std::size_t first = 0;
-        for (std::size_t count = size(); count != 0;) { // which s + begin(s) is at least row?
-            std::size_t const half = count / 2;
-            if (first + half + begin(first + half) < row) {
-                first += half + 1;
-                count -= half + 1;
-            } else {
-                count = half;
-            }
-        }
-        return first;
-    }
-
-private:
-    std::vector<std::size_t> copy_{};
-    std::span<std::size_t const> splits_{};
-};
-
-/// Returns the number of segments that row_splits have.
-///
-/// Errors    shape_error
-template <class Splits>
-std::size_t segments_of(std::string_view op, Splits const& splits)
-{
-    check_rank(op, "row_splits", detail::rank_of(splits));
-    shape const dims = detail::shape_of(splits);
-    check_row_splits_shape(op, dims);
-    return dims[0] - 1;
-}
-
-/// The container of row splits.
-using owned_splits = typename temporary_of<std::int64_t, std::array<std::size_t, 1>>::type;
-
-/// Counts the ids that are less than each segment.
-///
-/// Errors    shape_error, index_error
-template <class Ids>
-owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::size_t num_segments)
-{
-    check_rank(op, "segment_ids", detail::rank_of(segment_ids));
-    strided_layout const layout = detail::layout_of(segment_ids);
-    check_segment_ids_shape(op, layout.dims);
-    auto const* const items = enable_tensor<bare<Ids>>::data(segment_ids);
-    auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
-    std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
-    auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
-    std::size_t next = 0; // the first segment whose begin is not known yet
-    for (std::size_t n = 0; n < layout.dims[0]; ++n) {
-        if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
-            (n != 0 && at(n) < at(n - 1)))
-            fail_segment_id(op, n, at, num_segments);
-        for (auto const id = static_cast<std::size_t>(at(n)); next <= id; ++next)
-            splits(next) = static_cast<std::int64_t>(n);
-    }
-    for (; next <= num_segments; ++next)
-        splits(next) = static_cast<std::int64_t>(layout.dims[0]);
-    return splits;
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
+// ==== xloom/detail/core/scan_lanes_options.hpp ====
+// The options of scan_lanes and scan_lanes_into.
 
 namespace xloom::inline XLOOM_ABI {
 
-namespace detail {
-
-template <class Leaves>
-class ragged_cursors;
-
-/// The segments that row_splits tell, each a row. An output holds the elements of all, one after the other.
-class ragged_rows {
-public:
-    template <class Leaves>
-    using cursors = ragged_cursors<Leaves>;
-    template <class Y>
-    using stacked_t = detail::stacked_t<Y, dynamic_length>;
-
-    static constexpr bool has_tails = false;
-
-    /// Errors    shape_error, index_error
-    template <class Splits>
-    ragged_rows(std::string_view op, Splits const& splits, std::size_t elements)
-        : splits_(op, splits, elements), elements_(elements)
-    {}
-
-    std::size_t size() const { return splits_.size(); }
-    std::size_t elements() const { return elements_; }
-    std::size_t begin(std::size_t s) const { return splits_.begin(s); }
-    std::size_t length(std::size_t s) const { return splits_.length(s); }
-    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
-    {
-        return splits_.begin_of_part(part, parts);
-    }
-
-    shape stacked_shape(std::string_view op, std::size_t k, shape const& element, std::size_t bytes) const
-    {
-        return detail::stacked_shape(op, k, element, elements_, bytes, {});
-    }
-
-    /// Returns the elements of segment s of an operand.
-    kernel::time_axis elements_of_row(strided_layout const& layout, std::size_t s) const
-    {
-        return kernel::time_axis(layout, 0, elements_, false).from(begin(s));
-    }
-
-    template <class Y>
-    void clear_tail(Y&, std::size_t) const
-    {}
-
-private:
-    row_split_list splits_;
-    std::size_t elements_;
+/// Options of a scan whose sequences are lanes.
+struct scan_lanes_options {
+    std::int64_t batch_axis = 0;         ///< the axis of the sequences in every operand of rank 2: 0 or 1
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without inputs [N, T]
 };
-
-/// Cursors over the elements of consecutive segments.
-template <class... Xs>
-class ragged_cursors<std::tuple<Xs...>> {
-    using set = cursor_set<std::tuple<Xs...>, true>;
-
-public:
-    using input_arguments = typename set::input_arguments;
-    using output_arguments = typename set::output_arguments;
-
-    template <class Traversals>
-    ragged_cursors(ragged_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
-        std::size_t first, std::size_t last, write_back when = write_back::each_element)
-        : cursors_(
-              set::start(operands, traversals, {rows.begin(first), rows.begin(last), rows.elements()}, when))
-    {}
-
-    /// Makes the element of iteration t of segment s the next one. Requires that it follows the element
-    /// before: segments from the first to the last, and each element once, but for the first t.
-    void enter_row(std::size_t, std::size_t t = 0)
-    {
-        for (; t != 0; --t)
-            detail::for_each_leaf(cursors_, [](auto, auto& cursor) {
-                cursor.enter();
-                cursor.leave();
-            });
-    }
-
-    auto& get() { return cursors_; }
-
-private:
-    typename set::cursors cursors_;
-};
-
-template <class Step, class Body, class State, class Inputs, class Splits, class Policy>
-auto run_scan_ragged(
-    Body& body, State state, Inputs const& inputs, Splits const& row_splits, Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::scan_ragged";
-    auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    ragged_rows const rows(op, row_splits,
-        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
-    check_segment_states(op, "init", detail::shapes_of(states), rows.size());
-    return detail::run_rows<Step>(
-        op, rows, body, std::move(state), inputs, detail::traversals_of(inputs), policy);
-}
-
-template <class Body, class... States, class Inputs, class Splits, class... Outputs, class Policy>
-void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
-    Splits const& row_splits, std::tuple<Outputs&...> outputs, Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::scan_ragged_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
-    ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
-    check_segment_states(op, "states", detail::shapes_of(states), rows.size());
-    row_scan_traversals const traversals{
-        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
-    memory_block const splits = detail::memory_of(row_splits);
-    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs, {"row_splits", splits});
-    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
-}
-
-} // namespace detail
-
-/// Runs an independent scan over each segment of consecutive rows.
-///
-///     for s in range(S):
-///         states = init[s]
-///         for i in range(row_splits[s], row_splits[s + 1]):
-///             states, y[i] = body(states, x[i])
-///         final_state[s] = states
-///
-/// It is scan_batched without padding: the rows of all segments follow each other along axis 0.
-///
-/// Shapes    init [S, ...], scan inputs [N, ...], at least one, row_splits [S + 1], from 0 to N, not
-///           decreasing. Outputs [N, ...]. A segment without rows keeps its states.
-/// Types     as scan_batched; row_splits of any integers.
-/// Policy    segments run on its threads, in parts with about as many iterations; any number of
-///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first segment passes on; those of other threads run to their end.
-/// Errors    before the first iteration: shape_error; index_error: row_splits do not begin with 0, end with N
-///           and ascend. body_error as in scan, with the segment as the row.
-/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
-/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
-/// Example
-/// ```cpp
-/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4}, zero = {0, 10};
-/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
-/// auto const [total, running] = xloom::scan_ragged(add, zero, x, row_splits);
-/// total; // = [6, 14]
-/// running; // = [1, 3, 6, 14]
-/// ```
-template <class Body, class Init, class Inputs, class Splits, class... Env>
-auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits const& row_splits, Env&&... env)
-{
-    using namespace detail;
-    using state = owned_t<Init>;
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
-                      returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
-        using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
-        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        return detail::run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
-    } else {
-        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
-    }
-}
-
-/// Runs scan_ragged in place: the body updates rows of the caller's states and writes the caller's outputs,
-/// and nothing is allocated in the loop.
-///
-///     for s in range(S):
-///         for i in range(row_splits[s], row_splits[s + 1]):
-///             body(states[s], x[i], y[i])
-///
-/// body(state&..., element const&..., output&...) -> void, as in scan_batched_into.
-///
-/// Shapes    states [S, ...], scan inputs and outputs [N, ...], row_splits [S + 1], from 0 to N, not
-///           decreasing. A segment without rows keeps its states.
-/// Policy    segments run on its threads, in parts with about as many iterations; any number of
-///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first segment passes on; those of other threads run to their end.
-/// Errors    before the first write: shape_error, overlap_error; index_error: row_splits do not begin with 0,
-///           end with N and ascend. body_error as in scan_batched_into.
-/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
-/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands, in each thread for strided elements, and for row_splits that are not of
-///           std::size_t's size.
-/// Aliasing  as scan_into.
-/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
-/// Example
-/// ```cpp
-/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4};
-/// xt::xtensor<int, 1> total = {0, 10};
-/// auto running = xt::xtensor<int, 1>::from_shape({4});
-/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
-/// xloom::scan_ragged_into(add, total, x, row_splits, running);
-/// total; // = [6, 14]
-/// running; // = [1, 3, 6, 14]
-/// ```
-template <class Body, class States, class Inputs, class Splits, class Outputs = std::tuple<>, class... Env>
-void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, Splits const& row_splits,
-    Outputs&& scan_outputs = {}, Env&&... env)
-{
-    using namespace detail;
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
-                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
-                      splits_of_rows<Splits>, written_by_body<Outputs>,
-                      updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
-        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        detail::run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            splits, detail::leaves(scan_outputs), detail::policy_of(env...));
-    }
-}
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/gradients.hpp ====
-// Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
+namespace xloom::inline XLOOM_ABI::detail {
 
-// ==== xloom/gradients/attn_lstm_vjp.hpp ====
-// The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
+/// The axis of the sequences, and the other one of an operand of rank 2.
+struct lane_axes {
+    std::size_t batch, other;
+};
 
-// ==== xloom/detail/recurrent/attention_gradients.hpp ====
-// The cotangents of what the rows of an AttnLSTM attend to: the memory, its keys, and V.
+/// The shapes of the operands of a call; `states` is the states' name in errors.
+struct lane_shapes {
+    std::string_view states_name;
+    std::span<shape const> states, inputs, outputs;
+};
+
+/// Calls f(name, i, dims) for every operand.
+template <class F>
+constexpr void for_each_operand(lane_shapes const& of, F const& f)
+{
+    auto const each = [&](std::string_view name, std::span<shape const> operands) {
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            f(name, i, operands[i]);
+    };
+    each(of.states_name, of.states);
+    each("scan_inputs", of.inputs);
+    each("scan_outputs", of.outputs);
+}
+
+/// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
+/// error text lists the first one and those that differ from it.
+template <class AxisOf>
+fact_list describe_sizes(lane_shapes const& of, AxisOf const& axis_of)
+{
+    bool const is_each_listed = are_all_listed(of.states.size() + of.inputs.size() + of.outputs.size());
+    std::optional<std::size_t> first;
+    fact_list sizes;
+    for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
+        std::optional<std::size_t> const axis = axis_of(name, dims);
+        if (axis && (is_each_listed || !first || dims[*axis] != *first))
+            sizes.add(name, "[", i, "] has ", dims[*axis], " (axis ", *axis, " of ", dims, ")");
+        if (axis && !first)
+            first = dims[*axis];
+    });
+    return sizes;
+}
+
+/// Returns the common size of all operands along axis_of(name, dims), without those for which it is
+/// std::nullopt.
+///
+/// Errors    shape_error: the sizes are not equal; `rule` says that they must be.
+template <class AxisOf>
+constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
+    std::string_view rule, std::string_view remedy, AxisOf const& axis_of)
+{
+    std::optional<std::size_t> common;
+    bool agree = true;
+    for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
+        if (std::optional<std::size_t> const axis = axis_of(name, dims)) {
+            agree = agree && dims[*axis] == common.value_or(dims[*axis]);
+            common = dims[*axis];
+        }
+    });
+    if (!agree)
+        fail<shape_error>(op, rule, describe_sizes(of, axis_of), remedy);
+    return common;
+}
+
+/// Returns the axes that options.batch_axis names.
+///
+/// Errors    option_error
+constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options const& options)
+{
+    if (!is_axis(options.batch_axis, 2))
+        fail<option_error>(op, ": batch_axis must be an axis of operands of rank 2, in [-2, 1], but it is ",
+            options.batch_axis, ". Name one of the two axes.");
+    std::size_t const batch = wrap_axis(options.batch_axis, 2);
+    return {batch, 1 - batch};
+}
+
+/// Requires that inputs have one or two axes, and outputs two.
+///
+/// Errors    shape_error
+constexpr void check_lane_ranks(std::string_view op, lane_shapes const& of)
+{
+    auto const is_input = [&](std::size_t i) { return of.inputs[i].size() == 1 || of.inputs[i].size() == 2; };
+    auto const is_output = [&](std::size_t i) { return of.outputs[i].size() == 2; };
+    if (!are_all_right(of.inputs.size(), is_input))
+        fail<shape_error>(op,
+            ": a scan input must have rank 2, or rank 1 as a parameter of each sequence, but ",
+            facts_of_shapes("scan_inputs", of.inputs, is_input), ". Give it one or two axes.");
+    if (!are_all_right(of.outputs.size(), is_output))
+        fail<shape_error>(op, ": a scan output must have rank 2, but ",
+            facts_of_shapes("scan_outputs", of.outputs, is_output), ". Give it two axes.");
+}
+
+/// The sizes of a call, and the axis of the sequences in operands of rank 2.
+struct lane_extent {
+    batch_extent extent;
+    std::size_t batch_axis;
+};
+
+/// Checks the operands and options, and returns N, T and the axis. Requires states of rank 1 or 2.
+///
+/// Errors    option_error: more than max_operands; the batch axis; no operands; no length or another one than
+///           that of the operands. shape_error: ranks, other numbers of sequences, or lengths.
+constexpr lane_extent check_scan_lanes(
+    std::string_view op, lane_shapes const& of, scan_lanes_options const& options)
+{
+    check_count(op, of.inputs.size(), "scan inputs");
+    check_count(op, of.outputs.size(), "scan outputs");
+    check_lane_ranks(op, of);
+    lane_axes const along = check_batch_axis(op, options);
+    std::optional<std::size_t> const N =
+        common_size(op, of, ": all operands must have the same number of sequences, but ",
+            ". Cut them to the same sequences, or name another batch_axis.",
+            [&](std::string_view, shape const& dims) {
+                return std::optional(dims.size() == 1 ? 0 : along.batch);
+            });
+    std::optional<std::size_t> const T =
+        common_size(op, of, ": all inputs and outputs must have the same sequence length, but ",
+            ". Cut them to one length.", [&](std::string_view name, shape const& dims) {
+                bool const has_time = name != of.states_name && dims.size() == 2;
+                return has_time ? std::optional(along.other) : std::nullopt;
+            });
+    if (!N)
+        fail<option_error>(
+            op, ": the number of sequences comes from the operands, but there are none. Give one.");
+    if (!T && !options.length)
+        fail<option_error>(op,
+            ": without operands along time the sequence length must be given, but options.length is empty. "
+            "Set it.");
+    if (T && options.length && *options.length != *T)
+        fail<option_error>(op, ": options.length must be the operands' sequence length, but it is ",
+            *options.length, " and they have ", *T, ". Leave it empty.");
+    return {{*N, T ? *T : *options.length}, along.batch};
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/scan/lane_functions.hpp ====
+// Elementary functions of lanes and of numbers: the body of a scan computes the same bits with either.
+
+// ==== xloom/detail/kernel/functions.hpp ====
+// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value. An
+// item has the same bits as a number alone and at every place in a batch, beside any neighbours.
 //
-// Each row adds to its own, step by step. At the end of a direction, the cotangents of the keys become those
-// of MW and of the memory, and those of V are added up row by row: in an order that depends on the lengths
-// alone.
-
-// ==== xloom/detail/kernel/attn_lstm_backward.hpp ====
-// AttnLSTM's forward step that keeps residuals, and its backward step, on raw data.
+// Errors in units of the last place (ULP), of results that are subnormal in units of the smallest number:
 //
-// Residuals are those of the LSTM, the sums of the gates and c, and of the attention its state, the context,
-// the query and the alignment. The keys are kept once.
-
-// ==== xloom/detail/kernel/attention.hpp ====
-// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
+//              float   double
+//     exp       1.2     1.2
+//     log       1       1
+//     sin, cos  1       1       beyond 3000 and 800,000 those of <cmath>
+//     tanh      1.5     1.5
+//     pow       1       1.5     with few or no lanes that of <cmath>
+//     sqrt      0.5     0.5
+//     sigmoid   2.5     2.5     0 where it is below 1e-38 or 1e-308
 //
-// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
-// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
-// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
-// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
+// No product is added to a number but by multiply_add, since a compiler may contract the two in one function
+// and not in the other. Without SIMD, and with -ffast-math, which cancels what a reduction of arguments adds
+// and subtracts, the functions are those of <cmath>.
 
 // ==== xloom/detail/kernel/activations.hpp ====
 // The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax
@@ -8904,460 +8577,661 @@ struct gate {
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-namespace xloom::inline XLOOM_ABI::kernel {
+// ==== xloom/detail/kernel/batches.hpp ====
+// Traits of numbers and SIMD batches for code that takes both, and further functions of them: item by item
+// where xsimd's are wrong.
 
-/// The largest |key| for which exponentials are used. With such keys, a query whose exponential overflows or
-/// underflows gives a tanh of exactly 1 or -1.
-template <class T>
-inline constexpr T largest_key = 0;
-template <>
-inline constexpr float largest_key<float> = 16;
-template <>
-inline constexpr double largest_key<double> = 150;
-
-/// The largest sum of |V| for which scores are computed from exponentials.
-inline constexpr double largest_weights = 64;
-
-/// The keys of one memory: `length` rows at a stride of `stride`, padded to whole batches.
-template <class T>
-struct key_rows {
-    T* first = nullptr;
-    std::size_t length = 0;
-    std::size_t stride = 0;
-    bool are_exponentials = false; ///< each key is stored as exp(2 key)
-};
-
-/// Replaces the keys by exponentials unless one exceeds largest_key.
-template <class T>
-void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
-{
-    if constexpr (has_simd<T>) {
-        constexpr T limit = largest_key<T>;
-        bool is_small = true;
-        for (std::size_t m = 0; m < keys.length; ++m)
-            for (std::size_t a = 0; a < A; ++a)
-                is_small &= !(std::abs(keys.first[m * keys.stride + a]) > limit);
-        if (!is_small)
-            return;
-        for (std::size_t m = 0; m < keys.length; ++m)
-            map(keys.first + m * keys.stride, keys.first + m * keys.stride, whole_batches<T>(A),
-                []<class V>(V const& key) { return detail::exp_of(key + key); });
-        keys.are_exponentials = true;
-    }
-}
-
-/// Replaces a query by exponentials, for keys that are exponentials.
-template <class T>
-void make_exponentials(T* query, std::size_t A) noexcept
-{
-    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
-}
-
-namespace detail {
-
-/// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
-/// to a sum.
-template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
-    T* scores, T start, F const& f) noexcept
-{
-    batch_t<T> sums[Keys];
-    for (auto& sum : sums)
-        sum = batch_t<T>(T(0));
-    for (std::size_t a = 0; a < A; a += batch_size<T>) {
-        auto const q = load_batch(query + a), v = load_batch(V + a);
-#pragma GCC unroll 4
-        for (std::size_t m = 0; m < Keys; ++m)
-            sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
-    }
-    for (std::size_t m = 0; m < Keys; ++m)
-        scores[m] = start + sum_of<T>(sums[m]);
-}
-
-template <class T, class F>
-void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start,
-    F const& f) noexcept
-{
-    std::size_t m = 0;
-    for (; m + 4 <= keys.length; m += 4)
-        score_keys<4>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
-    for (; m < keys.length; ++m)
-        score_keys<1>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
-}
-
-} // namespace detail
-
-/// V, padded to whole batches with zeros, and the values that exponentials require of it.
-template <class T>
-struct score_weights {
-    T const* V;
-    T const* minus_2V; ///< null: V is too large for exponentials
-    T sum;
-};
-
-/// Computes scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a query of exponentials if the keys
-/// are exponentials.
-template <class T>
-void bahdanau_scores(
-    key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
-{
-    if (keys.are_exponentials)
-        detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
-                return sum + divide(v, multiply_add(key, q, B(T(1))));
-            });
-    else
-        detail::score_all(keys, query, V.V, A, scores, T(0),
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
-                return multiply_add(v, detail::tanh_of(key + q), sum);
-            });
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/attn_lstm.hpp ====
-// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
-
-// ==== xloom/detail/kernel/lstm.hpp ====
-// A time step of the LSTM for a batch of rows, on raw data.
-
-// ==== xloom/detail/kernel/cell.hpp ====
-// The parts that the kernels of LSTM, GRU and RNN share: the constants and states of a batch's rows, and the
-// recurrent product, on the threads of an execution policy.
-
-// ==== xloom/detail/kernel/arena.hpp ====
-// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
-}
-
-template <class T>
-class arena {
-public:
-    arena() = default;
-    explicit arena(T* items) : items_(items) {}
-
-    T* take(std::size_t count) noexcept
-    {
-        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = elements_per_cache_line<T>;
-        if (__builtin_add_overflow(count, line - 1, &count) ||
-            __builtin_add_overflow(used_, count / line * line, &used_))
-            used_ = (std::numeric_limits<std::size_t>::max)();
-        return piece;
-    }
-    /// Allocates `rows` rows of `columns` items.
-    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
-
-    bool only_counts() const noexcept { return items_ == nullptr; }
-    /// Returns the number of items; the largest std::size_t if it is larger.
-    std::size_t used() const noexcept { return used_; }
-
-private:
-    T* items_ = nullptr;
-    std::size_t used_ = 0;
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/multiply.hpp ====
-// Products with a constant matrix.
-//
-// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
-// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
-// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
-// grow with the length of a chain.
-
-// ==== xloom/detail/kernel/panels.hpp ====
-// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type
-// that computes or in a narrow one, and rows in blocks whose sums fit in registers.
-//
-// Why functions for narrow panels: only a program that packs them compiles their products.
-
-// ==== xloom/detail/core/weight_storage.hpp ====
-// The types in which packed weights are stored.
-
-// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
+// False positives of g++ 12, as in kernel/simd.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace xloom::inline XLOOM_ABI {
+namespace xloom::inline XLOOM_ABI::kernel {
 
-/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
-///
-/// full          the type that computes: float, or double for weights of double
-/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
-/// bfloat16      half the memory, 8 significant bits, the range of float
-/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
-///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
-/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
-///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
-///               max|x| < 2^-100; if one is not finite, the outputs are NaN
-///
-/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
-/// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
+/// True for a SIMD batch of any item type.
+template <class V>
+inline constexpr bool is_batch = false;
+/// True for the result of a comparison of batches.
+template <class V>
+inline constexpr bool is_mask = false;
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 5> weight_storage_names{
-    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
+template <class V>
+struct item_of_batch {
+    using type = V;
+};
 
 } // namespace detail
 
-/// Returns the name of an enumerator, such as "float16".
-constexpr std::string_view name_of(weight_storage storage) noexcept
+#ifndef XLOOM_NO_SIMD
+template <class T, class Arch>
+inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
+template <class T, class Arch>
+inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
+
+namespace detail {
+
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch<T, Arch>> {
+    using type = T;
+};
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch_bool<T, Arch>> {
+    using type = T;
+};
+
+} // namespace detail
+#endif
+
+/// The item type of a batch or mask; of a number its own type.
+template <class V>
+using batch_item_t = typename detail::item_of_batch<V>::type;
+
+/// Returns the first item of a batch of T.
+template <class T>
+T first_item(std::type_identity_t<batch_t<T>> const& batch)
 {
-    auto const number = static_cast<std::size_t>(storage);
-    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
+    T items[batch_size<T>];
+    store_batch(items, batch);
+    return items[0];
 }
 
-} // namespace xloom::inline XLOOM_ABI
+/// Returns f of the items of batches, one by one.
+template <class F, class V, class... Vs>
+    requires(is_batch<V>)
+V item_by_item(F const& f, V const& first, Vs const&... others)
+{
+    constexpr std::size_t size = V::size;
+    batch_item_t<V> x[1 + sizeof...(Vs)][size];
+    store_batch(x[0], first);
+    std::size_t n = 1;
+    (store_batch(x[n++], others), ...);
+    for (std::size_t i = 0; i < size; ++i) {
+        if constexpr (sizeof...(Vs) == 0)
+            x[0][i] = f(x[0][i]);
+        else
+            x[0][i] = f(x[0][i], x[1][i]);
+    }
+    return load_batch(x[0]);
+}
+
+namespace detail {
+
+/// Returns y * 2^n, n being x / log(2) rounded to an integer, of doubles; x in [-746, 710].
+template <class V>
+V times_power_of_two(V const& y, V const& x)
+{
+    V const shift(6755399441055744.0); // as in exp_parts
+    V const n = multiply_add(x, V(1.4426950408889634), shift) - shift;
+    using integers = decltype(nearbyint_as_int(x));
+    auto const power = [](V const& shifted) {
+        return bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
+    };
+    V const half = multiply_add(n, V(0.5), shift); // 2^n = 2^half 2^(n - half)
+    return y * power(half) * power((n - (half - shift)) + shift);
+}
+
+} // namespace detail
+
+/// Returns exp(x), with subnormal results.
+///
+/// Why not exp_of: it is 0 or infinite for results near the ends of the range.
+template <class V>
+V full_exp(V const& x)
+{
+    if constexpr (detail::is_float_batch<V>) {
+        V const limited = max_nan_second(V(-104), min_nan_second(V(89), x));
+        auto const exponent = nearbyint_as_int(limited * V(1.44269504f));
+        using ints = std::remove_const_t<decltype(exponent)>;
+        ints const half = exponent >> 1; // 2^n = 2^half 2^(n - half), each of which is a normal number
+        V const rest = detail::exp_parts<V>(limited).rest;
+        return (V(1) + rest) * detail::power_of_two<V>(half) * detail::power_of_two<V>(ints(exponent - half));
+    } else if constexpr (detail::is_double_batch<V>) {
+        V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
+        return detail::times_power_of_two(V(1) + detail::exp_parts<V>(limited).rest, limited);
+    } else if constexpr (is_batch<V>) {
+        return item_by_item([](auto each) { return std::exp(each); }, x);
+    } else {
+        return std::exp(x);
+    }
+}
+
+namespace detail {
+
+/// Returns vector(x) for a batch, unless xsimd's function is wrong for that type; item(x) for a number.
+template <bool IsRight, class Vector, class Item, class V>
+V by_batch(Vector const& vector, Item const& item, V const& x)
+{
+    if constexpr (!is_batch<V>)
+        return item(x);
+    else if constexpr (IsRight && !is_rounding_cancelled)
+        return vector(x);
+    else
+        return item_by_item(item, x);
+}
+
+} // namespace detail
+
+/// Returns the natural logarithm of x.
+template <class V>
+V log_of(V const& x)
+{
+    auto const of_batch = [](auto const& v) {
+        if constexpr (std::is_same_v<batch_item_t<V>, float>) {
+            return V(log(v));
+        } else { // xsimd's log of a subnormal double is another number's
+            V const scaled = select(v < V(0x1p-1022), V(v * V(0x1p54)), v);
+            return V(log(scaled) - select(v < V(0x1p-1022), V(37.42994775023704670), V(0)));
+        }
+    };
+    return detail::by_batch<true>(
+        of_batch, [](auto each) { return std::log(each); }, x);
+}
+
+/// Returns the sine of x.
+template <class V>
+V sin_of(V const& x)
+{
+    return detail::by_batch<true>(
+        [](auto const& v) { return V(sin(v)); }, [](auto each) { return std::sin(each); }, x);
+}
+
+/// Returns the cosine of x.
+template <class V>
+V cos_of(V const& x)
+{
+    return detail::by_batch<true>(
+        [](auto const& v) { return V(cos(v)); }, [](auto each) { return std::cos(each); }, x);
+}
+
+/// Returns the error function of x.
+///
+/// Why doubles item by item: xsimd's erf of them has errors of 68 ULP, and is NaN for the largest.
+template <class V>
+V erf_of(V const& x)
+{
+    return detail::by_batch<std::is_same_v<batch_item_t<V>, float>>(
+        [](auto const& v) { return V(erf(v)); }, [](auto each) { return std::erf(each); }, x);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
+// False positives of g++ 12, as in kernel/simd.hpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
+/// A float, a double, or a batch of them.
+template <class V>
+concept lane_number = std::floating_point<batch_item_t<V>>;
+
+namespace detail {
+
+/// True if the functions of Ts are those of this file, else those of <cmath>.
 template <class T>
-inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
+inline constexpr bool has_lane_functions =
+#ifdef __FAST_MATH__
+    false;
+#else
+    has_simd<T>;
+#endif
 
-template <class T>
-inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
+/// Returns of_batch of batches, or of numbers that are put into batches; where there are none of the type,
+/// of_item of each item.
+template <class Batch, class Item, lane_number V, class... Vs>
+V by_lanes(Batch const& of_batch, Item const& of_item, V const& x, Vs const&... others)
+{
+    using T = batch_item_t<V>;
+    if constexpr (!has_lane_functions<T> && is_batch<V>)
+        return item_by_item(of_item, x, others...);
+    else if constexpr (!has_lane_functions<T>)
+        return of_item(x, others...);
+    else if constexpr (is_batch<V>)
+        return of_batch(x, others...);
+    else
+        return first_item<T>(of_batch(batch_t<T>(x), batch_t<T>(others)...));
+}
 
-/// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
-/// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
-template <class T, class Stored = T>
-struct panels {
-    Stored const* items = nullptr;
-    std::size_t depth = 0;
-    std::size_t columns = 0;
-    T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
+/// Returns a product as it was rounded: see rounded_product.
+template <class V>
+V rounded(V product)
+{
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+    asm("" : "+v"(product.data));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product.data));
+#endif
+    return product;
+}
 
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
+/// The unsigned integer that has the bits of a float or a double.
+template <class V>
+using word_t = std::conditional_t<sizeof(batch_item_t<V>) == 4, std::uint32_t, std::uint64_t>;
+
+template <class V>
+inline constexpr int fraction_bits = std::numeric_limits<batch_item_t<V>>::digits - 1;
+
+template <class V>
+batch_t<word_t<V>> words_of(V const& x)
+{
+    return bits_as<word_t<V>, batch_t<word_t<V>>>(x);
+}
+
+/// A decomposition x = 2^exponent * (1 + rest), with 1 + rest in [sqrt(1/2), sqrt(2)). Of normal numbers
+/// above 0.
+template <class V>
+struct log_parts {
+    V exponent, rest;
+
+    explicit log_parts(V const& x)
     {
-        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
+        using T = batch_item_t<V>;
+        using word = word_t<V>;
+        using words = batch_t<word>;
+        constexpr word one = std::bit_cast<word>(T(1)), least = std::bit_cast<word>(T(0.70710678118654752));
+        constexpr word implicit_one = word(1) << fraction_bits<V>;
+        constexpr T scale = static_cast<T>(implicit_one); // its last bit is 1
+        words const shifted = words_of(x) + words(one - least);
+        words const biased = (shifted >> fraction_bits<V>) | words(std::bit_cast<word>(scale));
+        exponent =
+            bits_as<T, V>(biased) - V(scale + static_cast<T>(std::numeric_limits<T>::max_exponent - 1));
+        rest = bits_as<T, V>((shifted & words(implicit_one - 1)) + words(least)) - V(T(1));
+    }
+
+    /// Returns exponent * log(2) + log(1 + rest), log(2) in two parts of which the first has so few bits that
+    /// its product with the exponent is exact. Coefficients by Remez's algorithm.
+    V log() const
+        requires is_float_batch<V>
+    {
+        // log(1 + r) = r - r^2 / 2 + r^3 p(r).
+        V const r2 = rest * rest, r4 = r2 * r2;
+        V const p0 = multiply_add(
+            polynomial(rest, 0.200012267f, -0.166233569f), r2, polynomial(rest, 0.333333313f, -0.250008196f));
+        V const p4 = multiply_add(
+            polynomial(rest, 0.12761575f, -0.0763449445f), r2, polynomial(rest, 0.142017588f, -0.131601825f));
+        V const cubic = rest * r2 * multiply_add(p4, r4, p0);
+        V const low = multiply_add(r2, V(-0.5f), multiply_add(exponent, V(-2.12194440e-4f), cubic));
+        return multiply_add(exponent, V(0.693359375f), rest + low);
+    }
+
+    V log() const
+        requires is_double_batch<V>
+    {
+        // With s = r / (2 + r): log(1 + r) = 2 s + s z p(z), z = s^2, and 2 s = r - r^2 / 2 + s r^2 / 2.
+        V const s = rest / (V(2) + rest), z = s * s, z2 = z * z, z4 = z2 * z2;
+        V const p0 = multiply_add(polynomial(z, 0.2857142874201474, 0.22222198610869973), z2,
+            polynomial(z, 0.6666666666666734, 0.39999999999416375));
+        V const p4 =
+            multiply_add(V(0.14795473919839985), z2, polynomial(z, 0.18183562400430578, 0.15314098958512884));
+        V const half = rest * V(0.5);
+        V const product = s * multiply_add(multiply_add(p4, z4, p0), z, half * rest);
+        V const low =
+            multiply_add(-half, rest, multiply_add(exponent, V(1.90821492927058770002e-10), product));
+        return multiply_add(exponent, V(0.693147180369123816490), rest + low);
     }
 };
 
-/// Returns the width of the panel that begins with column `first` of `columns`.
+/// The decomposition of a number above 0, which may be subnormal.
+template <class V>
+log_parts<V> log_parts_of(V const& x)
+{
+    using T = batch_item_t<V>;
+    // Subnormal numbers are scaled by 2^fraction_bits.
+    auto const is_small = x < V((std::numeric_limits<T>::min)());
+    log_parts<V> parts(select(is_small, x * V(static_cast<T>(word_t<V>(1) << fraction_bits<V>)), x));
+    parts.exponent = parts.exponent - select(is_small, V(T(fraction_bits<V>)), V(T(0)));
+    return parts;
+}
+
+template <class V>
+V log_of_batch(V const& x)
+{
+    using T = batch_item_t<V>;
+    V const zero(T(0)), infinite(std::numeric_limits<T>::infinity());
+    V const of_others =
+        select(x == zero, -infinite, select(x < zero, V(std::numeric_limits<T>::quiet_NaN()), x));
+    return select((x > zero) & (x < infinite), log_parts_of(x).log(), of_others);
+}
+
+/// pi / 2 as a sum of four numbers, the first three with so few bits that their products with n are exact up
+/// to a multiple n of pi / 2 at the limit, and so are the first two subtractions.
 template <class T>
-constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
-{
-    return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
-}
-
-/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
-constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
-{
-    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
-}
-
-/// Returns the number of items of panels [depth, columns].
-template <class T>
-constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
-{
-    return depth * whole_batches<T>(columns);
-}
-
-/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
-/// than the cache.
-enum class panel_order : bool { forwards, backwards };
-
-/// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
-/// rows to the same cache sets.
-template <class T>
-constexpr std::size_t row_stride(std::size_t columns) noexcept
-{
-    return whole_batches<T>(columns) + elements_per_cache_line<T>;
-}
-
-/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_stride + j * column_stride].
-template <class Item>
-struct strided_matrix {
-    Item const* items;
-    std::ptrdiff_t depth_stride;
-    std::ptrdiff_t column_stride;
+struct quarter_turn;
+template <>
+struct quarter_turn<float> {
+    static constexpr float first = 0x1.922p+0f, second = -0x1.2cp-18f, third = 0x1.11p-26f,
+                           fourth = 0x1.68c234p-39f;
+    static constexpr float limit = 3000; // n < 2^11
+};
+template <>
+struct quarter_turn<double> {
+    static constexpr double first = 0x1.921fb544p+0, second = 0x1.0b462p-34, third = -0x1.cb3b399cp-55,
+                            fourth = -0x1.747f23e32ed70p-87;
+    static constexpr double limit = 800'000; // n < 2^19
 };
 
-/// Mutable panels, the destination of pack_panels.
-template <class T, class Stored = T>
-struct panel_writer {
-    Stored* items;
-    std::size_t depth;
-    std::size_t columns;
+/// A decomposition x = quadrant * pi / 2 + rest + low, with rest in [-pi / 4, pi / 4] and low its rounding
+/// error. Of numbers from 0 to the limit.
+template <class V>
+struct angle {
+    using words = batch_t<word_t<V>>;
+    V rest, low;
+    words quadrant; ///< its two low bits are valid
 
-    panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
-};
+    explicit angle(V const& x)
+    {
+        using T = batch_item_t<V>;
+        using parts = quarter_turn<T>;
+        // 3/2 of the number whose last bit is 1, to which numbers are rounded off as integers.
+        V const shift(T(1.5) * static_cast<T>(word_t<V>(1) << fraction_bits<V>));
+        V const shifted = multiply_add(x, V(T(0.63661977236758134)), shift), n = shifted - shift;
+        quadrant = words_of(shifted);
+        V const most = multiply_add(n, V(-parts::second), multiply_add(n, V(-parts::first), x));
+        rest = multiply_add(n, V(-parts::third), most);
+        low = multiply_add(n, V(-parts::fourth), multiply_add(n, V(-parts::third), most - rest));
+    }
 
-/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
-/// item becomes convert(item, its column of the matrix).
-///
-/// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
-/// read completely while it is in cache.
-template <class T, class Stored, class Item, class Convert>
-void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
-    panel_writer<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
-    Convert const& convert) noexcept
-{
-    constexpr std::size_t block = 16;
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        std::size_t const offset = (first_column + begin) % panel_width<T>,
-                          panel = first_column + begin - offset;
-        std::size_t const width = columns_of_panel<T>(panel, to.columns);
-        end = (std::min)(columns, begin + width - offset);
-        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
-        Item const* const source = from.items + at(begin) * from.column_stride;
-        if (from.column_stride == 1) {
-            for (std::size_t k = 0; k < rows; ++k)
-                for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = convert(source[at(k) * from.depth_stride + at(j)], begin + j);
+    /// Returns the sine of rest + low + turns * pi / 2. Coefficients by Remez's algorithm.
+    V sin(words const& turns) const
+    {
+        using T = batch_item_t<V>;
+        V const z = rest * rest, z2 = z * z;
+        V const sine = rest + multiply_add(rest * z, sine_polynomial(z), low);
+        // 1 - z / 2, and what its rounding left.
+        V const one(T(1)), half(T(-0.5)), most = multiply_add(z, half, one);
+        V const left = multiply_add(z, half, one - most);
+        V const cosine = most + multiply_add(-rest, low, multiply_add(z2, cosine_polynomial(z), left));
+        constexpr int top = 8 * sizeof(T) - 1;
+        auto const is_odd = bits_as<T, V>((turns << top) | words_of(one)) < V(T(0));
+        return select(is_odd, cosine, sine) ^ bits_as<T, V>((turns >> 1) << top);
+    }
+
+private:
+    /// Returns (sin(r) - r) / r^3, with z = r^2.
+    static V sine_polynomial(V const& z)
+    {
+        if constexpr (is_float_batch<V>) {
+            return polynomial(z, -0.166666552f, 0.00833215937f, -0.000195151166f);
         } else {
-            for (std::size_t k0 = 0; k0 < rows; k0 += block)
-                for (std::size_t j = 0; j < end - begin; ++j) {
-                    Stored* const to_column = target + k0 * width + j;
-                    Item const* const from_column =
-                        source + at(k0) * from.depth_stride + at(j) * from.column_stride;
-                    for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = convert(from_column[at(k) * from.depth_stride], begin + j);
-                }
+            V const z2 = z * z;
+            V const p4 = polynomial(z, -2.505074636136484e-08, 1.589614649171545e-10);
+            return multiply_add(
+                multiply_add(p4, z2, polynomial(z, -0.00019841269829565413, 2.75573136127167e-06)), z2,
+                polynomial(z, -0.1666666666666663, 0.008333333333322089));
         }
     }
-}
 
-/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
-template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, panel_writer<T> const& to,
-    std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+    /// Returns (cos(r) - 1 + r^2 / 2) / r^4, with z = r^2.
+    static V cosine_polynomial(V const& z)
+    {
+        if constexpr (is_float_batch<V>) {
+            return polynomial(z, 0.0416666456f, -0.00138873141f, 2.44329658e-5f);
+        } else {
+            V const z2 = z * z;
+            V const p4 = polynomial(z, 2.087569974681925e-09, -1.1358478495701613e-11);
+            return multiply_add(
+                multiply_add(p4, z2, polynomial(z, 2.480158728882519e-05, -2.7557314171434766e-07)), z2,
+                polynomial(z, 0.041666666666666595, -0.0013888888888873015));
+        }
+    }
+};
+
+/// Returns y, but of_item(x) for the items of x beyond the limit of an angle.
+template <class Item, class V>
+[[gnu::noinline, gnu::cold]] V with_large_items(Item const& of_item, V const& x, V const& y)
 {
-    pack_converted(from, rows, columns, to, first_row, first_column,
-        [](Item const& item, std::size_t) { return static_cast<T>(item); });
+    using T = batch_item_t<V>;
+    return item_by_item(
+        [&of_item](T each, T known) { return each > quarter_turn<T>::limit ? of_item(each) : known; }, x, y);
 }
 
-/// The maximum number of rows in a block, whose sums for one panel fit in registers.
-template <class T>
-inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
-
-/// A partition of `length` items into as few blocks of at most `most` as possible, of nearly equal sizes. If
-/// most >= 3 and there are two rows or more, no block has size 1.
-struct blocks {
-    std::size_t length, most;
-
-    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept
-    {
-        return xloom::detail::begin_of_part(block, count(), length);
-    }
-};
-
-/// Rows of numbers at a stride: row r begins at first[r * stride]. With a stride of 0, all rows are the same.
-template <class T>
-struct row_span {
-    T* first;
-    std::size_t stride;
-
-    constexpr row_span from(std::size_t row) const noexcept { return {first + row * stride, stride}; }
-};
-
-/// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
-///
-/// Why: a product reads them sequentially.
-template <class T>
-struct interleaved_rows {
-    T const* first;
-};
-
-/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
-template <std::size_t Least, std::size_t Most, class F>
-void with_count(std::size_t count, F const& f)
+/// Returns of_angle(an angle of |x|), but of_item(|x|) for the items beyond the limit.
+template <class Angle, class Item, class V>
+V by_angle(Angle const& of_angle, Item const& of_item, V const& x)
 {
-    if constexpr (Least < Most)
-        if (count < Most)
-            return with_count<Least, Most - 1>(count, f);
-    f(std::integral_constant<std::size_t, Most>());
+    V const size = abs(x);
+    V const y = of_angle(angle<V>(size));
+    if (any(size > V(quarter_turn<batch_item_t<V>>::limit))) [[unlikely]]
+        return with_large_items(of_item, size, y);
+    return y;
 }
 
-/// True for numbers whose weights may be stored in a narrow type.
-template <class T>
-inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+/// True for the items of v >= 0 that are whole numbers.
+template <class V>
+auto is_whole(V const& v)
+{
+    V const from_here_all(static_cast<batch_item_t<V>>(word_t<V>(1) << fraction_bits<V>));
+    V const limited = min_nan_second(from_here_all, v);
+    return (limited + from_here_all) - from_here_all == limited;
+}
 
-template <class T>
-struct stored_panels;
+/// Returns x^y, given of_positive(x, y) of numbers x > 0 and numbers y.
+template <class Positive, class V>
+V power(Positive const& of_positive, V const& x, V const& y)
+{
+    using T = batch_item_t<V>;
+    V const zero(T(0)), one(T(1)), infinite(std::numeric_limits<T>::infinity()), size = abs(x);
+    // A finite exponent, such that 1 to the power of infinity is 1, of other numbers 0 or infinity.
+    V const most(T(0x1p70)), exponent = max_nan_second(-most, min_nan_second(most, y));
+    V const of_edges = select(y > zero, size, select(y < zero, divide(one, size), y));
+    V const magnitude = select((size > zero) & (size < infinite), of_positive(size, exponent), of_edges);
+    V const length = abs(y);
+    auto const is_integer = is_whole(length);
+    V const sign = select(is_whole(length * V(T(0.5))), zero, bitofsign(x));
+    V const with_sign = magnitude | select(is_integer, sign, zero);
+    auto const is_defined = is_integer | (x >= zero) | (size == infinite);
+    V const found = select(is_defined, with_sign, V(std::numeric_limits<T>::quiet_NaN()));
+    return select((x == one) | (y == zero), one, found);
+}
 
-/// A function that computes sums = start + a b: see multiply.
-template <class T>
-using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_panels<T> const& b,
-    row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
+/// Returns f of floats as doubles, rounded.
+template <class F>
+batch_t<float> in_doubles(F const& f, batch_t<float> const& x, batch_t<float> const& y)
+{
+    constexpr std::size_t count = batch_size<float>, step = batch_size<double>;
+    float from[2][count];
+    double wide[2][count];
+    store_batch(from[0], x);
+    store_batch(from[1], y);
+    for (std::size_t i = 0; i < count; ++i) {
+        wide[0][i] = static_cast<double>(from[0][i]);
+        wide[1][i] = static_cast<double>(from[1][i]);
+    }
+    for (std::size_t i = 0; i < count; i += step)
+        store_batch(wide[0] + i, f(load_batch(wide[0] + i), load_batch(wide[1] + i)));
+    for (std::size_t i = 0; i < count; ++i)
+        from[0][i] = static_cast<float>(wide[0][i]);
+    return load_batch(from[0]);
+}
 
-/// A narrow type, and the product with panels of it.
-template <class T>
-struct narrow_type {
-    weight_storage storage;
-    std::size_t item_bytes;
-    std::size_t item_depth; ///< the numbers of a column that an item holds
-    stored_product<T> multiply;
+/// Returns x^y of floats x > 0, computed in doubles.
+template <class V>
+    requires is_float_batch<V>
+V power_of_positive(V const& x, V const& y)
+{
+    return in_doubles(
+        []<class W>(W const& a, W const& b) { return exp_of(b * log_parts<W>(a).log()); }, x, y);
+}
+
+/// A number as a sum of two, the second below the last place of the first.
+template <class V>
+struct double_number {
+    V high, low;
 };
 
-/// Panels [depth, columns] of T, or of a narrow type.
+/// Returns exponent * log(2) + log(1 + rest) with a relative error of about 2^-64. Requires a multiply_add
+/// that rounds once: with it, multiply_add(a, b, -(a * b)) is what the rounding of a product left.
+template <class V>
+double_number<V> accurate_log(log_parts<V> const& x)
+{
+    // As in log(): s = r / (2 + r), z = s^2, log(1 + r) = 2 s + s z c, c = 2/3 + z p(z).
+    V const one(1.0), two(2.0), r = x.rest;
+    V const sum = two + r, sum_low = r - (sum - two), inverse = one / sum;
+    V const s = r * inverse, s_low = multiply_add(-s, sum_low, multiply_add(-s, sum, r)) * inverse;
+    V const twice = two * s;
+    V const z = s * s, z_low = multiply_add(twice, s_low, multiply_add(s, s, -z));
+    V const z2 = z * z, z4 = z2 * z2;
+    V const p0 = multiply_add(polynomial(z, 0.22222222519979065, 0.18181784362498601), z2,
+        polynomial(z, 0.40000000000002256, 0.2857142857009924));
+    V const p4 =
+        multiply_add(V(0.13196369045852652), z2, polynomial(z, 0.15386757533520534, 0.1325681323734934));
+    V const p = multiply_add(p4, z4, p0), two_thirds(2.0 / 3);
+    V const c = multiply_add(z, p, two_thirds),
+            c_low = multiply_add(z, p, two_thirds - c) + V(0x1.5555555555555p-55);
+    V const zc = z * c, zc_low = multiply_add(z, c_low, multiply_add(z_low, c, multiply_add(z, c, -zc)));
+    V const high = multiply_add(s, zc, twice);
+    V const low =
+        multiply_add(s, zc, twice - high) + multiply_add(s, zc_low, multiply_add(s_low, zc, two * s_low));
+    // log(2) in two parts, as in log().
+    V const log2_high(0.693147180369123816490), log2_low(1.90821492927058770002e-10);
+    V const total = multiply_add(x.exponent, log2_high, high);
+    V const left = multiply_add(x.exponent, log2_high, -total) + high;
+    V const rest = left + multiply_add(x.exponent, log2_low, low), rounded_sum = total + rest;
+    return {rounded_sum, (total - rounded_sum) + rest};
+}
+
+/// Returns x^y of doubles x > 0.
+template <class V>
+    requires is_double_batch<V>
+V power_of_positive(V const& x, V const& y)
+{
+    auto const log = accurate_log(log_parts_of(x));
+    V const product = y * log.high, limited = max_nan_second(V(-746), min_nan_second(V(710), product));
+    V const low = multiply_add(y, log.low, multiply_add(y, log.high, -product));
+    V const rest = exp_parts<V>(limited).rest;
+    V const with_low = multiply_add(select(limited == product, low, V(0.0)), V(1) + rest, rest);
+    return times_power_of_two(V(1) + with_low, limited);
+}
+
+/// True if powers of Ts are computed in batches: of doubles where multiply_add rounds once, of floats where
+/// there are more than two doubles in a batch, since <cmath> is faster.
 template <class T>
-struct stored_panels {
-    void const* items = nullptr;
-    std::size_t depth = 0;
-    std::size_t columns = 0;
-    T const* scales = nullptr;              ///< as in panels
-    narrow_type<T> const* narrow = nullptr; ///< null: T
+inline constexpr bool has_lane_powers =
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+    has_lane_functions<T>;
+#else
+    has_lane_functions<T> && std::is_same_v<T, float> && batch_size<double> > 2;
+#endif
 
-    stored_panels() = default;
-    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
-    template <class Stored>
-    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
-        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
-    {}
+} // namespace detail
 
-    bool is_full() const noexcept { return narrow == nullptr; }
-    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+/// Returns e to the power of x.
+template <lane_number V>
+V lane_exp(V const& x)
+{
+    return detail::by_lanes([](auto const& v) { return detail::rounded(full_exp(v)); },
+        [](auto each) { return std::exp(each); }, x);
+}
 
-    /// Returns the panels in the type that they are stored in.
-    template <class Stored = T>
-    panels<T, Stored> as() const noexcept
-    {
-        return {static_cast<Stored const*>(items), depth, columns, scales};
-    }
+/// Returns the natural logarithm of x: -infinity for 0, NaN below.
+template <lane_number V>
+V lane_log(V const& x)
+{
+    return detail::by_lanes(
+        [](auto const& v) { return detail::log_of_batch(v); }, [](auto each) { return std::log(each); }, x);
+}
 
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
-    {
-        if (is_full())
-            return as().columns_from(first, count);
-        stored_panels part = *this;
-        part.items = static_cast<unsigned char const*>(items) +
-                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
-        part.columns = count;
-        if (scales != nullptr)
-            part.scales = scales + first;
-        return part;
-    }
-};
+/// Returns the sine of x, NaN for infinities. Items beyond 3000 (float) and 800,000 (double) cost a call of
+/// <cmath> each.
+template <lane_number V>
+V lane_sin(V const& x)
+{
+    auto const of_batch = []<class B>(B const& v) {
+        return detail::by_angle([](auto const& angle) { return angle.sin(angle.quadrant); },
+                   [](auto each) { return static_cast<decltype(each)>(std::sin(static_cast<double>(each))); },
+                   v) ^
+               bitofsign(v);
+    };
+    return detail::by_lanes(
+        of_batch, [](auto each) { return std::sin(each); }, x);
+}
+
+/// Returns the cosine of x, NaN for infinities, at the cost of lane_sin.
+template <lane_number V>
+V lane_cos(V const& x)
+{
+    auto const of_batch = []<class B>(B const& v) {
+        return detail::by_angle(
+            [](auto const& angle) { return angle.sin(angle.quadrant + decltype(angle.quadrant)(1)); },
+            [](auto each) { return static_cast<decltype(each)>(std::cos(static_cast<double>(each))); }, v);
+    };
+    return detail::by_lanes(
+        of_batch, [](auto each) { return std::cos(each); }, x);
+}
+
+/// Returns the hyperbolic tangent of x.
+template <lane_number V>
+V lane_tanh(V const& x)
+{
+    return detail::by_lanes(
+        [](auto const& v) { return detail::tanh_of(v); }, [](auto each) { return std::tanh(each); }, x);
+}
+
+/// Returns x to the power of y, with the special values of <cmath>.
+template <lane_number V>
+V lane_pow(V const& x, V const& y)
+{
+    auto const of_item = [](auto each, auto exponent) { return std::pow(each, exponent); };
+    if constexpr (detail::has_lane_powers<batch_item_t<V>>)
+        return detail::by_lanes(
+            []<class B>(B const& base, B const& exponent) {
+                return detail::power(
+                    [](B const& a, B const& b) { return detail::power_of_positive(a, b); }, base, exponent);
+            },
+            of_item, x, y);
+    else if constexpr (is_batch<V>)
+        return item_by_item(of_item, x, y);
+    else
+        return of_item(x, y);
+}
+
+/// Returns the square root of x, rounded once.
+template <lane_number V>
+V lane_sqrt(V const& x)
+{
+    if constexpr (!is_batch<V>)
+        return std::sqrt(x);
+#ifdef __ARM_NEON // where xsimd estimates those of floats
+    else if constexpr (std::is_same_v<batch_item_t<V>, float>)
+#ifdef __aarch64__
+        return vsqrtq_f32(x);
+#else
+        return item_by_item([](auto each) { return std::sqrt(each); }, x);
+#endif
+#endif
+    else
+        return sqrt(x);
+}
+
+/// Returns 1 / (1 + exp(-x)).
+template <lane_number V>
+V lane_sigmoid(V const& x)
+{
+    return detail::by_lanes(sigmoid{}, sigmoid{}, x);
+}
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// ==== xloom/detail/kernel/widen.hpp ====
-// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
-// ==== xloom/detail/core/small_float.hpp ====
-// Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
+// ==== xloom/detail/scan/lanes.hpp ====
+// The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
+
+// ==== xloom/detail/core/reduction.hpp ====
+// ONNX's reductions as function objects, for every type for which they are defined.
 
 // ==== xloom/detail/core/element_types.hpp ====
 // The element types of ONNX, with the values of TensorProto::DataType, and their names; and the
@@ -9427,6 +9301,1101 @@ template <class T>
 concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The values of ONNX's attribute `reduction`, and the mean.
+enum class reduction : unsigned char { none, add, mul, max, min, mean };
+
+/// Returns the value of ONNX's attribute, such as "add".
+constexpr std::string_view name_of(reduction kind) noexcept
+{
+    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
+    auto const number = static_cast<std::size_t>(kind);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_string = false;
+template <class Char, class Traits, class Allocator>
+inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
+
+/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
+template <class T>
+concept array_like = requires(T const& a) {
+    a.size();
+    a[0];
+};
+
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
+
+/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
+/// int.
+template <wrapping_integer T>
+using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
+
+template <class T>
+concept summable = requires(T const& a) { static_cast<T>(a + a); };
+template <class T>
+concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
+template <class T>
+concept ordered = !array_like<T> && requires(T const& a) {
+    static_cast<bool>(a < a);
+    static_cast<bool>(a != a);
+};
+
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
+template <class T>
+[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+{
+    T product = a * b;
+    if (!std::is_constant_evaluated()) {
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+        if constexpr (!std::same_as<T, long double>)
+            asm("" : "+v"(product));
+#elif defined(__aarch64__)
+        asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+        asm("" : "+m"(product));
+#endif
+    }
+    return product;
+}
+
+/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
+/// finds no function of detail.
+namespace reductions {
+
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+
+    template <class T>
+    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
+    {
+        return {detail::rounded_product(old.real(), update.real()) -
+                    detail::rounded_product(old.imag(), update.imag()),
+            detail::rounded_product(old.real(), update.imag()) +
+                detail::rounded_product(old.imag(), update.real())};
+    }
+};
+
+struct reduce_max_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+} // namespace reductions
+
+using namespace reductions;
+
+} // namespace detail
+
+/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
+/// update).
+///
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
+/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
+/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
+inline constexpr detail::reduce_none_t reduce_none{};
+
+/// The reduction add: old + update.
+inline constexpr detail::reduce_add_t reduce_add{};
+
+/// The reduction mul: old * update.
+inline constexpr detail::reduce_mul_t reduce_mul{};
+
+/// The reduction max: the larger of old and update.
+inline constexpr detail::reduce_max_t reduce_max{};
+
+/// The reduction min: the smaller of old and update.
+inline constexpr detail::reduce_min_t reduce_min{};
+
+namespace detail {
+
+/// The type of the real part of a complex number; T itself for other types.
+template <class T>
+struct part_of {
+    using type = T;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct part_of<T> {
+    using type = typename T::value_type;
+};
+
+template <class T>
+using part_t = typename part_of<T>::type;
+
+/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
+template <class P>
+constexpr P part_from(std::size_t count)
+{
+    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
+        return P(static_cast<double>(count));
+    else
+        return static_cast<P>(count);
+}
+
+template <class T>
+concept divisible_by_itself =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
+template <class T>
+concept divisible_by_part =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
+
+/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+struct wide_sum {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+
+    wide_sum() = default;
+    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
+    template <std::integral T>
+        requires(sizeof(T) == sizeof(std::int64_t))
+    constexpr explicit wide_sum(T value)
+        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
+    {}
+
+    /// Returns the sum modulo 2^64.
+    template <std::integral T>
+    constexpr explicit operator T() const
+    {
+        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
+    }
+
+    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
+    {
+        return {a.high + b.high, a.low + b.low};
+    }
+};
+
+/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
+/// while their mean does not.
+template <class T>
+struct mean_sum {
+    using type = T;
+};
+template <number T>
+    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
+struct mean_sum<T> {
+    using type = std::int64_t;
+};
+template <std::integral T>
+    requires(sizeof(T) == sizeof(std::int64_t))
+struct mean_sum<T> {
+    using type = wide_sum;
+};
+template <class T>
+using mean_sum_t = typename mean_sum<T>::type;
+
+/// The division sum / count; integers are rounded down.
+struct divide_by_count {
+    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
+    {
+        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
+        std::int64_t const quotient = (*this)(high, count);
+        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
+        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
+    }
+    template <summable T>
+        requires(!is_string<T> && !std::same_as<T, bool> &&
+                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
+    constexpr T operator()(T const& sum, std::size_t count) const
+    {
+        if constexpr (std::unsigned_integral<T>) {
+            return static_cast<T>(sum / count);
+        } else if constexpr (number<T>) {
+            if constexpr (std::integral<decltype(+sum)>) {
+                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
+                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
+            } else {
+                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+            }
+        } else if constexpr (divisible_by_itself<T>) {
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
+        } else {
+            return static_cast<T>(sum / part_from<part_t<T>>(count));
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/detail/kernel/lanes.hpp ====
+// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
+// permutations of lanes that a prefix tree consists of.
+
+#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#include <immintrin.h>
+#endif
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
+#if defined(XLOOM_NO_SIMD)
+inline constexpr std::size_t lane_bytes = 0;
+#elif defined(__AVX512F__)
+inline constexpr std::size_t lane_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t lane_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+inline constexpr std::size_t lane_bytes = 16;
+#else
+inline constexpr std::size_t lane_bytes = 0;
+#endif
+
+/// True for numbers of 4 and 8 bytes if the target has vector units.
+template <class T>
+inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
+                                                         (std::integral<T> && sizeof(T) >= 4));
+
+namespace detail {
+
+template <class T, bool = has_lanes<T>>
+struct lanes_of {
+    using type = T;
+    static constexpr std::size_t count = 1;
+};
+template <class T>
+struct lanes_of<T, true> {
+    typedef T type __attribute__((vector_size(lane_bytes)));
+    static constexpr std::size_t count = lane_bytes / sizeof(T);
+};
+
+} // namespace detail
+
+/// A vector register of Ts; T itself if it has no lanes.
+template <class T>
+using lanes_t = typename detail::lanes_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
+
+/// The numbers of the lanes of a vector of Ts.
+template <class T>
+using lane_numbers = std::make_index_sequence<lane_count<T>>;
+
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
+{
+    lanes_t<T> lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+{
+    std::memcpy(to, &lanes, sizeof lanes);
+}
+
+/// Returns a vector whose lanes all are x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
+{
+    lanes_t<T> lanes{};
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        lanes[i] = x;
+    return lanes;
+}
+
+/// True if a comparison of lanes of at least 32 bits is true for all of them.
+template <class Mask>
+[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
+{
+#if defined(XLOOM_NO_SIMD)
+    return static_cast<bool>(mask);
+#elif defined(__AVX512F__)
+    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
+#elif defined(__AVX__)
+    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
+#elif defined(__SSE2__)
+    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
+#else
+    bool are_all = true;
+    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
+        are_all = are_all && mask[i] != 0;
+    return are_all;
+#endif
+}
+
+/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
+inline constexpr bool has_masked_lanes =
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    true;
+#else
+    false;
+#endif
+
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+/// A mask of the first `count` lanes, or of all.
+template <class T>
+[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
+{
+    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
+}
+
+} // namespace detail
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+template <std::size_t Bytes>
+using signed_of = std::conditional_t<Bytes == 4, int, long long>;
+
+/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
+template <class T>
+[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
+{
+    using item = signed_of<sizeof(T)>;
+    typedef item vector __attribute__((vector_size(lane_bytes)));
+    vector numbers{};
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        numbers[i] = static_cast<item>(i);
+    item const end = static_cast<item>((std::min)(count, lane_count<T>));
+    return reinterpret_cast<__m256i>(numbers < end);
+}
+
+} // namespace detail
+#endif
+
+/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
+    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
+    else
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
+            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
+    else
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
+            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
+            reinterpret_cast<__m256d>(mask)));
+#else
+    lanes_t<T> lanes = others;
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        lanes[i] = from[i];
+    return lanes;
+#endif
+}
+
+/// Stores the first `count` lanes of a vector, or all.
+template <class T>
+[[gnu::always_inline]] inline void store_first_lanes(
+    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
+    else
+        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
+    else
+        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
+#else
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
+namespace detail {
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, others,
+        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
+}
+
+template <std::size_t Distance, class V, std::size_t... I>
+[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
+}
+
+} // namespace detail
+
+/// Returns the lanes in the opposite order.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+{
+    return detail::reverse_lanes(x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose lanes all are the last lane of x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
+{
+    return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
+template <class T, std::size_t Distance>
+[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+{
+    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
+}
+
+/// Returns the last lane of `before`, then all lanes of x but the last.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+{
+    return detail::shift_lanes(before, x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
+/// lower half of x before them; its lower halves are those of `others`.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+{
+    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
+}
+
+/// Returns the lower halves of one vector and the upper halves of another.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+{
+    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI {
+
+/// True for the types of numbers that lanes hold: float, double, and integers of 32 and 64 bits.
+template <class T>
+concept lane_item = std::same_as<T, float> || std::same_as<T, double> ||
+                    (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+template <lane_item T, std::size_t N>
+class lanes;
+
+namespace detail {
+
+/// The least number of lanes: those of a register of 32-bit items, 1 without vector units.
+inline constexpr std::size_t fewest_lanes = kernel::lane_count<std::int32_t>;
+
+template <std::size_t Bytes>
+using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+
+/// The type of one register of a mask; bool without vector units.
+template <std::size_t Bytes>
+using mask_part =
+    std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+
+/// Requires a body that does not branch on lanes.
+template <class To>
+struct no_branch {
+    static consteval bool holds()
+    {
+        static_assert(never<To>,
+            "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
+            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
+        return false;
+    }
+};
+
+/// Requires that a number beside lanes of Ts is one of theirs.
+template <class Number, class T>
+struct number_beside_lanes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
+        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
+                                "place of 0.5, or cast it");
+        return is_valid;
+    }
+};
+
+} // namespace detail
+
+/// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
+///
+/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one
+/// of lanes has select, & and |.
+template <std::size_t Bytes, std::size_t N>
+class lane_mask {
+public:
+    using part = detail::mask_part<Bytes>;
+    static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
+
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
+
+    template <std::same_as<bool> To>
+    operator To() const
+    {
+        return detail::no_branch<To>::holds();
+    }
+
+    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::same_as<part, bool>)
+                return !a[i];
+            else
+                return ~a[i];
+        });
+    }
+
+    /// Returns the mask whose parts are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lane_mask made(F const& f)
+    {
+        lane_mask mask;
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline))
+        {
+            ((mask.parts_[I] = f(I)), ...);
+        }
+        (std::make_index_sequence<parts>());
+        return mask;
+    }
+
+private:
+    part parts_[parts];
+};
+
+/// N numbers, each of another sequence, on which all operators work at once; without SIMD units N is 1.
+///
+/// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
+/// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
+///
+/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
+///           because it would be rounded; write 0.5f.
+template <lane_item T, std::size_t N>
+class lanes {
+    static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
+
+public:
+    using item = T;
+    using part = kernel::lanes_t<T>;
+    using mask = lane_mask<sizeof(T), N>;
+
+    static constexpr std::size_t size = N, parts = N / kernel::lane_count<T>;
+
+    lanes() = default;
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    [[gnu::always_inline]] lanes(Number x)
+    {
+        if constexpr (detail::number_beside_lanes<Number, T>::holds())
+            *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
+    }
+    /// Converts each number as static_cast does.
+    template <class From>
+    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
+    {
+        if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
+            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
+        } else {
+            From items[N];
+            T converted[N];
+            from.store(items);
+            for (std::size_t i = 0; i < N; ++i)
+                converted[i] = static_cast<T>(items[i]);
+            *this = load(converted);
+        }
+    }
+
+    [[gnu::always_inline]] static lanes load(T const* from)
+    {
+        return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
+    }
+    [[gnu::always_inline]] void store(T* to) const
+    {
+        for_each_part([&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
+    }
+
+    /// One of the vectors that hold the numbers.
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+
+    /// Returns the lanes whose vectors are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lanes made(F const& f)
+    {
+        lanes x;
+        for_each_part([&](std::size_t i) { x.parts_[i] = f(i); });
+        return x;
+    }
+
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] + b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] - b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::floating_point<T>)
+                return detail::rounded_product(a[i], b[i]);
+            else
+                return a[i] * b[i];
+        });
+    }
+    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] / b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
+    {
+        return made([&](std::size_t i) { return -a[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
+
+    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
+    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
+    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
+    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
+
+#define XLOOM_COMPARISON(op)                                                                                 \
+    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
+    {                                                                                                        \
+        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
+    }
+    XLOOM_COMPARISON(<)
+    XLOOM_COMPARISON(>)
+    XLOOM_COMPARISON(<=)
+    XLOOM_COMPARISON(>=)
+    XLOOM_COMPARISON(==)
+    XLOOM_COMPARISON(!=)
+#undef XLOOM_COMPARISON
+
+#define XLOOM_INTEGER_OPERATOR(op)                                                                           \
+    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
+        requires std::integral<T>                                                                            \
+    {                                                                                                        \
+        return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
+    }
+    XLOOM_INTEGER_OPERATOR(%)
+    XLOOM_INTEGER_OPERATOR(&)
+    XLOOM_INTEGER_OPERATOR(|)
+    XLOOM_INTEGER_OPERATOR(^)
+    XLOOM_INTEGER_OPERATOR(<<)
+    XLOOM_INTEGER_OPERATOR(>>)
+#undef XLOOM_INTEGER_OPERATOR
+
+private:
+    template <class F>
+    [[gnu::always_inline]] static void for_each_part(F const& f)
+    {
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
+        (std::make_index_sequence<parts>());
+    }
+
+    part parts_[parts]{};
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_lanes = false;
+template <class T, std::size_t N>
+inline constexpr bool is_lanes<lanes<T, N>> = true;
+
+/// Requires that a condition chooses among numbers of the size of those that were compared.
+template <class T, std::size_t Bytes>
+struct chosen_by_comparison {
+    static consteval bool holds()
+    {
+        static_assert(sizeof(T) == Bytes,
+            "a condition chooses among numbers of the size of those that were compared; cast them");
+        return sizeof(T) == Bytes;
+    }
+};
+
+/// The common type of two values one of which is lanes, the other lanes of the same type or a number.
+template <class A, class B>
+using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
+
+} // namespace detail
+
+/// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
+template <std::size_t Bytes, std::size_t N, class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
+        result const yes = a, no = b;
+        return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
+    } else {
+        return result();
+    }
+}
+template <std::size_t Bytes, std::size_t N, lane_item T>
+[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
+{
+    return select(condition, lanes<T, N>(a), lanes<T, N>(b));
+}
+template <class T>
+constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
+{
+    return condition ? a : b;
+}
+
+/// Returns |x|, without the sign of -0 and NaN.
+template <lane_item T, std::size_t N>
+[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
+{
+    if constexpr (std::integral<T>) {
+        return select(x < T(0), -x, x);
+    } else if constexpr (!kernel::has_lanes<T>) {
+        return lanes<T, N>::made([&](std::size_t i) { return std::abs(x[i]); });
+    } else {
+        using integer = detail::signed_integer<sizeof(T)>;
+        using bits = kernel::lanes_t<integer>;
+        return lanes<T, N>::made([&](std::size_t i) {
+            return reinterpret_cast<typename lanes<T, N>::part>(
+                reinterpret_cast<bits>(x[i]) & (std::numeric_limits<integer>::max)());
+        });
+    }
+}
+template <lane_item T>
+T abs(T x)
+{
+    if constexpr (std::unsigned_integral<T>)
+        return x;
+    else
+        return std::abs(x);
+}
+
+/// Returns b if b < a, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first = a, second = b;
+    return select(second < first, second, first);
+}
+/// Returns b if a < b, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first = a, second = b;
+    return select(first < second, second, first);
+}
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
+{
+    return b < a ? b : a;
+}
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
+{
+    return a < b ? b : a;
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// Returns f of the batches that hold lanes.
+template <class F, class T, std::size_t N, class... Others>
+[[gnu::always_inline]] inline lanes<T, N> by_batches(
+    F const& f, lanes<T, N> const& x, Others const&... others)
+{
+    using batch = kernel::batch_t<T>;
+    using part = typename lanes<T, N>::part;
+    if constexpr (sizeof(batch) == sizeof(part)) {
+        return lanes<T, N>::made([&](std::size_t i) {
+            return std::bit_cast<part>(f(std::bit_cast<batch>(x[i]), std::bit_cast<batch>(others[i])...));
+        });
+    } else { // a type or a target whose vectors only xsimd has
+        return lanes<T, N>::made(
+            [&](std::size_t i) { return kernel::first_item<T>(f(batch(x[i]), batch(others[i])...)); });
+    }
+}
+
+} // namespace detail
+
+/// Returns e to the power of x. Max error 1.2 ULP, of a subnormal result in units of the smallest number.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> exp(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_exp(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T exp(T x)
+{
+    return kernel::lane_exp(x);
+}
+
+/// Returns the natural logarithm of x: -infinity for 0, NaN below. Max error 1 ULP.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> log(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_log(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T log(T x)
+{
+    return kernel::lane_log(x);
+}
+
+/// Returns the sine of x. Max error 1 ULP. Cost: a call of std::sin for each |x| above 3000, of doubles
+/// 800,000.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> sin(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sin(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T sin(T x)
+{
+    return kernel::lane_sin(x);
+}
+
+/// Returns the cosine of x. Max error 1 ULP. Cost as that of sin.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> cos(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T cos(T x)
+{
+    return kernel::lane_cos(x);
+}
+
+/// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> tanh(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T tanh(T x)
+{
+    return kernel::lane_tanh(x);
+}
+
+/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> sigmoid(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sigmoid(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T sigmoid(T x)
+{
+    return kernel::lane_sigmoid(x);
+}
+
+/// Returns the square root of x, correctly rounded: NaN below 0.
+template <std::floating_point T, std::size_t N>
+lanes<T, N> sqrt(lanes<T, N> const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sqrt(v); }, x);
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T sqrt(T x)
+{
+    return kernel::lane_sqrt(x);
+}
+
+/// Returns x to the power of y, with the special values of std::pow. Max error 1.5 ULP, of floats 1. One of
+/// the two may be a number.
+template <class X, class Y>
+    requires(detail::is_lanes<X> || detail::is_lanes<Y>)
+auto pow(X const& x, Y const& y)
+{
+    using result = detail::either_lanes<X, Y>;
+    return detail::by_batches(
+        [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
+}
+template <lane_item T>
+    requires std::floating_point<T>
+T pow(T x, std::type_identity_t<T> y)
+{
+    return kernel::lane_pow(x, y);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/detail/scan/lane_requirements.hpp ====
+// The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
+
+// ==== xloom/detail/scan/lane_scan.hpp ====
+// The engine of scans whose sequences are lanes: groups of sequences, whose items are adjacent where the
+// body is called, in the operands themselves or in a buffer in the L1 cache.
+
+// ==== xloom/detail/kernel/arena.hpp ====
+// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
+}
+
+template <class T>
+class arena {
+public:
+    arena() = default;
+    explicit arena(T* items) : items_(items) {}
+
+    T* take(std::size_t count) noexcept
+    {
+        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
+        constexpr std::size_t line = elements_per_cache_line<T>;
+        if (__builtin_add_overflow(count, line - 1, &count) ||
+            __builtin_add_overflow(used_, count / line * line, &used_))
+            used_ = (std::numeric_limits<std::size_t>::max)();
+        return piece;
+    }
+    /// Allocates `rows` rows of `columns` items.
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+
+    bool only_counts() const noexcept { return items_ == nullptr; }
+    /// Returns the number of items; the largest std::size_t if it is larger.
+    std::size_t used() const noexcept { return used_; }
+
+private:
+    T* items_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/lane_transpose.hpp ====
+// The transposition of a matrix whose rows are contiguous, by blocks that fit in vector registers.
+
+// ==== xloom/detail/kernel/item_rows.hpp ====
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
+
+// ==== xloom/detail/kernel/widen.hpp ====
+// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
+
+// ==== xloom/detail/core/small_float.hpp ====
+// Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
 
 // ==== xloom/detail/core/float_format.hpp ====
 // The bit layouts of ONNX's small floating-point types, the rounding of float and double to them in integer
@@ -10144,6 +11113,2018 @@ void store_narrowed(Stored* to, batch_t<float> const& numbers)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
+template <class Item>
+struct item_rows {
+    Item* first = nullptr;
+    std::ptrdiff_t row = 0, column = 0;
+
+    Item* at(std::size_t i, std::size_t j) const
+    {
+        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
+    }
+
+    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
+    item_rows transposed() const { return {first, column, row}; }
+    /// Returns the columns from j on.
+    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    /// Returns the rows from i on.
+    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
+    /// Returns the matrix at a distance in items.
+    item_rows moved(std::ptrdiff_t distance) const
+    {
+        return {first == nullptr ? first : first + distance, row, column};
+    }
+};
+
+namespace detail {
+
+/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
+/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
+template <std::size_t N, class T>
+void split_columns(
+    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
+}
+
+/// Assigns from[j * stride + i] to to[i * N + j], as above.
+template <std::size_t N, class T>
+void join_columns(
+    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < N; ++j)
+            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
+}
+
+/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
+template <class F>
+bool with_few(std::size_t count, F const& f)
+{
+    switch (count) {
+    case 2:
+        f(std::integral_constant<std::size_t, 2>());
+        return true;
+    case 3:
+        f(std::integral_constant<std::size_t, 3>());
+        return true;
+    case 4:
+        f(std::integral_constant<std::size_t, 4>());
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
+template <class T>
+void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
+    std::size_t columns)
+{
+    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
+        split_columns<n()>(from, to, to_stride, columns);
+    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
+        join_columns<n()>(from, from_stride, to, rows);
+    }));
+    if (!is_done)
+        copy_transposed(from, from_stride, to, to_stride, columns, rows);
+}
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
+template <class From, class To>
+void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
+{
+    if (to.column != 1 && to.row == 1) {
+        from = from.transposed();
+        to = to.transposed();
+        std::swap(rows, columns);
+    }
+    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
+        if (from.row == 1 && to.column == 1)
+            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        From* const source = from.at(i, 0);
+        To* const target = to.at(i, 0);
+        if (from.column == 1 && to.column == 1)
+            for (std::size_t j = 0; j < columns; ++j)
+                target[j] = static_cast<To>(source[j]);
+        else
+            for (std::size_t j = 0; j < columns; ++j)
+                target[static_cast<std::ptrdiff_t>(j) * to.column] =
+                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
+    }
+}
+
+/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
+template <class T, class Item>
+batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
+{
+    Item* const from = rows.at(i, channel);
+    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return load_widened(from);
+    T items[batch_size<T>]{};
+    for (std::size_t c = 0; c < count; ++c)
+        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
+    return load_batch(items);
+}
+
+template <class T, class Item>
+void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
+    std::size_t count)
+{
+    Item* const to = rows.at(i, channel);
+    if constexpr (std::is_same_v<Item, T>)
+        if (rows.column == 1)
+            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
+    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
+        if (rows.column == 1 && count == batch_size<T>)
+            return store_narrowed(to, values);
+    T items[batch_size<T>];
+    store_batch(items, values);
+    for (std::size_t c = 0; c < count; ++c)
+        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
+}
+
+/// Adds numbers to items, unless these are omitted.
+template <class T, class Item>
+void add_matrix(
+    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
+{
+    if (to.first == nullptr)
+        return;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            Item& item = *to.at(i, j);
+            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
+        }
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+namespace detail {
+
+/// Exchanges the upper halves of a and the lower halves of b, in pieces of 2 * Half lanes.
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
+{
+    V const lower =
+        __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I - Half : I)...);
+    b = __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I + Half)...);
+    a = lower;
+}
+
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline void transpose_pieces(lanes_t<T> (&rows)[lane_count<T>])
+{
+    if constexpr (Half != 0) {
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < lane_count<T>; ++i)
+            if ((i & Half) == 0)
+                exchange_halves<Half>(rows[i], rows[i + Half], lane_numbers<T>{});
+        transpose_pieces<T, Half / 2>(rows);
+    }
+}
+
+/// Assigns from[i * from_stride + j] to to[j * to_stride + i], for i and j below lane_count<T>.
+template <class T>
+void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride)
+{
+    constexpr auto count = static_cast<std::ptrdiff_t>(lane_count<T>);
+    lanes_t<T> rows[lane_count<T>];
+#pragma GCC unroll 16
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+        rows[i] = load_lanes(from + i * from_stride);
+    transpose_pieces<T, lane_count<T> / 2>(rows);
+#pragma GCC unroll 16
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+        store_lanes(to + i * to_stride, rows[i]);
+}
+
+/// Columns of a matrix that are contiguous, as many as a vector has lanes, a piece of each at a time; in a
+/// copy if all begin at the same offset in a page, and so share a few lines of each cache.
+template <class T>
+class column_pieces {
+public:
+    /// The number of rows in a piece, but for the last.
+    static constexpr std::size_t length = 64;
+
+    explicit column_pieces(std::ptrdiff_t stride)
+        : stride_(stride), is_copied_(stride * static_cast<std::ptrdiff_t>(sizeof(T)) % 4096 == 0)
+    {}
+
+    /// The distance between the columns of a piece.
+    std::ptrdiff_t stride() const { return is_copied_ ? copy_stride : stride_; }
+
+    /// Returns `count` rows from a pointer on, to be read.
+    T const* read(T const* from, std::size_t count)
+    {
+        if (!is_copied_)
+            return from;
+        copy_matrix(columns(from, stride_), columns(copy_, copy_stride), count, lane_count<T>);
+        return copy_;
+    }
+    /// Returns memory for rows that are to be written from a pointer on.
+    T* memory(T* to) { return is_copied_ ? copy_ : to; }
+    /// Writes `count` rows that are in this memory.
+    void write(T* to, std::size_t count) const
+    {
+        if (is_copied_)
+            copy_matrix(columns(static_cast<T const*>(copy_), copy_stride), columns(to, stride_), count,
+                lane_count<T>);
+    }
+
+private:
+    static constexpr std::ptrdiff_t copy_stride = length + lane_count<T>;
+
+    template <class Item>
+    static item_rows<Item> columns(Item* first, std::ptrdiff_t stride)
+    {
+        return {first, 1, stride};
+    }
+
+    std::ptrdiff_t stride_;
+    bool is_copied_;
+    T copy_[lane_count<T> * copy_stride];
+};
+
+} // namespace detail
+
+/// Assigns `rows` rows of `columns` items, as copy_matrix does, but by blocks of vectors where the columns of
+/// `from` and the rows of `to` are contiguous.
+template <class T>
+void pack_columns(
+    item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    std::size_t j = 0;
+    if constexpr (has_lanes<T>)
+        if (from.row == 1 && to.column == 1) {
+            constexpr std::size_t step = lane_count<T>;
+            std::size_t const whole = rows / step * step;
+            detail::column_pieces<T> pieces(from.column);
+            for (; j + step <= columns; j += step) {
+                for (std::size_t i = 0; i < whole; i += pieces.length) {
+                    std::size_t const count = (std::min)(pieces.length, whole - i);
+                    T const* const piece = pieces.read(from.at(i, j), count);
+                    for (std::size_t k = 0; k < count; k += step)
+                        detail::transpose_block(piece + k, pieces.stride(), to.at(i + k, j), to.row);
+                }
+                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+            }
+        }
+    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+}
+
+/// As pack_columns, where the rows of `from` and the columns of `to` are contiguous.
+template <class T>
+void unpack_columns(
+    item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    std::size_t j = 0;
+    if constexpr (has_lanes<T>)
+        if (from.column == 1 && to.row == 1) {
+            constexpr std::size_t step = lane_count<T>;
+            std::size_t const whole = rows / step * step;
+            detail::column_pieces<T> pieces(to.column);
+            for (; j + step <= columns; j += step) {
+                for (std::size_t i = 0; i < whole; i += pieces.length) {
+                    std::size_t const count = (std::min)(pieces.length, whole - i);
+                    T* const piece = pieces.memory(to.at(i, j));
+                    for (std::size_t k = 0; k < count; k += step)
+                        detail::transpose_block(from.at(i + k, j), from.row, piece + k, pieces.stride());
+                    pieces.write(to.at(i, j), count);
+                }
+                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+            }
+        }
+    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+using byte_arena = kernel::arena<std::byte>;
+
+template <class T>
+T* take(byte_arena& memory, std::size_t count)
+{
+    return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
+}
+
+// --- What a call has: its operands as matrices whose columns are sequences ---
+
+/// A state [N], or if IsArray [N, K], whose items are the rows.
+template <class T, bool IsArray>
+struct lane_state {
+    using item = T;
+    static constexpr bool is_array = IsArray;
+
+    kernel::item_rows<T> items;
+    std::size_t count; ///< K, or 1
+
+    /// Returns the type that holds it for N sequences.
+    template <std::size_t N>
+    using held = std::conditional_t<IsArray, std::span<lanes<T, N>>, lanes<T, N>>;
+
+    lane_state from(std::size_t sequence) const { return {items.from(sequence), count}; }
+};
+
+/// An input [N, T], whose rows are steps, or a parameter [N] of each sequence, which is one row.
+template <class T>
+struct lane_input {
+    using item = T;
+    kernel::item_rows<T const> items;
+    bool is_parameter;
+
+    lane_input from(std::size_t sequence) const { return {items.from(sequence), is_parameter}; }
+};
+
+/// An output [N, T], whose rows are steps.
+template <class T>
+struct lane_output {
+    using item = T;
+    kernel::item_rows<T> items;
+
+    lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
+};
+
+// --- What a group of N sequences has: adjacent lanes of each step ---
+
+/// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
+template <class T>
+struct lane_steps {
+    T* first = nullptr;
+    std::ptrdiff_t stride = 0;
+
+    template <std::size_t N>
+    [[gnu::always_inline]] auto load(std::size_t t) const
+    {
+        return lanes<std::remove_const_t<T>, N>::load(at(t));
+    }
+    T* at(std::size_t t) const { return first + static_cast<std::ptrdiff_t>(t) * stride; }
+};
+
+/// Copies the columns of `valid` sequences to N, of which the others are copies of the last.
+template <std::size_t N, class T>
+void pack_lanes(kernel::item_rows<T const> const& from, T* to, std::size_t rows, std::size_t valid)
+{
+    kernel::pack_columns<T>(from, {to, static_cast<std::ptrdiff_t>(N), 1}, rows, valid);
+    for (std::size_t t = 0; t < rows; ++t)
+        std::fill_n(to + t * N + valid, N - valid, to[t * N + valid - 1]);
+}
+
+template <std::size_t N, class T>
+void unpack_lanes(T const* from, kernel::item_rows<T> const& to, std::size_t rows, std::size_t valid)
+{
+    kernel::unpack_columns<T>({from, static_cast<std::ptrdiff_t>(N), 1}, to, rows, valid);
+}
+
+/// True if the lanes of a step can be loaded and stored in the operand.
+template <std::size_t N, class T>
+bool is_adjacent(kernel::item_rows<T> const& items, std::size_t valid)
+{
+    return items.column == 1 && valid == N;
+}
+
+/// The number of steps that are packed at once: half of the smallest L1 cache, or less, for four operands.
+template <std::size_t N>
+inline constexpr std::size_t packed_steps = (std::max)(std::size_t{64}, 2048 / N);
+
+/// The number of steps that are run at once where nothing is packed: lanes of 32 bits count them.
+inline constexpr std::size_t most_steps = std::size_t{1} << 30;
+
+/// Copies a state.
+template <class State>
+[[gnu::always_inline]] inline void copy_state(State const& from, State& to)
+{
+    if constexpr (is_lanes<State>)
+        to = from;
+    else
+        std::ranges::copy(from, to.begin());
+}
+
+/// Says that all lanes are active at every step.
+struct all_lanes {};
+
+/// The active lanes of a step, of sequences of unequal lengths.
+template <std::size_t N>
+class shorter_lanes {
+public:
+    /// `lengths` are the steps of each sequence that are left, at most most_steps.
+    explicit shorter_lanes(std::int64_t const* lengths)
+        : of_eight_(lanes<std::int64_t, N>::load(lengths)), of_four_(of_eight_)
+    {}
+
+    /// Returns `yes` in the lanes that are active at step t, `no` in the others.
+    template <class T>
+    [[gnu::always_inline]] lanes<T, N> choose(
+        std::size_t t, lanes<T, N> const& yes, std::type_identity_t<lanes<T, N>> const& no) const
+    {
+        if constexpr (sizeof(T) == 8)
+            return select(lanes<std::int64_t, N>(static_cast<std::int64_t>(t)) < of_eight_, yes, no);
+        else
+            return select(lanes<std::int32_t, N>(static_cast<std::int32_t>(t)) < of_four_, yes, no);
+    }
+
+    /// Restores a state in the lanes that are not active at step t.
+    template <class State>
+    [[gnu::always_inline]] void restore(std::size_t t, State& state, State const& before) const
+    {
+        if constexpr (is_lanes<State>)
+            state = choose(t, state, before);
+        else
+            for (std::size_t k = 0; k < state.size(); ++k)
+                state[k] = choose(t, state[k], before[k]);
+    }
+
+private:
+    lanes<std::int64_t, N> of_eight_;
+    lanes<std::int32_t, N> of_four_;
+};
+
+/// The call of the body: body(state&..., element const&..., output&...).
+template <std::size_t N, class Body, class States, class Inputs, class Outputs>
+struct lane_scan_call;
+template <std::size_t N, class Body, class... S, class... X, class... Y>
+struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y...>>
+    : call_of<Body, std::tuple<typename S::template held<N>&..., lanes<typename X::item, N> const&...,
+                        lanes<typename Y::item, N>&...>> {};
+
+/// The number of vectors of 32-bit items whose steps a processor runs at once: as many as keep
+/// the states in half of its registers.
+template <class... S>
+constexpr std::size_t vectors_at_once()
+{
+    constexpr std::size_t registers = kernel::lane_bytes == 64 ? 32 : 16;
+    constexpr std::size_t of_states = (std::size_t{0} + ... + (sizeof(typename S::item) / 4));
+    if constexpr (fewest_lanes == 1 || (S::is_array || ...))
+        return 1;
+    else
+        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 1, 4);
+}
+
+/// A scan of N sequences at once, with memory for them.
+template <std::size_t N, class Body, class States, class Inputs, class Outputs>
+class lane_group;
+template <std::size_t N, class Body, class... S, class... X, class... Y>
+class lane_group<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y...>> {
+    using held_states = std::tuple<typename S::template held<N>...>;
+    using input_steps = std::tuple<lane_steps<typename X::item const>...>;
+    using output_steps = std::tuple<lane_steps<typename Y::item>...>;
+
+public:
+    lane_group(std::tuple<S...> const& states, byte_arena& memory)
+        : held_(take_states(states, memory)),
+          before_(take_states(states, memory)),
+          packed_inputs_{take<typename X::item>(memory, packed_steps<N> * N)...},
+          packed_outputs_{take<typename Y::item>(memory, packed_steps<N> * N)...}
+    {}
+
+    /// Runs `valid` sequences, of which `first` is the number of the first.
+    void run(Body const& body, std::tuple<S...> const& states, std::tuple<X...> const& inputs,
+        std::tuple<Y...> const& outputs, batch_rows const& rows, std::size_t first, std::size_t valid)
+    {
+        std::int64_t lengths[N]{};
+        for (std::size_t n = 0; n < valid; ++n)
+            lengths[n] = static_cast<std::int64_t>(rows.length(first + n));
+        auto const [least, most] = std::minmax_element(lengths, lengths + valid);
+        auto const shortest = static_cast<std::size_t>(*least), longest = static_cast<std::size_t>(*most);
+        bool const is_packed =
+            std::apply([&](auto const&... x) { return (... || is_packed_input(x, valid)); }, inputs) ||
+            std::apply([&](auto const&... y) { return (... || is_packed_output(y, valid)); }, outputs);
+        load_states(states, valid);
+        for (std::size_t begin = 0; begin < longest;) {
+            std::size_t const whole = begin < shortest ? shortest - begin : longest - begin;
+            std::size_t const steps = (std::min)(whole, is_packed ? packed_steps<N> : most_steps);
+            run_chunk(body, inputs, outputs, valid, begin, steps, begin < shortest, lengths);
+            begin += steps;
+        }
+        clear_outputs(outputs, valid, longest, rows.longest());
+        store_states(states, valid);
+    }
+
+private:
+    static held_states take_states(std::tuple<S...> const& states, byte_arena& memory)
+    {
+        return std::apply(
+            [&](S const&... state) { return held_states{take_state(state, memory)...}; }, states);
+    }
+    template <class State>
+    static auto take_state(State const& state, byte_arena& memory)
+    {
+        using held = typename State::template held<N>;
+        if constexpr (State::is_array)
+            return held(take<typename held::value_type>(memory, state.count), state.count);
+        else
+            return held();
+    }
+
+    template <class Input>
+    static bool is_packed_input(Input const& input, std::size_t valid)
+    {
+        return !input.is_parameter && !is_adjacent<N>(input.items, valid);
+    }
+    template <class Output>
+    static bool is_packed_output(Output const& output, std::size_t valid)
+    {
+        return !is_adjacent<N>(output.items, valid);
+    }
+
+    void load_states(std::tuple<S...> const& states, std::size_t valid)
+    {
+        detail::for_each_leaf(states, [&]<class State>(auto i, State const& state) {
+            for (std::size_t k = 0; k < state.count; ++k) {
+                typename State::item items[N];
+                pack_lanes<N>(kernel::item_rows<typename State::item const>{state.items.at(k, 0), 0,
+                                  state.items.column},
+                    items, 1, valid);
+                item_of(std::get<i>(held_), k) = lanes<typename State::item, N>::load(items);
+            }
+        });
+    }
+    void store_states(std::tuple<S...> const& states, std::size_t valid) const
+    {
+        detail::for_each_leaf(states, [&]<class State>(auto i, State const& state) {
+            for (std::size_t k = 0; k < state.count; ++k) {
+                typename State::item items[N];
+                item_of(std::get<i>(held_), k).store(items);
+                unpack_lanes<N>(items, state.items.from_row(k), 1, valid);
+            }
+        });
+    }
+    template <class Held>
+    static auto& item_of(Held& held, [[maybe_unused]] std::size_t k)
+    {
+        if constexpr (is_lanes<std::remove_const_t<Held>>)
+            return held;
+        else
+            return held[k];
+    }
+
+    void run_chunk(Body const& body, std::tuple<X...> const& inputs, std::tuple<Y...> const& outputs,
+        std::size_t valid, std::size_t begin, std::size_t steps, bool are_all_active,
+        std::int64_t (&lengths)[N])
+    {
+        input_steps in;
+        output_steps out;
+        detail::for_each_leaf(inputs, [&](auto i, auto const& input) {
+            auto* const packed = std::get<i>(packed_inputs_);
+            auto const from = input.is_parameter ? input.items : input.items.from_row(begin);
+            if (is_adjacent<N>(input.items, valid)) {
+                std::get<i>(in) = {from.first, from.row};
+            } else {
+                pack_lanes<N>(from, packed, input.is_parameter ? 1 : steps, valid);
+                std::get<i>(in) = {packed, input.is_parameter ? 0 : static_cast<std::ptrdiff_t>(N)};
+            }
+        });
+        detail::for_each_leaf(outputs, [&](auto i, auto const& output) {
+            if (is_adjacent<N>(output.items, valid))
+                std::get<i>(out) = {output.items.at(begin, 0), output.items.row};
+            else
+                std::get<i>(out) = {std::get<i>(packed_outputs_), static_cast<std::ptrdiff_t>(N)};
+        });
+        if (are_all_active) {
+            run_steps(body, in, out, steps, all_lanes());
+        } else {
+            std::int64_t left[N];
+            std::transform(lengths, lengths + N, left, [&](std::int64_t length) {
+                return std::clamp<std::int64_t>(
+                    length - static_cast<std::int64_t>(begin), 0, static_cast<std::int64_t>(steps));
+            });
+            run_steps(body, in, out, steps, shorter_lanes<N>(left));
+        }
+        detail::for_each_leaf(outputs, [&](auto i, auto const& output) {
+            if (!is_adjacent<N>(output.items, valid))
+                unpack_lanes<N>(std::get<i>(packed_outputs_), output.items.from_row(begin), steps, valid);
+        });
+    }
+
+    /// Calls the body for `steps` steps. The states are local, so that no store can change them.
+    template <class Active>
+    [[gnu::noinline, gnu::flatten]] void run_steps(Body const& shared, input_steps const in,
+        output_steps const out, std::size_t steps, Active const active)
+    {
+        constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;
+        using local = std::conditional_t<std::is_trivially_copyable_v<Body>, Body const, Body const&>;
+        local body = shared;
+        held_states states = held_;
+        [&]<std::size_t... s, std::size_t... x, std::size_t... y>(
+            std::index_sequence<s...>, std::index_sequence<x...>, std::index_sequence<y...>) {
+            for (std::size_t t = 0; t < steps; ++t) {
+                std::tuple<lanes<typename Y::item, N>...> values;
+                if constexpr (!are_all_active)
+                    (copy_state(std::get<s>(states), std::get<s>(before_)), ...);
+                body(std::get<s>(states)...,
+                    static_cast<lanes<typename X::item, N> const&>(std::get<x>(in).template load<N>(t))...,
+                    std::get<y>(values)...);
+                if constexpr (!are_all_active) {
+                    (active.restore(t, std::get<s>(states), std::get<s>(before_)), ...);
+                    ((std::get<y>(values) = active.choose(t, std::get<y>(values), 0)), ...);
+                }
+                (std::get<y>(values).store(std::get<y>(out).at(t)), ...);
+            }
+        }(std::index_sequence_for<S...>(), std::index_sequence_for<X...>(), std::index_sequence_for<Y...>());
+        held_ = states;
+    }
+
+    static void clear_outputs(
+        std::tuple<Y...> const& outputs, std::size_t valid, std::size_t begin, std::size_t end)
+    {
+        detail::for_each_leaf(outputs, [&]<class Output>(auto, Output const& output) {
+            using T = typename Output::item;
+            T const zero(0);
+            kernel::copy_matrix(
+                kernel::item_rows<T const>{&zero, 0, 0}, output.items.from_row(begin), end - begin, valid);
+        });
+    }
+
+    held_states held_, before_;
+    std::tuple<typename X::item*...> packed_inputs_;
+    std::tuple<typename Y::item*...> packed_outputs_;
+};
+
+/// Returns the operands from a sequence on.
+template <class... Operands>
+std::tuple<Operands...> from_sequence(std::tuple<Operands...> const& operands, std::size_t sequence)
+{
+    return std::apply([&](auto const&... each) { return std::tuple(each.from(sequence)...); }, operands);
+}
+
+/// Groups of `width` sequences, divided among threads.
+struct lane_groups {
+    std::size_t sequences, width;
+
+    std::size_t size() const { return (sequences + width - 1) / width; }
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        return detail::begin_of_part(part, parts, size());
+    }
+};
+
+/// Runs a scan whose sequences are lanes, on the threads of a policy. Requires checked operands.
+template <class Body, class... S, class... X, class... Y, class Policy>
+void run_lanes(Body const& body, batch_rows const& rows, std::tuple<S...> const& states,
+    std::tuple<X...> const& inputs, std::tuple<Y...> const& outputs, Policy const& policy)
+{
+    constexpr std::size_t wide = fewest_lanes * vectors_at_once<S...>();
+    using wide_group = lane_group<wide, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y...>>;
+    using group = lane_group<fewest_lanes, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y...>>;
+    byte_arena size;
+    wide_group(states, size);
+    group(states, size);
+    lane_groups const groups{rows.size(), wide};
+    detail::for_parts(groups, policy, [&](std::size_t first, std::size_t last) {
+        aligned_vector<std::byte> items(size.used());
+        byte_arena memory(items.data());
+        wide_group many(states, memory);
+        group few(states, memory);
+        auto const run = [&](auto& by, std::size_t begin, std::size_t count) {
+            by.run(body, detail::from_sequence(states, begin), detail::from_sequence(inputs, begin),
+                detail::from_sequence(outputs, begin), rows, begin, count);
+        };
+        std::size_t begin = first * wide, end = (std::min)(last * wide, rows.size());
+        for (; begin + wide <= end; begin += wide)
+            run(many, begin, wide);
+        for (; begin < end; begin += fewest_lanes)
+            run(few, begin, (std::min)(fewest_lanes, end - begin));
+    });
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True for a tensor of lane items that may have a rank.
+template <class X, std::size_t... Ranks>
+inline constexpr bool is_lane_operand = false;
+template <tensor X, std::size_t... Ranks>
+inline constexpr bool is_lane_operand<X, Ranks...> =
+    lane_item<item_t<X>> && (... || (enable_tensor<X>::rank == Ranks));
+
+template <class Leaves, std::size_t... Ranks>
+inline constexpr bool are_lane_operands = false;
+template <class... Xs, std::size_t... Ranks>
+inline constexpr bool are_lane_operands<std::tuple<Xs...>, Ranks...> =
+    (is_lane_operand<bare<Xs>, Ranks...> && ...);
+
+/// Requires states, inputs and outputs, tuples of references, of ranks and items that lanes have.
+template <class States, class Inputs, class Outputs = std::tuple<>>
+struct of_lane_ranks {
+    static consteval bool holds()
+    {
+        if constexpr (!are_lane_operands<States, 1, 2>)
+            static_assert(never<of_lane_ranks>,
+                "a state is a tensor [N] or [N, K] of floats, doubles or integers of "
+                "32 or 64 bits, whose rank is known at compile time");
+        else if constexpr (!are_lane_operands<Inputs, 1, 2, dynamic_rank>)
+            static_assert(never<of_lane_ranks>,
+                "a scan input is a tensor [N, T] of floats, doubles or integers of 32 or 64 bits, or [N], a "
+                "parameter of each sequence; capture other values in the body");
+        else if constexpr (!are_lane_operands<Outputs, 2, dynamic_rank>)
+            static_assert(never<of_lane_ranks>,
+                "a scan output is a tensor [N, T] of floats, doubles or integers of 32 or 64 bits");
+        else
+            return true;
+        return false;
+    }
+};
+
+template <class X>
+using lane_state_t = lane_state<item_t<bare<X>>, enable_tensor<bare<X>>::rank == 2>;
+
+template <class Leaves>
+struct lane_operands;
+template <class... Xs>
+struct lane_operands<std::tuple<Xs...>> {
+    using states = std::tuple<lane_state_t<Xs>...>;
+    using inputs = std::tuple<lane_input<item_t<bare<Xs>>>...>;
+    using outputs = std::tuple<lane_output<item_t<bare<Xs>>>...>;
+};
+
+/// The call of a body that updates states: body(state&..., element const&..., output&...).
+template <class Body, class States, class Inputs, class Outputs>
+struct lane_update_call
+    : lane_scan_call<fewest_lanes, Body, typename lane_operands<States>::states,
+          typename lane_operands<Inputs>::inputs, typename lane_operands<Outputs>::outputs> {};
+
+/// Requires a body that takes lanes, also while it is const: ConstCall is the call of a const body.
+template <class Call, class ConstCall>
+struct takes_lanes {
+    static consteval bool holds()
+    {
+        if constexpr (!Call::is_valid)
+            static_assert(never<takes_lanes>,
+                "the body must take lanes of the states, of an element of each input, then, in "
+                "scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a "
+                "number");
+        else
+            static_assert(ConstCall::is_valid,
+                "a body of lanes is called while it is const, by several threads at once if the policy has "
+                "them; it cannot be a mutable lambda");
+        return ConstCall::is_valid;
+    }
+};
+
+/// Requires a body that updates lanes of states and writes lanes of outputs.
+template <class Body, class States, class Inputs, class Outputs>
+using updates_lanes = requirements<takes_lanes<lane_update_call<Body, States, Inputs, Outputs>,
+                                       lane_update_call<Body const, States, Inputs, Outputs>>,
+    scan_body_in_place<lane_update_call<Body const, States, Inputs, Outputs>>>;
+
+/// Requires states [N] of a body that returns steps.
+template <class States>
+struct single_lane_states;
+template <class... Xs>
+struct single_lane_states<std::tuple<Xs...>> {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = ((enable_tensor<bare<Xs>>::rank == 1) && ...);
+        static_assert(is_valid, "a state of scan_lanes is a tensor [N]; scan_lanes_into takes [N, K], too");
+        return is_valid;
+    }
+};
+
+/// The call of a body that returns steps: body(state const&..., element const&...).
+template <class Body, class States, class Inputs>
+struct lane_step_call;
+template <class Body, class... Ss, class... Xs>
+struct lane_step_call<Body, std::tuple<Ss...>, std::tuple<Xs...>>
+    : call_of<Body, std::tuple<lanes<item_t<bare<Ss>>, fewest_lanes> const&...,
+                        lanes<item_t<bare<Xs>>, fewest_lanes> const&...>> {};
+
+/// The type of the numbers in a value of a step: lanes, or a number that is the same in all of them.
+template <class V>
+struct lane_item_of {
+    using type = V;
+};
+template <class T, std::size_t N>
+struct lane_item_of<lanes<T, N>> {
+    using type = T;
+};
+template <class V>
+using lane_item_of_t = typename lane_item_of<bare<V>>::type;
+
+/// Requires a step of lanes, whose states have the types of the initial ones.
+template <class States, class Call>
+struct steps_lanes {
+    template <class... Ss, class... Vs>
+    static consteval bool keeps(std::tuple<Ss...>*, std::tuple<Vs...>*)
+    {
+        if constexpr (sizeof...(Ss) != sizeof...(Vs))
+            return false;
+        else
+            return (std::is_same_v<item_t<bare<Ss>>, lane_item_of_t<Vs>> && ...);
+    }
+    template <class... Vs>
+    static consteval bool are_items(std::tuple<Vs...>*)
+    {
+        return (lane_item<lane_item_of_t<Vs>> && ...);
+    }
+
+    static consteval bool holds()
+    {
+        using step = bare<typename Call::result>;
+        using states = leaves_t<decltype(step::state)>;
+        using outputs = leaves_t<decltype(step::scan_outputs)>;
+        if constexpr (!holds_values<step>::holds())
+            return false;
+        else if constexpr (!keeps(static_cast<States*>(nullptr), static_cast<states*>(nullptr)))
+            static_assert(never<steps_lanes>,
+                "the states of a step are as many as the initial ones, and lanes of the same types");
+        else if constexpr (!are_items(static_cast<outputs*>(nullptr)))
+            static_assert(never<steps_lanes>, "the outputs of a step are lanes or numbers");
+        else
+            return true;
+        return false;
+    }
+};
+
+/// The outputs [N, T] of steps.
+template <class Outputs>
+struct lane_outputs_of_step {
+    using type = xt::xtensor<lane_item_of_t<Outputs>, 2>;
+};
+template <class... Ys>
+struct lane_outputs_of_step<std::tuple<Ys...>> {
+    using type = std::tuple<xt::xtensor<lane_item_of_t<Ys>, 2>...>;
+};
+template <class Step>
+using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs)>::type;
+
+/// A body that writes what another one returns.
+template <class Body, class States, class Inputs>
+struct lane_step_writer;
+template <class Body, class... Ss, class... Xs>
+struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
+    Body const& body;
+
+    template <class... Arguments>
+    [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
+    {
+        std::tuple<Arguments&...> const all(arguments...);
+        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return body(std::as_const(std::get<I>(all))...);
+        }(std::make_index_sequence<sizeof...(Ss) + sizeof...(Xs)>());
+        detail::for_each_leaf(
+            detail::leaves(step.state), [&](auto i, auto const& state) { std::get<i>(all) = state; });
+        detail::for_each_leaf(detail::leaves(step.scan_outputs),
+            [&](auto i, auto const& output) { std::get<sizeof...(Ss) + sizeof...(Xs) + i>(all) = output; });
+    }
+};
+
+/// Returns an operand as a matrix whose columns are its sequences; of rank 1 it has one row.
+template <class X>
+auto lane_items_of(X& operand, std::size_t batch)
+{
+    auto const layout = detail::layout_of(operand);
+    auto* const first = enable_tensor<bare<X>>::data(operand);
+    using item = std::remove_pointer_t<decltype(first)>;
+    if (layout.strides.size() == 1)
+        return kernel::item_rows<item>{first, 0, layout.strides[0]};
+    return kernel::item_rows<item>{first, layout.strides[1 - batch], layout.strides[batch]};
+}
+
+/// Returns K of a state [N, K]; 1 of a state [N].
+template <class X>
+std::size_t items_of_state(X const& state, std::size_t batch)
+{
+    shape const dims = detail::shape_of(state);
+    return dims.size() == 1 ? 1 : dims[1 - batch];
+}
+
+template <class... Xs>
+auto lane_states_of(std::tuple<Xs&...> const& states, std::size_t batch)
+{
+    return std::apply(
+        [&](auto&... state) {
+            return std::tuple<lane_state_t<Xs>...>{lane_state_t<Xs>{
+                detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
+        },
+        states);
+}
+template <class... Xs>
+auto lane_inputs_of(std::tuple<Xs...> const& inputs, std::size_t batch)
+{
+    return std::apply(
+        [&](auto const&... input) {
+            return std::tuple<lane_input<item_t<bare<Xs>>>...>{
+                {detail::lane_items_of(input, batch), detail::rank_of(input) == 1}...};
+        },
+        inputs);
+}
+template <class... Xs>
+auto lane_outputs_of(std::tuple<Xs&...> const& outputs, std::size_t batch)
+{
+    return std::apply(
+        [&](auto&... output) {
+            return std::tuple<lane_output<item_t<bare<Xs>>>...>{{detail::lane_items_of(output, batch)}...};
+        },
+        outputs);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Step, class Body, class State, class Inputs, class Lens, class Policy>
+auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens const& sequence_lens,
+    scan_lanes_options const& options, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_lanes";
+    auto const states = detail::leaves(state);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    auto const [extent, batch] = detail::check_scan_lanes(
+        op, {"init", detail::shapes_of(states), detail::shapes_of(inputs), {}}, options);
+    batch_rows const rows(op, sequence_lens, extent);
+    shape const dims = batch == 0 ? shape{extent.batch, extent.length} : shape{extent.length, extent.batch};
+    lane_outputs_t<Step> outputs;
+    detail::for_each_leaf(detail::leaves(outputs), [&]<class Y>(auto k, Y& output) {
+        output = enable_tensor<Y>::make(stacked_shape(op, k, {dims[1]}, dims[0], sizeof(item_t<Y>), {}));
+    });
+    detail::run_lanes(lane_step_writer<Body, leaves_t<State>, Inputs>{body}, rows,
+        detail::lane_states_of(states, batch), detail::lane_inputs_of(inputs, batch),
+        detail::lane_outputs_of(detail::leaves(outputs), batch), policy);
+    return scan_result<State, lane_outputs_t<Step>>{std::move(state), std::move(outputs)};
+}
+
+template <class Body, class... States, class Inputs, class Lens, class... Outputs, class Policy>
+void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs const& inputs,
+    Lens const& sequence_lens, std::tuple<Outputs&...> outputs, scan_lanes_options const& options,
+    Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_lanes_into";
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    auto const [extent, batch] = detail::check_scan_lanes(op,
+        {"states", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(outputs)},
+        options);
+    batch_rows const rows(op, sequence_lens, extent);
+    check_in_place(op, detail::traversals_of(states), detail::traversals_of(inputs),
+        detail::traversals_of(outputs), {"sequence_lens", block_if_given(rows.given())});
+    detail::run_lanes(body, rows, detail::lane_states_of(states, batch),
+        detail::lane_inputs_of(inputs, batch), detail::lane_outputs_of(outputs, batch), policy);
+}
+
+} // namespace detail
+
+/// Runs an independent scan over each sequence of a batch; the sequences are SIMD lanes.
+///
+///     for n in range(N):                    # many at once
+///         state = init[n]
+///         for t in range(sequence_lens[n]):
+///             state, y[n, t] = body(state, x[n, t])
+///         final_state[n] = state
+///
+/// body(state const&..., element const&...) -> scan_step, as in scan, whose states, elements and outputs are
+/// lanes: numbers of many sequences, on which operators, select, abs, min, max, exp, log, sin, cos, tanh,
+/// sigmoid, sqrt and pow work. So the body is written for one sequence; but it cannot branch on values: in
+/// place of if and ?: it has select(condition, a, b).
+///
+/// Shapes    init [N], scan inputs [N, T], or [N]: a parameter of each sequence, given at every step.
+///           sequence_lens [N], each in [0, T]; std::nullopt: T for every sequence. Outputs [N, T], zeros
+///           from sequence_lens[n] on. With batch_axis = 1 operands of rank 2 are [T, N].
+/// Types     float, double, and integers of 32 and 64 bits, each operand its own.
+/// Options   batch_axis; length, required only without scan inputs [N, T].
+/// Policy    groups of sequences run on its threads. Several threads call the body at once.
+/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
+///           [0, T].
+/// Order     any order of sequences, each from its first to its last iteration. The body must not depend on
+///           other sequences: it is called as a const callable, also for lanes that have ended or do not
+///           exist, whose results are dropped.
+/// Cost      loads and stores vectors where sequences are adjacent (batch_axis = 1 of row-major operands);
+///           else blocks of steps are transposed in the L1 cache, about 0.1 ns an item with AVX-512. The bits
+///           of a sequence depend neither on the other sequences nor on the layout, the number of threads or
+///           the number of lanes: a product is never contracted with a sum. So they are those of scan_batched
+///           where the compiler does not contract either.
+/// Differs   from scan_batched in the types of the body's arguments, and in its rows, which are [N, T].
+/// Source    ISPC's varying types; JAX's vmap of a scan.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<float, 1> const zero = {0, 0};
+/// auto const add = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_lanes(add, zero, x);
+/// total; // = [6, 15]
+/// running; // = [[1, 3, 6], [4, 9, 15]]
+/// ```
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t,
+    class Options = scan_lanes_options, class... Env>
+auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt,
+    Options&& options = {}, Env&&... env)
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    using body_type = std::remove_reference_t<Body>;
+    using call = lane_step_call<body_type const, leaves_t<state>, inputs>;
+    if constexpr (satisfied<options_and_policy<scan_lanes_options, Options, Env...>,
+                      flat_arguments<state, inputs>, of_lane_ranks<leaves_t<state>, inputs>,
+                      single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>,
+                      takes_lanes<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
+                      returns_scan_step<call>, steps_lanes<leaves_t<state>, call>>())
+        return detail::run_scan_lanes<bare<typename call::result>>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), sequence_lens,
+            detail::options_of<scan_lanes_options>(options), detail::policy_of(options, env...));
+    else
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+}
+
+/// Runs scan_lanes in place: the body updates the caller's states and writes the caller's outputs.
+///
+///     for n in range(N):                    # many at once
+///         for t in range(sequence_lens[n]):
+///             body(states[n], x[n, t], y[n, t])
+///         y[n, sequence_lens[n]:] = 0
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_into. A state of rank 2 is a
+/// std::span of K lanes.
+///
+/// Shapes    states [N] or [N, K], scan outputs [N, T], else as scan_lanes.
+/// Types     as scan_lanes.
+/// Options   as scan_lanes; length is required only without inputs and outputs [N, T].
+/// Policy    as scan_lanes.
+/// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
+///           outside [0, T]. After an exception of the body, outputs hold the values of whole blocks of steps
+///           before it, and states their initial or final values.
+/// Order     as scan_lanes.
+/// Cost      as scan_lanes. Allocates once in each thread, before its first iteration: for each input and
+///           output some 6,000 items at most, and for a state [N, K] the items of 128 sequences at most.
+/// Aliasing  an output may be the same tensor as an input.
+/// Source    ISPC's varying types; JAX's vmap of a scan.
+/// Example
+/// ```cpp
+/// // A peak detector that rises at once and falls slowly, of two signals.
+/// xt::xtensor<float, 2> const x = {{1, 0, 0}, {0, -4, 0}};
+/// xt::xtensor<float, 1> peak = {0, 0};
+/// auto y = xt::xtensor<float, 2>::from_shape({2, 3});
+/// auto const detect = [](auto& p, auto const& x_t, auto& y_t) {
+///     y_t = p = xloom::max(xloom::abs(x_t), 0.5f * p);
+/// };
+/// xloom::scan_lanes_into(detect, peak, x, std::nullopt, y);
+/// y; // = [[1, 0.5, 0.25], [0, 4, 2]]
+/// ```
+template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
+    class Options = scan_lanes_options, class... Env>
+void scan_lanes_into(Body&& body, States&& states, Inputs const& scan_inputs,
+    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {}, Options&& options = {},
+    Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<options_and_policy<scan_lanes_options, Options, Env...>,
+                      flat_arguments<States, inputs, Outputs>, updated<States>,
+                      of_lane_ranks<leaves_t<States>, inputs, leaves_t<Outputs>>, holds_sequence_lens<Lens>,
+                      written_by_body<Outputs, 2>,
+                      updates_lanes<std::remove_reference_t<Body>, leaves_t<States>, inputs,
+                          leaves_t<Outputs>>>())
+        detail::run_scan_lanes_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_lanes_options>(options),
+            detail::policy_of(options, env...));
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/control_flow/scan_ragged.hpp ====
+// Scans over the segments of ragged rows.
+
+// ==== xloom/detail/tensor/row_split_list.hpp ====
+// The row_splits of a call: rows that are divided into segments, checked.
+
+// ==== xloom/detail/check/prefix.hpp ====
+// Shape requirements of parallel scans and linear recurrences: operands and results of one shape, which has
+// the scanned axis.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Checks the shapes of a parallel scan and returns its axis, counted from the front.
+///
+/// Errors    shape_error: rank 0, an axis out of range, unequal shapes.
+inline std::size_t check_scanned_axis(
+    std::string_view op, std::span<operand_memory const> operands, std::int64_t axis)
+{
+    operand_memory const& first = operands.front();
+    std::size_t const rank = first.dims().size();
+    if (rank == 0)
+        fail<shape_error>(op, ": ", first.name(),
+            " must have at least one axis, but it has rank 0. Give it an axis for the scan.");
+    if (!is_axis(axis, rank))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+            axis, " for ", first.name(), " of the shape ", first.dims(),
+            ". Name an axis that the tensor has.");
+    for (operand_memory const& operand : operands)
+        if (operand.dims() != first.dims())
+            fail<shape_error>(op, ": all operands must have the same shape, but ", first.name(), " has ",
+                first.dims(), " and ", operand.name(), " has ", operand.dims(), ". Give them one shape.");
+    return wrap_axis(axis, rank);
+}
+
+/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
+///
+/// Errors    shape_error
+inline void check_initial_state(
+    std::string_view op, operand_memory const& h0, shape const& dims, std::size_t axis)
+{
+    shape const expected = drop_axis(dims, axis);
+    if (!h0.dims().empty() && h0.dims() != expected)
+        fail<shape_error>(op, ": ", h0.name(),
+            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
+            h0.dims(), ". Give it that shape.");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Requires row_splits of the shape [S + 1].
+///
+/// Errors    shape_error
+inline void check_row_splits_shape(std::string_view op, shape const& dims)
+{
+    if (dims.size() != 1 || dims[0] == 0)
+        fail<shape_error>(op, ": row_splits must have the shape [S + 1] for S segments, but it is ", dims,
+            ". Begin with 0, then say where each segment ends.");
+}
+
+/// True if the splits begin with 0, do not decrease, and end with the number of rows.
+inline bool are_row_splits(std::span<std::size_t const> splits, std::size_t rows)
+{
+    bool are_sorted = true;
+    for (std::size_t s = 1; s < splits.size(); ++s)
+        are_sorted = are_sorted & (splits[s - 1] <= splits[s]);
+    return are_sorted && splits.front() == 0 && splits.back() == rows;
+}
+
+/// Throws for splits that do not begin with 0, end with the number of rows and ascend; text(s) is split s as
+/// it was given.
+///
+/// Errors    index_error
+template <class Text>
+[[noreturn]] void fail_row_splits(
+    std::string_view op, std::span<std::size_t const> splits, std::size_t rows, Text const& text)
+{
+    fact_list wrong;
+    if (splits.front() != 0)
+        wrong.add("row_splits[0] is ", text(0));
+    for (std::size_t s = 1; s < splits.size(); ++s)
+        if (splits[s] > rows) // a negative one too
+            wrong.add("row_splits[", s, "] is ", text(s));
+        else if (splits[s - 1] <= rows && splits[s - 1] > splits[s])
+            wrong.add("row_splits[", s, "] is ", text(s), " after ", text(s - 1));
+    if (splits.back() < rows)
+        wrong.add("row_splits[", splits.size() - 1, "] is ", text(splits.size() - 1));
+    fail<index_error>(op,
+        ": row_splits must begin with 0, not decrease, and end with the number of rows of the values, ", rows,
+        ", but ", wrong,
+        ". Correct it; for some of the rows pass a view of them, and row_splits less the "
+        "first one. Ids of segments become row_splits by xloom::row_splits_of.");
+}
+
+/// Requires segment_ids of rank 1.
+///
+/// Errors    shape_error
+inline void check_segment_ids_shape(std::string_view op, shape const& dims)
+{
+    if (dims.size() != 1)
+        fail<shape_error>(
+            op, ": segment_ids must have the shape [N], but it is ", dims, ". Give one id for each row.");
+}
+
+/// Throws for segment_ids[n], which is outside [0, num_segments) or less than the one before it.
+///
+/// Errors    index_error
+template <class At>
+[[noreturn]] void fail_segment_id(std::string_view op, std::size_t n, At const& at, std::size_t num_segments)
+{
+    fail<index_error>(op, ": segment ids must not decrease and be in [0, num_segments) = [0, ", num_segments,
+        "), but segment_ids[", n, "] is ", at(n), n == 0 ? std::string() : concat(" after ", at(n - 1)),
+        ". Sort the rows, or use scatter_nd, which takes ids in any order.");
+}
+
+/// Requires that an operand of a segmented operator has as many rows as the others.
+inline std::size_t check_segmented_rows(std::string_view op, std::span<operand_memory const> operands)
+{
+    check_scanned_axis(op, operands, 0);
+    return operands.front().dims()[0];
+}
+
+/// Requires results of the shape [S, ...], where the values have [N, ...].
+///
+/// Errors    shape_error
+inline void check_segment_results(
+    std::string_view op, shape const& values, std::size_t segments, std::span<operand_memory const> results)
+{
+    shape expected = values;
+    expected[0] = segments;
+    for (operand_memory const& result : results)
+        if (result.dims() != expected)
+            fail<shape_error>(op, ": there is one result for each segment, so ", result.name(),
+                " must have the shape ", expected, ", but it is ", result.dims(), ". Resize it.");
+}
+
+/// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
+template <class Splits>
+inline constexpr bool is_row_splits =
+    (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
+
+/// Requires row_splits or segment_ids: integers along one axis.
+template <class Splits>
+struct splits_of_rows {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_row_splits<Splits>;
+        static_assert(is_valid,
+            "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
+            "inputs; wrap a std::vector by xt::adapt");
+        return is_valid;
+    }
+};
+
+/// The segments of N rows: segment s has the rows [begin(s), begin(s + 1)). Refers to the operand where its
+/// items are contiguous and have the type of std::size_t, or the signed one; copies others.
+class row_split_list {
+public:
+    /// Errors    shape_error, index_error
+    template <class Splits>
+    row_split_list(std::string_view op, Splits const& splits, std::size_t rows)
+    {
+        check_rank(op, "row_splits", detail::rank_of(splits));
+        strided_layout const layout = detail::layout_of(splits);
+        check_row_splits_shape(op, layout.dims);
+        auto const* const items = enable_tensor<bare<Splits>>::data(splits);
+        std::size_t const count = layout.dims[0];
+        auto const at = [&](std::size_t s) {
+            return items[static_cast<std::ptrdiff_t>(s) * layout.strides[0]];
+        };
+        using item = std::make_unsigned_t<item_t<Splits>>;
+        if constexpr (std::same_as<item, std::size_t>)
+            if (layout.strides[0] == 1 || count == 1)
+                splits_ = {reinterpret_cast<std::size_t const*>(items), count};
+        if (splits_.empty()) {
+            copy_.resize(count);
+            for (std::size_t s = 0; s < count; ++s) // a negative one is larger than any number of rows
+                copy_[s] = static_cast<std::size_t>(
+                    (std::min<std::uintmax_t>)(static_cast<std::uintmax_t>(at(s)), ~std::size_t{0}));
+            splits_ = copy_;
+        }
+        if (!are_row_splits(splits_, rows))
+            fail_row_splits(op, splits_, rows, at);
+    }
+    row_split_list(row_split_list const&) = delete;
+
+    std::size_t size() const noexcept { return splits_.size() - 1; }
+    std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
+    std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
+
+    /// True if a segment has no rows.
+    bool has_empty() const noexcept
+    {
+        bool is_found = false;
+        for (std::size_t s = 0; s < size(); ++s)
+            is_found = is_found | (length(s) == 0);
+        return is_found;
+    }
+
+    /// Returns the length of the longest segment; 0 if there is none.
+    std::size_t longest() const noexcept
+    {
+        std::size_t most = 0;
+        for (std::size_t s = 0; s < size(); ++s)
+            most = (std::max)(most, length(s));
+        return most;
+    }
+
+    /// Returns the first segment of part `part` of `parts`, which have about the same number of rows.
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        if (part == parts)
+            return size();
+        std::size_t const row = detail::begin_of_part(part, parts, splits_.back() + size());
+        std::size_t first = 0;
+        for (std::size_t count = size(); count != 0;) { // which s + begin(s) is at least row?
+            std::size_t const half = count / 2;
+            if (first + half + begin(first + half) < row) {
+                first += half + 1;
+                count -= half + 1;
+            } else {
+                count = half;
+            }
+        }
+        return first;
+    }
+
+private:
+    std::vector<std::size_t> copy_{};
+    std::span<std::size_t const> splits_{};
+};
+
+/// Returns the number of segments that row_splits have.
+///
+/// Errors    shape_error
+template <class Splits>
+std::size_t segments_of(std::string_view op, Splits const& splits)
+{
+    check_rank(op, "row_splits", detail::rank_of(splits));
+    shape const dims = detail::shape_of(splits);
+    check_row_splits_shape(op, dims);
+    return dims[0] - 1;
+}
+
+/// The container of row splits.
+using owned_splits = typename temporary_of<std::int64_t, std::array<std::size_t, 1>>::type;
+
+/// Counts the ids that are less than each segment.
+///
+/// Errors    shape_error, index_error
+template <class Ids>
+owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::size_t num_segments)
+{
+    check_rank(op, "segment_ids", detail::rank_of(segment_ids));
+    strided_layout const layout = detail::layout_of(segment_ids);
+    check_segment_ids_shape(op, layout.dims);
+    auto const* const items = enable_tensor<bare<Ids>>::data(segment_ids);
+    auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
+    std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
+    auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
+    std::size_t next = 0; // the first segment whose begin is not known yet
+    for (std::size_t n = 0; n < layout.dims[0]; ++n) {
+        if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
+            (n != 0 && at(n) < at(n - 1)))
+            fail_segment_id(op, n, at, num_segments);
+        for (auto const id = static_cast<std::size_t>(at(n)); next <= id; ++next)
+            splits(next) = static_cast<std::int64_t>(n);
+    }
+    for (; next <= num_segments; ++next)
+        splits(next) = static_cast<std::int64_t>(layout.dims[0]);
+    return splits;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Leaves>
+class ragged_cursors;
+
+/// The segments that row_splits tell, each a row. An output holds the elements of all, one after the other.
+class ragged_rows {
+public:
+    template <class Leaves>
+    using cursors = ragged_cursors<Leaves>;
+    template <class Y>
+    using stacked_t = detail::stacked_t<Y, dynamic_length>;
+
+    static constexpr bool has_tails = false;
+
+    /// Errors    shape_error, index_error
+    template <class Splits>
+    ragged_rows(std::string_view op, Splits const& splits, std::size_t elements)
+        : splits_(op, splits, elements), elements_(elements)
+    {}
+
+    std::size_t size() const { return splits_.size(); }
+    std::size_t elements() const { return elements_; }
+    std::size_t begin(std::size_t s) const { return splits_.begin(s); }
+    std::size_t length(std::size_t s) const { return splits_.length(s); }
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        return splits_.begin_of_part(part, parts);
+    }
+
+    shape stacked_shape(std::string_view op, std::size_t k, shape const& element, std::size_t bytes) const
+    {
+        return detail::stacked_shape(op, k, element, elements_, bytes, {});
+    }
+
+    /// Returns the elements of segment s of an operand.
+    kernel::time_axis elements_of_row(strided_layout const& layout, std::size_t s) const
+    {
+        return kernel::time_axis(layout, 0, elements_, false).from(begin(s));
+    }
+
+    template <class Y>
+    void clear_tail(Y&, std::size_t) const
+    {}
+
+private:
+    row_split_list splits_;
+    std::size_t elements_;
+};
+
+/// Cursors over the elements of consecutive segments.
+template <class... Xs>
+class ragged_cursors<std::tuple<Xs...>> {
+    using set = cursor_set<std::tuple<Xs...>, true>;
+
+public:
+    using input_arguments = typename set::input_arguments;
+    using output_arguments = typename set::output_arguments;
+
+    template <class Traversals>
+    ragged_cursors(ragged_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
+        std::size_t first, std::size_t last, write_back when = write_back::each_element)
+        : cursors_(
+              set::start(operands, traversals, {rows.begin(first), rows.begin(last), rows.elements()}, when))
+    {}
+
+    /// Makes the element of iteration t of segment s the next one. Requires that it follows the element
+    /// before: segments from the first to the last, and each element once, but for the first t.
+    void enter_row(std::size_t, std::size_t t = 0)
+    {
+        for (; t != 0; --t)
+            detail::for_each_leaf(cursors_, [](auto, auto& cursor) {
+                cursor.enter();
+                cursor.leave();
+            });
+    }
+
+    auto& get() { return cursors_; }
+
+private:
+    typename set::cursors cursors_;
+};
+
+template <class Step, class Body, class State, class Inputs, class Splits, class Policy>
+auto run_scan_ragged(
+    Body& body, State state, Inputs const& inputs, Splits const& row_splits, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_ragged";
+    auto const states = detail::leaves(state);
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    ragged_rows const rows(op, row_splits,
+        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
+    check_segment_states(op, "init", detail::shapes_of(states), rows.size());
+    return detail::run_rows<Step>(
+        op, rows, body, std::move(state), inputs, detail::traversals_of(inputs), policy);
+}
+
+template <class Body, class... States, class Inputs, class Splits, class... Outputs, class Policy>
+void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    Splits const& row_splits, std::tuple<Outputs&...> outputs, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_ragged_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
+    check_segment_states(op, "states", detail::shapes_of(states), rows.size());
+    row_scan_traversals const traversals{
+        detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
+    memory_block const splits = detail::memory_of(row_splits);
+    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs, {"row_splits", splits});
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
+}
+
+} // namespace detail
+
+/// Runs an independent scan over each segment of consecutive rows.
+///
+///     for s in range(S):
+///         states = init[s]
+///         for i in range(row_splits[s], row_splits[s + 1]):
+///             states, y[i] = body(states, x[i])
+///         final_state[s] = states
+///
+/// It is scan_batched without padding: the rows of all segments follow each other along axis 0.
+///
+/// Shapes    init [S, ...], scan inputs [N, ...], at least one, row_splits [S + 1], from 0 to N, not
+///           decreasing. Outputs [N, ...]. A segment without rows keeps its states.
+/// Types     as scan_batched; row_splits of any integers.
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
+/// Errors    before the first iteration: shape_error; index_error: row_splits do not begin with 0, end with N
+///           and ascend. body_error as in scan, with the segment as the row.
+/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
+/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4}, zero = {0, 10};
+/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_ragged(add, zero, x, row_splits);
+/// total; // = [6, 14]
+/// running; // = [1, 3, 6, 14]
+/// ```
+template <class Body, class Init, class Inputs, class Splits, class... Env>
+auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits const& row_splits, Env&&... env)
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
+                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
+                      returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
+        using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        return detail::run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
+    } else {
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Runs scan_ragged in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for s in range(S):
+///         for i in range(row_splits[s], row_splits[s + 1]):
+///             body(states[s], x[i], y[i])
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_batched_into.
+///
+/// Shapes    states [S, ...], scan inputs and outputs [N, ...], row_splits [S + 1], from 0 to N, not
+///           decreasing. A segment without rows keeps its states.
+/// Policy    segments run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first segment passes on; those of other threads run to their end.
+/// Errors    before the first write: shape_error, overlap_error; index_error: row_splits do not begin with 0,
+///           end with N and ascend. body_error as in scan_batched_into.
+/// Order     segments in order, each from its first to its last row; with a policy segments in any order.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands, in each thread for strided elements, and for row_splits that are not of
+///           std::size_t's size.
+/// Aliasing  as scan_into.
+/// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3, 4}, row_splits = {0, 3, 4};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 1>::from_shape({4});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_ragged_into(add, total, x, row_splits, running);
+/// total; // = [6, 14]
+/// running; // = [1, 3, 6, 14]
+/// ```
+template <class Body, class States, class Inputs, class Splits, class Outputs = std::tuple<>, class... Env>
+void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, Splits const& row_splits,
+    Outputs&& scan_outputs = {}, Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<States, inputs, Outputs>,
+                      carried_by_rows<States>, updated<States>, scanned_inputs<inputs>, some_input<inputs>,
+                      splits_of_rows<Splits>, written_by_body<Outputs>,
+                      updates_rows<ragged_rows, Body, States, inputs, Outputs, Env...>>()) {
+        auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
+        detail::run_scan_ragged_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            splits, detail::leaves(scan_outputs), detail::policy_of(env...));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/gradients.hpp ====
+// Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
+
+// ==== xloom/gradients/attn_lstm_vjp.hpp ====
+// The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
+
+// ==== xloom/detail/recurrent/attention_gradients.hpp ====
+// The cotangents of what the rows of an AttnLSTM attend to: the memory, its keys, and V.
+//
+// Each row adds to its own, step by step. At the end of a direction, the cotangents of the keys become those
+// of MW and of the memory, and those of V are added up row by row: in an order that depends on the lengths
+// alone.
+
+// ==== xloom/detail/kernel/attn_lstm_backward.hpp ====
+// AttnLSTM's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are those of the LSTM, the sums of the gates and c, and of the attention its state, the context,
+// the query and the alignment. The keys are kept once.
+
+// ==== xloom/detail/kernel/attention.hpp ====
+// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
+//
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
+// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
+// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
+// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The largest |key| for which exponentials are used. With such keys, a query whose exponential overflows or
+/// underflows gives a tanh of exactly 1 or -1.
+template <class T>
+inline constexpr T largest_key = 0;
+template <>
+inline constexpr float largest_key<float> = 16;
+template <>
+inline constexpr double largest_key<double> = 150;
+
+/// The largest sum of |V| for which scores are computed from exponentials.
+inline constexpr double largest_weights = 64;
+
+/// The keys of one memory: `length` rows at a stride of `stride`, padded to whole batches.
+template <class T>
+struct key_rows {
+    T* first = nullptr;
+    std::size_t length = 0;
+    std::size_t stride = 0;
+    bool are_exponentials = false; ///< each key is stored as exp(2 key)
+};
+
+/// Replaces the keys by exponentials unless one exceeds largest_key.
+template <class T>
+void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
+{
+    if constexpr (has_simd<T>) {
+        constexpr T limit = largest_key<T>;
+        bool is_small = true;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            for (std::size_t a = 0; a < A; ++a)
+                is_small &= !(std::abs(keys.first[m * keys.stride + a]) > limit);
+        if (!is_small)
+            return;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            map(keys.first + m * keys.stride, keys.first + m * keys.stride, whole_batches<T>(A),
+                []<class V>(V const& key) { return detail::exp_of(key + key); });
+        keys.are_exponentials = true;
+    }
+}
+
+/// Replaces a query by exponentials, for keys that are exponentials.
+template <class T>
+void make_exponentials(T* query, std::size_t A) noexcept
+{
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
+}
+
+namespace detail {
+
+/// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
+/// to a sum.
+template <std::size_t Keys, class T, class F>
+[[gnu::flatten]] void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
+    T* scores, T start, F const& f) noexcept
+{
+    batch_t<T> sums[Keys];
+    for (auto& sum : sums)
+        sum = batch_t<T>(T(0));
+    for (std::size_t a = 0; a < A; a += batch_size<T>) {
+        auto const q = load_batch(query + a), v = load_batch(V + a);
+#pragma GCC unroll 4
+        for (std::size_t m = 0; m < Keys; ++m)
+            sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
+    }
+    for (std::size_t m = 0; m < Keys; ++m)
+        scores[m] = start + sum_of<T>(sums[m]);
+}
+
+template <class T, class F>
+void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start,
+    F const& f) noexcept
+{
+    std::size_t m = 0;
+    for (; m + 4 <= keys.length; m += 4)
+        score_keys<4>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
+    for (; m < keys.length; ++m)
+        score_keys<1>(keys.first + m * keys.stride, keys.stride, query, V, A, scores + m, start, f);
+}
+
+} // namespace detail
+
+/// V, padded to whole batches with zeros, and the values that exponentials require of it.
+template <class T>
+struct score_weights {
+    T const* V;
+    T const* minus_2V; ///< null: V is too large for exponentials
+    T sum;
+};
+
+/// Computes scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a query of exponentials if the keys
+/// are exponentials.
+template <class T>
+void bahdanau_scores(
+    key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
+{
+    if (keys.are_exponentials)
+        detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return sum + divide(v, multiply_add(key, q, B(T(1))));
+            });
+    else
+        detail::score_all(keys, query, V.V, A, scores, T(0),
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return multiply_add(v, detail::tanh_of(key + q), sum);
+            });
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/attn_lstm.hpp ====
+// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
+
+// ==== xloom/detail/kernel/lstm.hpp ====
+// A time step of the LSTM for a batch of rows, on raw data.
+
+// ==== xloom/detail/kernel/cell.hpp ====
+// The parts that the kernels of LSTM, GRU and RNN share: the constants and states of a batch's rows, and the
+// recurrent product, on the threads of an execution policy.
+
+// ==== xloom/detail/kernel/multiply.hpp ====
+// Products with a constant matrix.
+//
+// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
+// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
+// grow with the length of a chain.
+
+// ==== xloom/detail/kernel/panels.hpp ====
+// The operands of products: a constant matrix packed in panels as wide as the registers allow, in the type
+// that computes or in a narrow one, and rows in blocks whose sums fit in registers.
+//
+// Why functions for narrow panels: only a program that packs them compiles their products.
+
+// ==== xloom/detail/core/weight_storage.hpp ====
+// The types in which packed weights are stored.
+
+// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
+///
+/// full          the type that computes: float, or double for weights of double
+/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
+/// bfloat16      half the memory, 8 significant bits, the range of float
+/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
+///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
+///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
+///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+///
+/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
+/// core's cache, where the time of a row is the time to read them.
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 5> weight_storage_names{
+    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
+
+} // namespace detail
+
+/// Returns the name of an enumerator, such as "float16".
+constexpr std::string_view name_of(weight_storage storage) noexcept
+{
+    auto const number = static_cast<std::size_t>(storage);
+    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
+template <class T>
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
+
+template <class T>
+inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
+
+/// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
+/// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
+template <class T, class Stored = T>
+struct panels {
+    Stored const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+    T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
+    }
+};
+
+/// Returns the width of the panel that begins with column `first` of `columns`.
+template <class T>
+constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
+{
+    return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
+}
+
+/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
+constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
+{
+    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
+/// Returns the number of items of panels [depth, columns].
+template <class T>
+constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * whole_batches<T>(columns);
+}
+
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
+enum class panel_order : bool { forwards, backwards };
+
+/// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
+/// rows to the same cache sets.
+template <class T>
+constexpr std::size_t row_stride(std::size_t columns) noexcept
+{
+    return whole_batches<T>(columns) + elements_per_cache_line<T>;
+}
+
+/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_stride + j * column_stride].
+template <class Item>
+struct strided_matrix {
+    Item const* items;
+    std::ptrdiff_t depth_stride;
+    std::ptrdiff_t column_stride;
+};
+
+/// Mutable panels, the destination of pack_panels.
+template <class T, class Stored = T>
+struct panel_writer {
+    Stored* items;
+    std::size_t depth;
+    std::size_t columns;
+
+    panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
+};
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
+/// item becomes convert(item, its column of the matrix).
+///
+/// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
+/// read completely while it is in cache.
+template <class T, class Stored, class Item, class Convert>
+void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    panel_writer<T, Stored> const& to, std::size_t first_row, std::size_t first_column,
+    Convert const& convert) noexcept
+{
+    constexpr std::size_t block = 16;
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t begin = 0, end; begin < columns; begin = end) {
+        std::size_t const offset = (first_column + begin) % panel_width<T>,
+                          panel = first_column + begin - offset;
+        std::size_t const width = columns_of_panel<T>(panel, to.columns);
+        end = (std::min)(columns, begin + width - offset);
+        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
+        Item const* const source = from.items + at(begin) * from.column_stride;
+        if (from.column_stride == 1) {
+            for (std::size_t k = 0; k < rows; ++k)
+                for (std::size_t j = 0; j < end - begin; ++j)
+                    target[k * width + j] = convert(source[at(k) * from.depth_stride + at(j)], begin + j);
+        } else {
+            for (std::size_t k0 = 0; k0 < rows; k0 += block)
+                for (std::size_t j = 0; j < end - begin; ++j) {
+                    Stored* const to_column = target + k0 * width + j;
+                    Item const* const from_column =
+                        source + at(k0) * from.depth_stride + at(j) * from.column_stride;
+                    for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
+                        to_column[k * width] = convert(from_column[at(k) * from.depth_stride], begin + j);
+                }
+        }
+    }
+}
+
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, panel_writer<T> const& to,
+    std::size_t first_row = 0, std::size_t first_column = 0) noexcept
+{
+    pack_converted(from, rows, columns, to, first_row, first_column,
+        [](Item const& item, std::size_t) { return static_cast<T>(item); });
+}
+
+/// The maximum number of rows in a block, whose sums for one panel fit in registers.
+template <class T>
+inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
+
+/// A partition of `length` items into as few blocks of at most `most` as possible, of nearly equal sizes. If
+/// most >= 3 and there are two rows or more, no block has size 1.
+struct blocks {
+    std::size_t length, most;
+
+    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
+    constexpr std::size_t begin(std::size_t block) const noexcept
+    {
+        return xloom::detail::begin_of_part(block, count(), length);
+    }
+};
+
+/// Rows of numbers at a stride: row r begins at first[r * stride]. With a stride of 0, all rows are the same.
+template <class T>
+struct row_span {
+    T* first;
+    std::size_t stride;
+
+    constexpr row_span from(std::size_t row) const noexcept { return {first + row * stride, stride}; }
+};
+
+/// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
+///
+/// Why: a product reads them sequentially.
+template <class T>
+struct interleaved_rows {
+    T const* first;
+};
+
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+/// True for numbers whose weights may be stored in a narrow type.
+template <class T>
+inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+
+template <class T>
+struct stored_panels;
+
+/// A function that computes sums = start + a b: see multiply.
+template <class T>
+using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_panels<T> const& b,
+    row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
+
+/// A narrow type, and the product with panels of it.
+template <class T>
+struct narrow_type {
+    weight_storage storage;
+    std::size_t item_bytes;
+    std::size_t item_depth; ///< the numbers of a column that an item holds
+    stored_product<T> multiply;
+};
+
+/// Panels [depth, columns] of T, or of a narrow type.
+template <class T>
+struct stored_panels {
+    void const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+    T const* scales = nullptr;              ///< as in panels
+    narrow_type<T> const* narrow = nullptr; ///< null: T
+
+    stored_panels() = default;
+    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
+    template <class Stored>
+    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
+        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
+    {}
+
+    bool is_full() const noexcept { return narrow == nullptr; }
+    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+
+    /// Returns the panels in the type that they are stored in.
+    template <class Stored = T>
+    panels<T, Stored> as() const noexcept
+    {
+        return {static_cast<Stored const*>(items), depth, columns, scales};
+    }
+
+    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
+    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
+    {
+        if (is_full())
+            return as().columns_from(first, count);
+        stored_panels part = *this;
+        part.items = static_cast<unsigned char const*>(items) +
+                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
+        part.columns = count;
+        if (scales != nullptr)
+            part.scales = scales + first;
+        return part;
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -13330,168 +16311,6 @@ void store_state(T const* from, std::size_t count, state_rows<Item> const& to, s
 
 // ==== xloom/detail/recurrent/operands.hpp ====
 // The operands of a call by their names, and the checks of outputs: their shapes, and memory of their own.
-
-// ==== xloom/detail/kernel/item_rows.hpp ====
-// Strided matrices of items that may be omitted, and copies of them that convert the items.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
-template <class Item>
-struct item_rows {
-    Item* first = nullptr;
-    std::ptrdiff_t row = 0, column = 0;
-
-    Item* at(std::size_t i, std::size_t j) const
-    {
-        return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
-    }
-
-    /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
-    item_rows transposed() const { return {first, column, row}; }
-    /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
-    /// Returns the rows from i on.
-    item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
-    /// Returns the matrix at a distance in items.
-    item_rows moved(std::ptrdiff_t distance) const
-    {
-        return {first == nullptr ? first : first + distance, row, column};
-    }
-};
-
-namespace detail {
-
-/// Assigns from[i * N + j] to to[j * stride + i], for i < count and j < N. Requires that the two do not
-/// overlap. Why N is a constant: compilers then permute vectors instead of copying item by item.
-template <std::size_t N, class T>
-void split_columns(
-    T const* __restrict from, T* __restrict to, std::ptrdiff_t stride, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            (to + static_cast<std::ptrdiff_t>(j) * stride)[i] = from[i * N + j];
-}
-
-/// Assigns from[j * stride + i] to to[i * N + j], as above.
-template <std::size_t N, class T>
-void join_columns(
-    T const* __restrict from, std::ptrdiff_t stride, T* __restrict to, std::size_t count) noexcept
-{
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < N; ++j)
-            to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
-}
-
-/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
-template <class F>
-bool with_few(std::size_t count, F const& f)
-{
-    switch (count) {
-    case 2:
-        f(std::integral_constant<std::size_t, 2>());
-        return true;
-    case 3:
-        f(std::integral_constant<std::size_t, 3>());
-        return true;
-    case 4:
-        f(std::integral_constant<std::size_t, 4>());
-        return true;
-    default:
-        return false;
-    }
-}
-
-/// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
-template <class T>
-void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
-    std::size_t columns)
-{
-    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
-        split_columns<n()>(from, to, to_stride, columns);
-    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
-        join_columns<n()>(from, from_stride, to, rows);
-    }));
-    if (!is_done)
-        copy_transposed(from, from_stride, to, to_stride, columns, rows);
-}
-
-} // namespace detail
-
-/// Assigns `rows` rows of `columns` items, converted to Tos. Requires that the two do not overlap.
-template <class From, class To>
-void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::size_t columns)
-{
-    if (to.column != 1 && to.row == 1) {
-        from = from.transposed();
-        to = to.transposed();
-        std::swap(rows, columns);
-    }
-    if constexpr (std::is_same_v<std::remove_const_t<From>, To>)
-        if (from.row == 1 && to.column == 1)
-            return detail::copy_turned(from.first, from.column, to.first, to.row, rows, columns);
-    for (std::size_t i = 0; i < rows; ++i) {
-        From* const source = from.at(i, 0);
-        To* const target = to.at(i, 0);
-        if (from.column == 1 && to.column == 1)
-            for (std::size_t j = 0; j < columns; ++j)
-                target[j] = static_cast<To>(source[j]);
-        else
-            for (std::size_t j = 0; j < columns; ++j)
-                target[static_cast<std::ptrdiff_t>(j) * to.column] =
-                    static_cast<To>(source[static_cast<std::ptrdiff_t>(j) * from.column]);
-    }
-}
-
-/// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
-template <class T, class Item>
-batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
-{
-    Item* const from = rows.at(i, channel);
-    if constexpr (std::is_same_v<std::remove_const_t<Item>, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? load_batch<T>(from) : load_first<T>(from, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<std::remove_const_t<Item>>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return load_widened(from);
-    T items[batch_size<T>]{};
-    for (std::size_t c = 0; c < count; ++c)
-        items[c] = static_cast<T>(from[static_cast<std::ptrdiff_t>(c) * rows.column]);
-    return load_batch(items);
-}
-
-template <class T, class Item>
-void store_channels(batch_t<T> const& values, item_rows<Item> const& rows, std::size_t i, std::size_t channel,
-    std::size_t count)
-{
-    Item* const to = rows.at(i, channel);
-    if constexpr (std::is_same_v<Item, T>)
-        if (rows.column == 1)
-            return count == batch_size<T> ? store_batch<T>(to, values) : store_first<T>(values, to, count);
-    if constexpr (std::is_same_v<T, float> && has_narrow_vectors<Item>)
-        if (rows.column == 1 && count == batch_size<T>)
-            return store_narrowed(to, values);
-    T items[batch_size<T>];
-    store_batch(items, values);
-    for (std::size_t c = 0; c < count; ++c)
-        to[static_cast<std::ptrdiff_t>(c) * rows.column] = static_cast<Item>(items[c]);
-}
-
-/// Adds numbers to items, unless these are omitted.
-template <class T, class Item>
-void add_matrix(
-    item_rows<T const> const& from, item_rows<Item> const& to, std::size_t rows, std::size_t columns)
-{
-    if (to.first == nullptr)
-        return;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) {
-            Item& item = *to.at(i, j);
-            item = static_cast<Item>(static_cast<T>(item) + *from.at(i, j));
-        }
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -19585,287 +22404,6 @@ enum class duplicates : unsigned char { last, first, error };
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/detail/core/reduction.hpp ====
-// ONNX's reductions as function objects, for every type for which they are defined.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The values of ONNX's attribute `reduction`, and the mean.
-enum class reduction : unsigned char { none, add, mul, max, min, mean };
-
-/// Returns the value of ONNX's attribute, such as "add".
-constexpr std::string_view name_of(reduction kind) noexcept
-{
-    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
-    auto const number = static_cast<std::size_t>(kind);
-    return number < std::size(names) ? names[number] : "unknown";
-}
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_string = false;
-template <class Char, class Traits, class Allocator>
-inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
-
-/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
-template <class T>
-concept array_like = requires(T const& a) {
-    a.size();
-    a[0];
-};
-
-template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
-
-/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
-/// int.
-template <wrapping_integer T>
-using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
-
-template <class T>
-concept summable = requires(T const& a) { static_cast<T>(a + a); };
-template <class T>
-concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
-template <class T>
-concept ordered = !array_like<T> && requires(T const& a) {
-    static_cast<bool>(a < a);
-    static_cast<bool>(a != a);
-};
-
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
-/// none.
-template <class T>
-[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
-{
-    T product = a * b;
-    if (!std::is_constant_evaluated()) {
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-        if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(product));
-#elif defined(__aarch64__)
-        asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(product));
-#endif
-    }
-    return product;
-}
-
-/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
-/// finds no function of detail.
-namespace reductions {
-
-struct reduce_none_t {
-    template <class T>
-    constexpr T operator()(T const&, T const& update) const
-    {
-        return update;
-    }
-};
-
-struct reduce_add_t {
-    template <summable T>
-    constexpr T operator()(T old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old || update;
-        } else if constexpr (wrapping_integer<T>) {
-            using modular = modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
-        } else if constexpr (is_string<T>) {
-            old += update;
-            return old;
-        } else {
-            return static_cast<T>(old + update);
-        }
-    }
-};
-
-struct reduce_mul_t {
-    template <multipliable T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old && update;
-        } else if constexpr (wrapping_integer<T>) {
-            using modular = modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
-        } else {
-            return static_cast<T>(old * update);
-        }
-    }
-
-    template <class T>
-    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
-    {
-        return {detail::rounded_product(old.real(), update.real()) -
-                    detail::rounded_product(old.imag(), update.imag()),
-            detail::rounded_product(old.real(), update.imag()) +
-                detail::rounded_product(old.imag(), update.real())};
-    }
-};
-
-struct reduce_max_t {
-    template <ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const larger = old < update ? update : old; // old, if that is NaN
-        return update != update ? update : larger;
-    }
-};
-
-struct reduce_min_t {
-    template <ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const smaller = update < old ? update : old;
-        return update != update ? update : smaller;
-    }
-};
-
-} // namespace reductions
-
-using namespace reductions;
-
-} // namespace detail
-
-/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
-/// update).
-///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
-/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
-/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
-inline constexpr detail::reduce_none_t reduce_none{};
-
-/// The reduction add: old + update.
-inline constexpr detail::reduce_add_t reduce_add{};
-
-/// The reduction mul: old * update.
-inline constexpr detail::reduce_mul_t reduce_mul{};
-
-/// The reduction max: the larger of old and update.
-inline constexpr detail::reduce_max_t reduce_max{};
-
-/// The reduction min: the smaller of old and update.
-inline constexpr detail::reduce_min_t reduce_min{};
-
-namespace detail {
-
-/// The type of the real part of a complex number; T itself for other types.
-template <class T>
-struct part_of {
-    using type = T;
-};
-template <class T>
-    requires requires { typename T::value_type; }
-struct part_of<T> {
-    using type = typename T::value_type;
-};
-
-template <class T>
-using part_t = typename part_of<T>::type;
-
-/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
-template <class P>
-constexpr P part_from(std::size_t count)
-{
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
-        return P(static_cast<double>(count));
-    else
-        return static_cast<P>(count);
-}
-
-template <class T>
-concept divisible_by_itself =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
-template <class T>
-concept divisible_by_part =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
-
-/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
-struct wide_sum {
-    std::int64_t high = 0;
-    std::uint64_t low = 0;
-
-    wide_sum() = default;
-    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
-    template <std::integral T>
-        requires(sizeof(T) == sizeof(std::int64_t))
-    constexpr explicit wide_sum(T value)
-        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
-    {}
-
-    /// Returns the sum modulo 2^64.
-    template <std::integral T>
-    constexpr explicit operator T() const
-    {
-        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
-    }
-
-    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
-    {
-        return {a.high + b.high, a.low + b.low};
-    }
-};
-
-/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
-/// while their mean does not.
-template <class T>
-struct mean_sum {
-    using type = T;
-};
-template <number T>
-    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
-struct mean_sum<T> {
-    using type = std::int64_t;
-};
-template <std::integral T>
-    requires(sizeof(T) == sizeof(std::int64_t))
-struct mean_sum<T> {
-    using type = wide_sum;
-};
-template <class T>
-using mean_sum_t = typename mean_sum<T>::type;
-
-/// The division sum / count; integers are rounded down.
-struct divide_by_count {
-    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
-    {
-        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
-        std::int64_t const quotient = (*this)(high, count);
-        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
-        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
-    }
-    template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool> &&
-                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
-    constexpr T operator()(T const& sum, std::size_t count) const
-    {
-        if constexpr (std::unsigned_integral<T>) {
-            return static_cast<T>(sum / count);
-        } else if constexpr (number<T>) {
-            if constexpr (std::integral<decltype(+sum)>) {
-                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
-                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
-            } else {
-                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
-            }
-        } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
-        } else {
-            return static_cast<T>(sum / part_from<part_t<T>>(count));
-        }
-    }
-};
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
-
 namespace xloom::inline XLOOM_ABI {
 
 /// Options of scatter_nd.
@@ -25439,285 +27977,6 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
 
 // ==== xloom/detail/kernel/affine.hpp ====
 // Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
-
-// ==== xloom/detail/kernel/lanes.hpp ====
-// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
-// permutations of lanes that a prefix tree consists of.
-
-#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
-#include <immintrin.h>
-#endif
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
-#if defined(XLOOM_NO_SIMD)
-inline constexpr std::size_t lane_bytes = 0;
-#elif defined(__AVX512F__)
-inline constexpr std::size_t lane_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr std::size_t lane_bytes = 32;
-#elif defined(__SSE2__) || defined(__ARM_NEON)
-inline constexpr std::size_t lane_bytes = 16;
-#else
-inline constexpr std::size_t lane_bytes = 0;
-#endif
-
-/// True for numbers of 4 and 8 bytes if the target has vector units.
-template <class T>
-inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
-                                                         (std::integral<T> && sizeof(T) >= 4));
-
-namespace detail {
-
-template <class T, bool = has_lanes<T>>
-struct lanes_of {
-    using type = T;
-    static constexpr std::size_t count = 1;
-};
-template <class T>
-struct lanes_of<T, true> {
-    typedef T type __attribute__((vector_size(lane_bytes)));
-    static constexpr std::size_t count = lane_bytes / sizeof(T);
-};
-
-} // namespace detail
-
-/// A vector register of Ts; T itself if it has no lanes.
-template <class T>
-using lanes_t = typename detail::lanes_of<T>::type;
-
-template <class T>
-inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
-
-/// The numbers of the lanes of a vector of Ts.
-template <class T>
-using lane_numbers = std::make_index_sequence<lane_count<T>>;
-
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
-{
-    lanes_t<T> lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
-template <class T>
-[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
-{
-    std::memcpy(to, &lanes, sizeof lanes);
-}
-
-/// Returns a vector whose lanes all are x.
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
-{
-    lanes_t<T> lanes{};
-    for (std::size_t i = 0; i < lane_count<T>; ++i)
-        lanes[i] = x;
-    return lanes;
-}
-
-/// True if a comparison of lanes of at least 32 bits is true for all of them.
-template <class Mask>
-[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
-{
-#if defined(XLOOM_NO_SIMD)
-    return static_cast<bool>(mask);
-#elif defined(__AVX512F__)
-    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
-#elif defined(__AVX__)
-    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
-#elif defined(__SSE2__)
-    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
-#else
-    bool are_all = true;
-    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
-        are_all = are_all && mask[i] != 0;
-    return are_all;
-#endif
-}
-
-/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
-inline constexpr bool has_masked_lanes =
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    true;
-#else
-    false;
-#endif
-
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-namespace detail {
-
-/// A mask of the first `count` lanes, or of all.
-template <class T>
-[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
-{
-    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
-    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
-}
-
-} // namespace detail
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-namespace detail {
-
-template <std::size_t Bytes>
-using signed_of = std::conditional_t<Bytes == 4, int, long long>;
-
-/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
-template <class T>
-[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
-{
-    using item = signed_of<sizeof(T)>;
-    typedef item vector __attribute__((vector_size(lane_bytes)));
-    vector numbers{};
-    for (std::size_t i = 0; i < lane_count<T>; ++i)
-        numbers[i] = static_cast<item>(i);
-    item const end = static_cast<item>((std::min)(count, lane_count<T>));
-    return reinterpret_cast<__m256i>(numbers < end);
-}
-
-} // namespace detail
-#endif
-
-/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
-    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
-{
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    auto const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        return reinterpret_cast<lanes_t<T>>(
-            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
-    else
-        return reinterpret_cast<lanes_t<T>>(
-            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    __m256i const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
-            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
-    else
-        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
-            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
-            reinterpret_cast<__m256d>(mask)));
-#else
-    lanes_t<T> lanes = others;
-    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
-        lanes[i] = from[i];
-    return lanes;
-#endif
-}
-
-/// Stores the first `count` lanes of a vector, or all.
-template <class T>
-[[gnu::always_inline]] inline void store_first_lanes(
-    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
-{
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    auto const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
-    else
-        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    __m256i const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
-    else
-        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
-#else
-    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
-        to[i] = lanes[i];
-#endif
-}
-
-namespace detail {
-
-template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
-}
-
-template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
-}
-
-template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
-}
-
-template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, others,
-        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
-}
-
-template <std::size_t Distance, class V, std::size_t... I>
-[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
-}
-
-template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
-}
-
-} // namespace detail
-
-/// Returns the lanes in the opposite order.
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
-{
-    return detail::reverse_lanes(x, lane_numbers<T>{});
-}
-
-/// Returns a vector whose lanes all are the last lane of x.
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
-{
-    return detail::last_lane(x, lane_numbers<T>{});
-}
-
-/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
-template <class T, std::size_t Distance>
-[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
-{
-    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
-}
-
-/// Returns the last lane of `before`, then all lanes of x but the last.
-template <class T>
-[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
-{
-    return detail::shift_lanes(before, x, lane_numbers<T>{});
-}
-
-/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
-/// lower half of x before them; its lower halves are those of `others`.
-template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
-{
-    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
-}
-
-/// Returns the lower halves of one vector and the upper halves of another.
-template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
-{
-    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
 
 // ==== xloom/detail/kernel/product.hpp ====
 // Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
@@ -37304,183 +39563,6 @@ private:
 // of them, copies between layouts, what is known of a tensor's type, memory and errors.
 //
 // A program that defines XLOOM_NO_SIMD, or a target without vector units, has batches of one number.
-
-// ==== xloom/detail/kernel/batches.hpp ====
-// Traits of numbers and SIMD batches for code that takes both, and further functions of them: item by item
-// where xsimd's are wrong.
-
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// True for a SIMD batch of any item type.
-template <class V>
-inline constexpr bool is_batch = false;
-/// True for the result of a comparison of batches.
-template <class V>
-inline constexpr bool is_mask = false;
-
-namespace detail {
-
-template <class V>
-struct item_of_batch {
-    using type = V;
-};
-
-} // namespace detail
-
-#ifndef XLOOM_NO_SIMD
-template <class T, class Arch>
-inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
-template <class T, class Arch>
-inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
-
-namespace detail {
-
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch<T, Arch>> {
-    using type = T;
-};
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch_bool<T, Arch>> {
-    using type = T;
-};
-
-} // namespace detail
-#endif
-
-/// The item type of a batch or mask; of a number its own type.
-template <class V>
-using batch_item_t = typename detail::item_of_batch<V>::type;
-
-/// Returns the first item of a batch of T.
-template <class T>
-T first_item(std::type_identity_t<batch_t<T>> const& batch)
-{
-    T items[batch_size<T>];
-    store_batch(items, batch);
-    return items[0];
-}
-
-/// Returns f of the items of batches, one by one.
-template <class F, class V, class... Vs>
-    requires(is_batch<V>)
-V item_by_item(F const& f, V const& first, Vs const&... others)
-{
-    constexpr std::size_t size = V::size;
-    batch_item_t<V> x[1 + sizeof...(Vs)][size];
-    store_batch(x[0], first);
-    std::size_t n = 1;
-    (store_batch(x[n++], others), ...);
-    for (std::size_t i = 0; i < size; ++i) {
-        if constexpr (sizeof...(Vs) == 0)
-            x[0][i] = f(x[0][i]);
-        else
-            x[0][i] = f(x[0][i], x[1][i]);
-    }
-    return load_batch(x[0]);
-}
-
-/// Returns exp(x), with subnormal results.
-///
-/// Why not exp_of: it is 0 or infinite for results near the ends of the range.
-template <class V>
-V full_exp(V const& x)
-{
-    if constexpr (detail::is_float_batch<V>) {
-        V const limited = max_nan_second(V(-104), min_nan_second(V(89), x));
-        auto const exponent = nearbyint_as_int(limited * V(1.44269504f));
-        using ints = std::remove_const_t<decltype(exponent)>;
-        ints const half = exponent >> 1; // 2^n = 2^half 2^(n - half), each of which is a normal number
-        V const rest = detail::exp_parts<V>(limited).rest;
-        return (V(1) + rest) * detail::power_of_two<V>(half) * detail::power_of_two<V>(ints(exponent - half));
-    } else if constexpr (detail::is_double_batch<V>) {
-        V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
-        V const shift(6755399441055744.0); // as in exp_parts
-        V const n = multiply_add(limited, V(1.4426950408889634), shift) - shift;
-        using integers = decltype(nearbyint_as_int(x));
-        auto const power = [](V const& shifted) {
-            return detail::bits_as<double, V>(
-                (detail::bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-        };
-        V const half = multiply_add(n, V(0.5), shift);
-        V const rest = detail::exp_parts<V>(limited).rest;
-        return (V(1) + rest) * power(half) * power((n - (half - shift)) + shift);
-    } else if constexpr (is_batch<V>) {
-        return item_by_item([](auto each) { return std::exp(each); }, x);
-    } else {
-        return std::exp(x);
-    }
-}
-
-namespace detail {
-
-/// Returns vector(x) for a batch, unless xsimd's function is wrong for that type; item(x) for a number.
-template <bool IsRight, class Vector, class Item, class V>
-V by_batch(Vector const& vector, Item const& item, V const& x)
-{
-    if constexpr (!is_batch<V>)
-        return item(x);
-    else if constexpr (IsRight && !is_rounding_cancelled)
-        return vector(x);
-    else
-        return item_by_item(item, x);
-}
-
-} // namespace detail
-
-/// Returns the natural logarithm of x.
-template <class V>
-V log_of(V const& x)
-{
-    auto const of_batch = [](auto const& v) {
-        if constexpr (std::is_same_v<batch_item_t<V>, float>) {
-            return V(log(v));
-        } else { // xsimd's log of a subnormal double is another number's
-            V const scaled = select(v < V(0x1p-1022), V(v * V(0x1p54)), v);
-            return V(log(scaled) - select(v < V(0x1p-1022), V(37.42994775023704670), V(0)));
-        }
-    };
-    return detail::by_batch<true>(
-        of_batch, [](auto each) { return std::log(each); }, x);
-}
-
-/// Returns the sine of x.
-template <class V>
-V sin_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(sin(v)); }, [](auto each) { return std::sin(each); }, x);
-}
-
-/// Returns the cosine of x.
-template <class V>
-V cos_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(cos(v)); }, [](auto each) { return std::cos(each); }, x);
-}
-
-/// Returns the error function of x.
-///
-/// Why doubles item by item: xsimd's erf of them has errors of 68 ULP, and is NaN for the largest.
-template <class V>
-V erf_of(V const& x)
-{
-    return detail::by_batch<std::is_same_v<batch_item_t<V>, float>>(
-        [](auto const& v) { return V(erf(v)); }, [](auto each) { return std::erf(each); }, x);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 // ==== xloom/tensor.hpp ====
 // Tensors: xtensor's containers, the specialisations of enable_tensor for containers of one's own,
