@@ -19,6 +19,7 @@ struct lane_axes {
 struct lane_shapes {
     std::string_view states_name;
     std::span<shape const> states, inputs, outputs;
+    std::string_view inputs_name = "scan_inputs";
 };
 
 /// Calls f(name, i, dims) for every operand.
@@ -30,7 +31,7 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
             f(name, i, operands[i]);
     };
     each(of.states_name, of.states);
-    each("scan_inputs", of.inputs);
+    each(of.inputs_name, of.inputs);
     each("scan_outputs", of.outputs);
 }
 
@@ -83,6 +84,16 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
             options.batch_axis, ". Name one of the two axes.");
     std::size_t const batch = wrap_axis(options.batch_axis, 2);
     return {batch, 1 - batch};
+}
+
+/// Returns N of states and parameters [N], at least one, of a loop whose sequences are lanes.
+///
+/// Errors    shape_error: other numbers of sequences.
+constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
+{
+    return *common_size(op, of, ": all states and parameters must have the same number of sequences, but ",
+        ". Cut them to the same sequences.",
+        [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
 }
 
 /// Requires that inputs have one or two axes, and outputs two.

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/scan/lane_loop.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
 #include <xloom/detail/scan/requirements.hpp>
 
@@ -98,6 +99,47 @@ struct single_lane_states<std::tuple<Xs...>> {
         constexpr bool is_valid = ((enable_tensor<bare<Xs>>::rank == 1) && ...);
         static_assert(is_valid, "a state of scan_lanes is a tensor [N]; scan_lanes_into takes [N, K], too");
         return is_valid;
+    }
+};
+
+/// Requires states and parameters [N] of a loop, at least one state.
+template <class States, class Parameters>
+struct of_single_lanes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = std::tuple_size_v<States> != 0 && are_lane_operands<States, 1> &&
+                                  are_lane_operands<Parameters, 1>;
+        static_assert(is_valid,
+            "loop_lanes_into has at least one state; its states and parameters are tensors [N] "
+            "of floats, doubles or integers of 32 or 64 bits; capture other values in the body");
+        return is_valid;
+    }
+};
+
+/// The call of the body of a loop: body(state&..., parameter const&...).
+template <class Body, class States, class Parameters>
+struct lane_end_call;
+template <class Body, class... Xs, class... Ps>
+struct lane_end_call<Body, std::tuple<Xs...>, std::tuple<Ps...>>
+    : lane_loop_call<fewest_lanes, Body, std::tuple<item_t<bare<Xs>>...>, std::tuple<item_t<bare<Ps>>...>> {};
+
+/// Requires a body that updates lanes of states and says in which of them its loop goes on.
+template <class Body, class States, class Parameters>
+struct ends_lanes {
+    static consteval bool holds()
+    {
+        using call = lane_end_call<Body, States, Parameters>;
+        using const_call = lane_end_call<Body const, States, Parameters>;
+        if constexpr (!takes_lanes<call, const_call>::holds())
+            return false;
+        else if constexpr (!writes_by_reference<const_call>::holds())
+            return false;
+        else {
+            constexpr bool is_valid = mask_bytes<bare<typename const_call::result>> != 0;
+            static_assert(is_valid,
+                "the body of loop_lanes_into must return a comparison of lanes: whether each loop goes on");
+            return is_valid;
+        }
     }
 };
 
